@@ -1,0 +1,256 @@
+//! Everything that can go wrong, each with the place, the value and the limit.
+
+use std::path::PathBuf;
+
+/// The result of anything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A mistake in the input, named so that it can be found and mended.
+///
+/// Instances, stamps and columns are counted from zero, as in the slices that were passed in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A session without instances.
+    #[error("session {session}: it has no instances")]
+    EmptySession {
+        /// Name of the session.
+        session: String,
+    },
+    /// A slice that must run parallel to the instances but has another length.
+    #[error("session {session}: {found} {what} for {expected} instances")]
+    LengthMismatch {
+        /// Name of the session.
+        session: String,
+        /// What was counted: "times", "labels", …
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many instances there are.
+        expected: usize,
+    },
+    /// A feature that is NaN or infinite.
+    #[error(
+        "session {session}: feature {column} of instance {instance} is {value}, expected a finite number"
+    )]
+    NonFiniteFeature {
+        /// Name of the session.
+        session: String,
+        /// Row of the feature matrix.
+        instance: usize,
+        /// Column of the feature matrix.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// An instance time or a stamp that is NaN or infinite.
+    #[error("session {session}: {what} {index} is {value}, expected a finite time")]
+    NonFiniteTime {
+        /// Name of the session.
+        session: String,
+        /// "time" (of an instance) or "stamp".
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// Times or stamps that run backwards.
+    #[error(
+        "session {session}: {what} {index} at {value} precedes the one before it at {previous}"
+    )]
+    OutOfOrder {
+        /// Name of the session.
+        session: String,
+        /// "time" (of an instance) or "stamp".
+        what: &'static str,
+        /// Position of the later entry with the earlier time.
+        index: usize,
+        /// Its time.
+        value: f64,
+        /// The time before it.
+        previous: f64,
+    },
+    /// A label that is neither 0 nor 1.
+    #[error("session {session}: label of instance {instance} is {value}, expected 0, 1 or unknown")]
+    BadLabel {
+        /// Name of the session.
+        session: String,
+        /// Position of the instance.
+        instance: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// An observed interval that is empty, not finite, or overlaps the one before it.
+    #[error(
+        "session {session}: observed interval {index} runs from {start} to {end}, expected \
+         start < end, both finite, after the interval before it"
+    )]
+    BadInterval {
+        /// Name of the session.
+        session: String,
+        /// Position of the interval.
+        index: usize,
+        /// Its start.
+        start: f64,
+        /// Its end.
+        end: f64,
+    },
+    /// A stamp where, by the session's own account, nobody was annotating.
+    #[error("session {session}: stamp {index} at {time} lies outside every observed interval")]
+    StampOutsideObserved {
+        /// Name of the session.
+        session: String,
+        /// Position of the stamp.
+        index: usize,
+        /// Its time.
+        time: f64,
+    },
+    /// Two sessions of one name.
+    #[error("session {session}: sessions {first} and {second} both have this name")]
+    DuplicateSession {
+        /// The shared name.
+        session: String,
+        /// Position of the first.
+        first: usize,
+        /// Position of the second.
+        second: usize,
+    },
+    /// Sessions, or a session and a detector, that disagree on the number of features.
+    #[error("session {session}: {found} features, expected {expected}")]
+    FeatureCount {
+        /// Name of the session.
+        session: String,
+        /// How many it has.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
+    /// No session at all.
+    #[error("no sessions were given")]
+    NoSessions,
+    /// Nothing to learn from: no session has a stamp.
+    #[error("none of the {sessions} sessions has a stamp to learn from")]
+    NoStamps {
+        /// How many sessions were given.
+        sessions: usize,
+    },
+    /// Supervised learning without a known label, or with labels of one class only.
+    #[error(
+        "the labels have {positives} positives and {negatives} negatives, expected some of each"
+    )]
+    OneClass {
+        /// Total weight of the positive targets.
+        positives: f64,
+        /// Total weight of the negative targets.
+        negatives: f64,
+    },
+    /// More stamps than the count model can explain.
+    #[error(
+        "session {session}: {stamps} stamps, but {instances} observed instances with at most \
+         {max_count} stamps each explain at most {capacity}"
+    )]
+    TooManyStamps {
+        /// Name of the session.
+        session: String,
+        /// Number of stamps.
+        stamps: usize,
+        /// Number of instances that can emit.
+        instances: usize,
+        /// Largest count of one instance.
+        max_count: usize,
+        /// instances × max_count.
+        capacity: usize,
+    },
+    /// No alignment of the stamps has positive probability under the given parameters.
+    #[error(
+        "session {session}: no alignment of its {stamps} stamps to its {instances} observed \
+         instances has positive probability; {reason}"
+    )]
+    Infeasible {
+        /// Name of the session.
+        session: String,
+        /// Number of stamps.
+        stamps: usize,
+        /// Number of instances that can emit.
+        instances: usize,
+        /// What rules every alignment out, as far as it is known.
+        reason: String,
+    },
+    /// A parameter or option outside its range.
+    #[error("{name} is {value}, expected {expected}")]
+    OutOfRange {
+        /// Name of the parameter or option.
+        name: String,
+        /// The offending value.
+        value: f64,
+        /// The range, in words.
+        expected: &'static str,
+    },
+    /// A parameter name that the model does not have.
+    #[error("there is no parameter {name}; the model has {known}")]
+    UnknownParameter {
+        /// The name that was asked for.
+        name: String,
+        /// The names there are, separated by commas.
+        known: String,
+    },
+    /// A parameter block given with the wrong number of values.
+    #[error("{name} takes {expected} values, {found} were given")]
+    ParameterLength {
+        /// Name of the block.
+        name: String,
+        /// Values given.
+        found: usize,
+        /// Values needed.
+        expected: usize,
+    },
+    /// The kernel matrix of the training instances has no positive pivot or is not finite.
+    #[error(
+        "the kernel matrix of {instances} landmarks cannot be factorised: pivot {pivot} is {value}"
+    )]
+    Kernel {
+        /// Number of landmarks.
+        instances: usize,
+        /// Position of the failing pivot.
+        pivot: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// Log-odds, times or stamps passed to bare inference that are unusable.
+    #[error("{what} {index} is {value}, expected {expected}")]
+    BadInput {
+        /// "log-odds", "time" or "stamp".
+        what: &'static str,
+        /// Its position.
+        index: usize,
+        /// The offending value.
+        value: f64,
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// A model file that is not what it should be.
+    #[error("model file: {place}: {problem}")]
+    ModelFile {
+        /// Line and column, or the path of the block within the file.
+        place: String,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
+    /// A model file written by another version of the format.
+    #[error("model file: format version {found}, this program reads version {expected}")]
+    ModelVersion {
+        /// Version in the file.
+        found: u64,
+        /// Version that is understood.
+        expected: u64,
+    },
+    /// A file that cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,9 @@
+//! Scalar functions that stay exact in the tails, special functions and seeded random numbers.
+
+mod random;
+mod scalar;
+mod special;
+
+pub use random::Random;
+pub use scalar::{log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus};
+pub use special::{digamma, ln_gamma};

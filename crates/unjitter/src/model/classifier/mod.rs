@@ -1,0 +1,38 @@
+//! Features to log-odds of the label.
+//!
+//! A classifier is a fixed feature map, learned from the training features alone
+//! ([`prepare`](Classifier::prepare)), followed by a function with parameters.
+
+use std::fmt::Debug;
+
+use ndarray::{ArrayView2, CowArray, Ix2};
+
+use crate::params::BlockSpec;
+
+/// A differentiable map from features to log-odds.
+pub trait Classifier: Debug + Send + Sync {
+    /// The parameters, in the order of `params` in the other methods.
+    fn blocks(&self) -> Vec<BlockSpec>;
+
+    /// Number of feature columns it takes.
+    fn features(&self) -> usize;
+
+    /// Unconstrained parameters to start from.
+    fn start(&self, seed: u64) -> Vec<f64>;
+
+    /// The part of the work that no parameter changes, done once per session: `features` (rows ×
+    /// columns) to what `log_odds` and `pull_back` take.
+    fn prepare<'a>(&self, features: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2>;
+
+    /// Overwrites `out` (one per row) with the log-odds.
+    fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]);
+
+    /// Adds Σ_i d_log_odds[i] · ∂ log_odds[i] / ∂params to `d_params`.
+    fn pull_back(
+        &self,
+        params: &[f64],
+        prepared: ArrayView2<'_, f64>,
+        d_log_odds: &[f64],
+        d_params: &mut [f64],
+    );
+}

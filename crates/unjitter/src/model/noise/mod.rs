@@ -1,0 +1,48 @@
+//! Where a stamp lands: a density of the delay z − t between a stamp and its instance.
+//!
+//! Delays arrive divided by the model's unit of time, and parameters are unconstrained numbers;
+//! the [`BlockSpec`]s say what they stand for.
+
+use std::fmt::Debug;
+
+use crate::math::Random;
+use crate::params::BlockSpec;
+
+/// A density of the delay, with what learning and inference need of it.
+pub trait NoiseModel: Debug + Send + Sync {
+    /// The parameters, in the order of `params` in the other methods.
+    fn blocks(&self) -> Vec<BlockSpec>;
+
+    /// Unconstrained parameters with about this mean delay and this standard deviation.
+    fn start(&self, delay: f64, spread: f64) -> Vec<f64>;
+
+    /// Overwrites `out` with log p(delay); −∞ outside the support.
+    fn log_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]);
+
+    /// The level that [`reach`](Self::reach) measures from: no lower than log(2K) below the
+    /// supremum of the log density (K components) and no higher than that supremum.
+    fn log_peak(&self, params: &[f64]) -> f64;
+
+    /// An interval of delays outside which the log density is below `log_peak − log_drop`.
+    /// Widens with `log_drop ≥ 0`, up to the support.
+    fn reach(&self, params: &[f64], log_drop: f64) -> (f64, f64);
+
+    /// Adds Σ_k responsibilities[k] · ∂ log p(delays[k]) / ∂params to `d_params`. A delay outside
+    /// the support has no responsibility and adds nothing.
+    fn pull_back(
+        &self,
+        params: &[f64],
+        delays: &[f64],
+        responsibilities: &[f64],
+        d_params: &mut [f64],
+    );
+
+    /// One draw.
+    fn sample(&self, params: &[f64], random: &mut Random) -> f64;
+
+    /// Mean delay.
+    fn delay(&self, params: &[f64]) -> f64;
+
+    /// Standard deviation of the delay; where that is infinite, the scale.
+    fn spread(&self, params: &[f64]) -> f64;
+}

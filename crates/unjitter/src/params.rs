@@ -1,0 +1,293 @@
+//! Where each parameter lives in the flat vector, and what it means.
+//!
+//! The optimiser sees one vector of unconstrained numbers. Each part declares its blocks as
+//! [`BlockSpec`]s; a [`Layout`] strings them together and is the only place that knows an index.
+//! People see *natural* values (a rate, a spread in seconds); [`Transform`] maps between the two.
+
+use std::ops::Range;
+
+use crate::math::{log_sum, logit, sigmoid};
+use crate::{Error, Result};
+
+/// The three pluggable parts of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Features to log-odds.
+    Classifier,
+    /// How many stamps an instance gives.
+    Counts,
+    /// Where a stamp lands.
+    Noise,
+}
+
+impl Part {
+    /// The prefix of the part's parameter names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Classifier => "classifier",
+            Part::Counts => "counts",
+            Part::Noise => "noise",
+        }
+    }
+}
+
+/// How a natural value is made from unconstrained numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transform {
+    /// natural = x
+    Free,
+    /// natural = eˣ > 0
+    Positive,
+    /// natural = 1 + eˣ > 1
+    AboveOne,
+    /// natural = sigmoid(x)
+    Probability,
+    /// natural = softmax(x₁, …, x_{K−1}, 0): K values from K − 1 numbers
+    Simplex,
+}
+
+impl Transform {
+    /// Unconstrained numbers behind `natural_len` natural values.
+    pub fn dim(self, natural_len: usize) -> usize {
+        match self {
+            Transform::Simplex => natural_len - 1,
+            _ => natural_len,
+        }
+    }
+
+    /// Natural values of a block.
+    pub fn natural(self, unconstrained: &[f64]) -> Vec<f64> {
+        let map = |f: fn(f64) -> f64| unconstrained.iter().map(|&x| f(x)).collect();
+        match self {
+            Transform::Free => unconstrained.to_vec(),
+            Transform::Positive => map(f64::exp),
+            Transform::AboveOne => map(|x| 1.0 + x.exp()),
+            Transform::Probability => map(sigmoid),
+            Transform::Simplex => log_softmax(unconstrained).iter().map(|v| v.exp()).collect(),
+        }
+    }
+
+    /// Unconstrained numbers of a block; an end of the range maps to ±∞, which only a frozen
+    /// parameter may be. The error says what was expected.
+    pub fn unconstrained(self, natural: &[f64]) -> std::result::Result<Vec<f64>, &'static str> {
+        if natural.iter().any(|v| !v.is_finite()) {
+            return Err("a finite number");
+        }
+        let map = |inside: fn(f64) -> bool, f: fn(f64) -> f64, expected| {
+            if natural.iter().all(|&v| inside(v)) {
+                Ok(natural.iter().map(|&v| f(v)).collect())
+            } else {
+                Err(expected)
+            }
+        };
+        match self {
+            Transform::Free => Ok(natural.to_vec()),
+            Transform::Positive => map(|v| v > 0.0, f64::ln, "a number above 0"),
+            Transform::AboveOne => map(|v| v >= 1.0, |v| (v - 1.0).ln(), "a number of at least 1"),
+            Transform::Probability => {
+                map(|v| (0.0..=1.0).contains(&v), logit, "a probability from 0 to 1")
+            }
+            Transform::Simplex => simplex_logits(natural),
+        }
+    }
+}
+
+/// log softmax(x₁, …, x_{K−1}, 0).
+pub fn log_softmax(logits: &[f64]) -> Vec<f64> {
+    let mut all = logits.to_vec();
+    all.push(0.0);
+    let total = log_sum(&all);
+    all.iter_mut().for_each(|v| *v -= total);
+    all
+}
+
+fn simplex_logits(natural: &[f64]) -> std::result::Result<Vec<f64>, &'static str> {
+    let (last, rest) = natural.split_last().ok_or("at least one weight")?;
+    // Weights typed by hand are rounded; anything further off is a mistake, not rounding.
+    if natural.iter().any(|&v| v < 0.0) || (natural.iter().sum::<f64>() - 1.0).abs() > 1e-6 {
+        return Err("weights of at least 0 that sum to 1");
+    }
+    if *last == 0.0 {
+        return Err("a last weight above 0");
+    }
+    Ok(rest.iter().map(|v| v.ln() - last.ln()).collect())
+}
+
+/// What a parameter stands for, which decides its prior.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A weight of the classifier.
+    Weight,
+    /// The classifier's constant term.
+    Intercept,
+    /// P(at least one stamp | negative).
+    FalseRate,
+    /// P(at least one stamp | positive).
+    HitRate,
+    /// How the counts 1..C share the stamps of an instance that has any.
+    CountSplit,
+    /// A location of the delay.
+    Delay,
+    /// A scale of the delay; the prior is on its square.
+    Spread,
+    /// Weights of the components of a mixture.
+    MixtureWeight,
+    /// Degrees of freedom of a Student-t.
+    DegreesOfFreedom,
+    /// Shape of a Gamma.
+    Shape,
+}
+
+/// A named group of parameters, as a part declares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockSpec {
+    /// Name within the part, such as "spread".
+    pub name: String,
+    /// Number of natural values.
+    pub len: usize,
+    /// How natural values are made.
+    pub transform: Transform,
+    /// What they stand for.
+    pub role: Role,
+    /// Whether natural values are times, so that they scale with the unit of time.
+    pub is_time: bool,
+}
+
+impl BlockSpec {
+    /// A block of plain numbers.
+    pub fn new(name: &str, len: usize, transform: Transform, role: Role) -> Self {
+        Self { name: name.to_owned(), len, transform, role, is_time: false }
+    }
+
+    /// The same block, its values being times.
+    pub fn in_time(self) -> Self {
+        Self { is_time: true, ..self }
+    }
+}
+
+/// A block at its place in the flat vector.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Full name, such as "noise.spread".
+    pub name: String,
+    /// The part it belongs to.
+    pub part: Part,
+    /// What the part declared.
+    pub spec: BlockSpec,
+    /// Its unconstrained numbers within the flat vector.
+    pub range: Range<usize>,
+}
+
+impl Block {
+    /// Natural values, times being multiples of `time_unit`.
+    pub fn natural(&self, params: &[f64], time_unit: f64) -> Vec<f64> {
+        let mut natural = self.spec.transform.natural(&params[self.range.clone()]);
+        if self.spec.is_time {
+            natural.iter_mut().for_each(|v| *v *= time_unit);
+        }
+        natural
+    }
+
+    /// Unconstrained numbers for natural values given in the user's unit of time.
+    pub fn unconstrained(&self, natural: &[f64], time_unit: f64) -> Result<Vec<f64>> {
+        let scale = if self.spec.is_time { time_unit } else { 1.0 };
+        let scaled: Vec<f64> = natural.iter().map(|v| v / scale).collect();
+        let expected = match self.spec.transform.unconstrained(&scaled) {
+            Ok(numbers) => return Ok(numbers),
+            Err(expected) => expected,
+        };
+        let bad = |&(_, &v): &(usize, &f64)| self.spec.transform.unconstrained(&[v]).is_err();
+        let (k, &value) = match self.spec.transform {
+            Transform::Simplex => (0, &natural[0]),
+            _ => natural.iter().enumerate().find(bad).unwrap_or((0, &natural[0])),
+        };
+        let name =
+            if natural.len() > 1 { format!("{}[{k}]", self.name) } else { self.name.clone() };
+        Err(Error::OutOfRange { name, value, expected })
+    }
+}
+
+/// The map of the flat vector: classifier, then counts, then noise.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    blocks: Vec<Block>,
+    dim: usize,
+}
+
+impl Layout {
+    /// Strings the parts' blocks together.
+    pub fn new(classifier: Vec<BlockSpec>, counts: Vec<BlockSpec>, noise: Vec<BlockSpec>) -> Self {
+        let mut blocks = Vec::new();
+        let mut dim = 0;
+        let parts = [(Part::Classifier, classifier), (Part::Counts, counts), (Part::Noise, noise)];
+        for (part, specs) in parts {
+            for spec in specs {
+                let end = dim + spec.transform.dim(spec.len);
+                let name = format!("{}.{}", part.name(), spec.name);
+                blocks.push(Block { name, part, spec, range: dim..end });
+                dim = end;
+            }
+        }
+        Self { blocks, dim }
+    }
+
+    /// Length of the flat vector.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// All blocks, in order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The slice of the flat vector that belongs to one part.
+    pub fn part(&self, part: Part) -> Range<usize> {
+        let mut own = self.blocks.iter().filter(|b| b.part == part);
+        match (own.next(), own.next_back()) {
+            (Some(first), Some(last)) => first.range.start..last.range.end,
+            (Some(only), None) => only.range.clone(),
+            // A part without parameters (uniform noise) owns an empty slice at the end.
+            (None, _) => self.dim..self.dim,
+        }
+    }
+
+    /// The block of that full name.
+    pub fn block(&self, name: &str) -> Result<&Block> {
+        self.blocks.iter().find(|b| b.name == name).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> Error {
+        let known: Vec<&str> = self.blocks.iter().map(|b| b.name.as_str()).collect();
+        Error::UnknownParameter { name: name.to_owned(), known: known.join(", ") }
+    }
+
+    /// Resolves "part.name" (a whole block) or "part.name[k]" (one entry) with the natural values
+    /// given for it, to places in the flat vector and the unconstrained numbers that go there.
+    pub fn resolve(
+        &self,
+        name: &str,
+        natural: &[f64],
+        time_unit: f64,
+    ) -> Result<(Range<usize>, Vec<f64>)> {
+        let (base, entry) = match name.strip_suffix(']').and_then(|s| s.split_once('[')) {
+            Some((base, index)) => (base, index.parse::<usize>().ok()),
+            None => (name, None),
+        };
+        let block = self.block(base)?;
+        let range = match entry {
+            // One entry of a simplex has no number of its own.
+            Some(k) if k < block.spec.len && block.spec.transform != Transform::Simplex => {
+                block.range.start + k..block.range.start + k + 1
+            }
+            None if base == name => block.range.clone(),
+            _ => return Err(self.unknown(name)),
+        };
+        let expected = if entry.is_some() { 1 } else { block.spec.len };
+        if natural.len() != expected {
+            let found = natural.len();
+            return Err(Error::ParameterLength { name: name.to_owned(), found, expected });
+        }
+        Ok((range, block.unconstrained(natural, time_unit)?))
+    }
+}
