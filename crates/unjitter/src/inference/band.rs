@@ -1,0 +1,366 @@
+//! The band: for each stamp, the window of instances it can have come from.
+//!
+//! A window holds every instance whose density is within `log_drop` of the best that any instance
+//! gives this stamp. Windows are contiguous and move forward with the stamps, so the stamps fall
+//! into *blocks* whose windows overlap; blocks do not touch each other, and the instances between
+//! them are silent. Work and memory are O(cells), the summed lengths of the windows.
+
+use std::ops::Range;
+
+use super::DelayDensity;
+
+/// The instances first..end that a stamp can have come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// First instance.
+    pub first: usize,
+    /// One past the last instance.
+    pub end: usize,
+}
+
+impl Window {
+    /// Number of instances.
+    pub fn len(&self) -> usize {
+        self.end - self.first
+    }
+
+    /// Whether no instance is in reach.
+    pub fn is_empty(&self) -> bool {
+        self.end == self.first
+    }
+}
+
+/// A run of instances and the stamps whose windows lie within it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Instances of the run.
+    pub instances: Range<usize>,
+    /// Stamps of the run.
+    pub stamps: Range<usize>,
+}
+
+/// The windows of a session's stamps and the densities within them.
+#[derive(Debug, Clone, Default)]
+pub struct Band {
+    instances: usize,
+    log_drop: f64,
+    windows: Vec<Window>,
+    /// Cells of stamp l are `offsets[l]..offsets[l + 1]`, one per instance of its window.
+    offsets: Vec<usize>,
+    delays: Vec<f64>,
+    log_densities: Vec<f64>,
+    /// p(z_l | t_i) ÷ its largest value in the window.
+    densities: Vec<f64>,
+    log_scales: Vec<f64>,
+}
+
+impl Band {
+    /// Fills the band anew, keeping its buffers. `times` and `stamps` do not decrease.
+    ///
+    /// On failure names a stamp that has no instance within the support of the density.
+    pub fn rebuild(
+        &mut self,
+        times: &[f64],
+        stamps: &[f64],
+        density: &dyn DelayDensity,
+        log_drop: f64,
+    ) -> Result<(), usize> {
+        self.instances = times.len();
+        self.log_drop = log_drop;
+        self.place_windows(times, stamps, density)?;
+        self.fill_delays(times, stamps);
+        self.log_densities.resize(self.delays.len(), 0.0);
+        density.log_density(&self.delays, &mut self.log_densities);
+        self.scale_densities()
+    }
+
+    /// Whether every window already holds every instance, so that no drop could widen it.
+    pub fn is_full(&self) -> bool {
+        self.windows.iter().all(|w| w.len() == self.instances)
+    }
+
+    /// The drop below its best density at which a stamp's window ends.
+    pub fn log_drop(&self) -> f64 {
+        self.log_drop
+    }
+
+    /// Number of instances.
+    pub fn instances(&self) -> usize {
+        self.instances
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.delays.len()
+    }
+
+    /// One window per stamp.
+    pub fn windows(&self) -> &[Window] {
+        &self.windows
+    }
+
+    /// Where the cells of a stamp lie.
+    pub fn cells_of(&self, stamp: usize) -> Range<usize> {
+        self.offsets[stamp]..self.offsets[stamp + 1]
+    }
+
+    /// Delays z − t, one per cell.
+    pub fn delays(&self) -> &[f64] {
+        &self.delays
+    }
+
+    /// Densities of a stamp, divided by their largest.
+    pub(super) fn density(&self, stamp: usize) -> &[f64] {
+        &self.densities[self.cells_of(stamp)]
+    }
+
+    /// Log densities of a stamp.
+    pub(super) fn log_density(&self, stamp: usize) -> &[f64] {
+        &self.log_densities[self.cells_of(stamp)]
+    }
+
+    /// Log of the largest density of a stamp.
+    pub(super) fn log_scale(&self, stamp: usize) -> f64 {
+        self.log_scales[stamp]
+    }
+
+    /// The density of one cell, zero outside the window.
+    pub(super) fn density_at(&self, stamp: usize, instance: usize) -> f64 {
+        let window = self.windows[stamp];
+        if (window.first..window.end).contains(&instance) {
+            self.densities[self.offsets[stamp] + instance - window.first]
+        } else {
+            0.0
+        }
+    }
+
+    /// The block of stamps that begins at `stamp`: windows that overlap, one after the other.
+    pub(super) fn block_at(&self, stamp: usize) -> Span {
+        let first = self.windows[stamp].first;
+        let mut next = stamp + 1;
+        while next < self.windows.len() && self.windows[next].first < self.windows[next - 1].end {
+            next += 1;
+        }
+        Span { instances: first..self.windows[next - 1].end, stamps: stamp..next }
+    }
+
+    /// Cuts the session into runs of at least `min_instances` instances (the last may be shorter)
+    /// that no block crosses, so that each can be solved by itself.
+    pub fn spans(&self, min_instances: usize) -> Vec<Span> {
+        let (instances, stamps) = (self.instances, self.windows.len());
+        let mut spans = Vec::new();
+        let mut start = Span { instances: 0..0, stamps: 0..0 };
+        while start.instances.end < instances {
+            let from = start.instances.end;
+            let mut end = (from + min_instances).min(instances);
+            let mut stamp = start.stamps.end;
+            while stamp < stamps && self.windows[stamp].first < end {
+                end = end.max(self.windows[stamp].end);
+                stamp += 1;
+            }
+            start = Span { instances: from..end, stamps: start.stamps.end..stamp };
+            spans.push(start.clone());
+        }
+        spans
+    }
+
+    fn place_windows(
+        &mut self,
+        times: &[f64],
+        stamps: &[f64],
+        density: &dyn DelayDensity,
+    ) -> Result<(), usize> {
+        let drops = best_drops(times, stamps, density)?;
+        let near = density.reach(self.log_drop + NEAR);
+        self.windows.clear();
+        let mut cursor = 0;
+        for (&stamp, &drop) in stamps.iter().zip(&drops) {
+            let (earliest, latest) =
+                if drop <= NEAR { near } else { density.reach(self.log_drop + drop) };
+            let first = gallop(times, cursor, |t| t < stamp - latest);
+            let end = gallop(times, first, |t| t <= stamp - earliest);
+            self.windows.push(Window { first, end });
+            // A far stamp can reach back further than the next one: only trust near ones.
+            if drop <= NEAR {
+                cursor = first;
+            }
+        }
+        self.make_monotone();
+        match self.windows.iter().position(Window::is_empty) {
+            Some(stamp) => Err(stamp),
+            None => Ok(()),
+        }
+    }
+
+    /// Widens windows so that both ends move forward with the stamps.
+    fn make_monotone(&mut self) {
+        let mut end = 0;
+        for window in &mut self.windows {
+            end = end.max(window.end);
+            window.end = end;
+        }
+        let mut first = usize::MAX;
+        for window in self.windows.iter_mut().rev() {
+            first = first.min(window.first);
+            window.first = first;
+        }
+    }
+
+    fn fill_delays(&mut self, times: &[f64], stamps: &[f64]) {
+        self.delays.clear();
+        self.offsets.clear();
+        self.offsets.push(0);
+        for (window, &stamp) in self.windows.iter().zip(stamps) {
+            self.delays.extend(times[window.first..window.end].iter().map(|t| stamp - t));
+            self.offsets.push(self.delays.len());
+        }
+    }
+
+    fn scale_densities(&mut self) -> Result<(), usize> {
+        self.densities.clear();
+        self.log_scales.clear();
+        for stamp in 0..self.windows.len() {
+            let cells = &self.log_densities[self.offsets[stamp]..self.offsets[stamp + 1]];
+            let best = cells.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            if best == f64::NEG_INFINITY {
+                return Err(stamp);
+            }
+            self.densities.extend(cells.iter().map(|v| (v - best).exp()));
+            self.log_scales.push(best);
+        }
+        Ok(())
+    }
+}
+
+/// Stamps whose best instance lies within this drop of the peak share one reach.
+const NEAR: f64 = 1.0;
+
+/// For each stamp, how far below the peak the density of its best instance may lie: exact or too
+/// large, never too small. Looks at the instances on either side of the middle of the density.
+fn best_drops(
+    times: &[f64],
+    stamps: &[f64],
+    density: &dyn DelayDensity,
+) -> Result<Vec<f64>, usize> {
+    let (low, high) = density.reach(0.5);
+    let middle = 0.5 * (low + high);
+    let mut delays = Vec::with_capacity(2 * stamps.len());
+    let mut cursor = 0;
+    for &stamp in stamps {
+        cursor = gallop(times, cursor, |t| t <= stamp - middle);
+        let after = times.get(cursor).or(times.last());
+        let before = if cursor > 0 { Some(&times[cursor - 1]) } else { after };
+        let side = |t: Option<&f64>| stamp - t.copied().unwrap_or(f64::NAN);
+        delays.extend([side(before), side(after)]);
+    }
+    let mut log_densities = vec![0.0; delays.len()];
+    density.log_density(&delays, &mut log_densities);
+    let peak = density.log_peak();
+    let drop = |(stamp, pair): (usize, &[f64])| {
+        let best = pair[0].max(pair[1]);
+        if best == f64::NEG_INFINITY { Err(stamp) } else { Ok((peak - best).max(0.0)) }
+    };
+    log_densities.chunks_exact(2).enumerate().map(drop).collect()
+}
+
+/// First position from `start` on where `before` no longer holds, by doubling steps and then
+/// bisection: O(log distance).
+fn gallop(times: &[f64], start: usize, before: impl Fn(f64) -> bool) -> usize {
+    let mut step = 1;
+    let mut low = start;
+    while low + step <= times.len() && before(times[low + step - 1]) {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step).min(times.len());
+    low + times[low..high].partition_point(|&t| before(t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A triangular-looking density: log p = −|d|, cut off beyond `support`.
+    struct Tent {
+        support: f64,
+    }
+
+    impl DelayDensity for Tent {
+        fn log_density(&self, delays: &[f64], out: &mut [f64]) {
+            for (out, d) in out.iter_mut().zip(delays) {
+                *out = if d.abs() <= self.support { -d.abs() } else { f64::NEG_INFINITY };
+            }
+        }
+        fn log_peak(&self) -> f64 {
+            0.0
+        }
+        fn reach(&self, log_drop: f64) -> (f64, f64) {
+            let far = log_drop.min(self.support);
+            (-far, far)
+        }
+    }
+
+    fn band(times: &[f64], stamps: &[f64], log_drop: f64, support: f64) -> Result<Band, usize> {
+        let mut band = Band::default();
+        band.rebuild(times, stamps, &Tent { support }, log_drop).map(|()| band)
+    }
+
+    #[test]
+    fn gallop_is_partition_point() {
+        let times: Vec<f64> = (0..37).map(f64::from).collect();
+        for start in 0..37 {
+            for cut in 0..40 {
+                let cut = f64::from(cut) - 0.5;
+                let want = start + times[start..].partition_point(|&t| t < cut);
+                assert_eq!(gallop(&times, start, |t| t < cut), want);
+            }
+        }
+    }
+
+    #[test]
+    fn windows_hold_what_is_within_the_drop() {
+        let times: Vec<f64> = (0..20).map(f64::from).collect();
+        let band = band(&times, &[5.0, 15.25], 3.0, 1e9).unwrap();
+        // Near stamps share a reach of drop + NEAR = 4 around the stamp.
+        assert_eq!(band.windows(), [Window { first: 1, end: 10 }, Window { first: 12, end: 20 }]);
+        assert_eq!(band.density(0)[4], 1.0);
+        assert_eq!(band.log_scale(1), -0.25);
+    }
+
+    #[test]
+    fn a_far_stamp_gets_the_drop_below_its_own_best() {
+        let times = [0.0, 1.0, 2.0, 100.0];
+        let band = band(&times, &[52.0], 3.0, 1e9).unwrap();
+        // Best is 48 away (instance 3); the drop of 3 takes in delays up to 51: instances 1 and 2.
+        assert_eq!(band.windows(), [Window { first: 1, end: 4 }]);
+        assert_eq!(band.density(0)[2], 1.0);
+    }
+
+    #[test]
+    fn a_stamp_out_of_the_support_is_named() {
+        assert_eq!(band(&[0.0, 1.0], &[0.5, 30.0], 3.0, 10.0).unwrap_err(), 1);
+    }
+
+    #[test]
+    fn spans_never_cut_a_block() {
+        let times: Vec<f64> = (0..100).map(f64::from).collect();
+        let stamps = [9.0, 12.0, 50.0, 51.0, 97.0];
+        let band = band(&times, &stamps, 2.0, 1e9).unwrap();
+        for min in 1..60 {
+            let spans = band.spans(min);
+            assert_eq!(spans.first().unwrap().instances.start, 0);
+            assert_eq!(spans.last().unwrap().instances.end, 100);
+            assert_eq!(spans.last().unwrap().stamps.end, 5);
+            for pair in spans.windows(2) {
+                assert_eq!(pair[0].instances.end, pair[1].instances.start);
+                assert_eq!(pair[0].stamps.end, pair[1].stamps.start);
+            }
+            for span in &spans {
+                for window in &band.windows()[span.stamps.clone()] {
+                    assert!(span.instances.start <= window.first);
+                    assert!(window.end <= span.instances.end);
+                }
+            }
+        }
+    }
+}

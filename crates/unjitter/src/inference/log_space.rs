@@ -1,0 +1,297 @@
+//! The recursion over one block in log space, state by state.
+//!
+//! Slower than the scaled columns (O(C²) per cell) but free of underflow and of the assumption
+//! that an instance can be silent: it serves the blocks that those cannot certify, and the
+//! questions about single alignments, which need the forward sums only. Rows are the instances of
+//! the block; row i has the states lo(i)..=hi(i) that the windows leave possible.
+
+use crate::math::{Random, log_add, log_sum};
+
+use super::band::{Band, Span};
+use super::span::{LogWeights, Outputs, Trouble};
+
+/// Forward and backward sums over the states of a block.
+#[derive(Debug, Default)]
+pub(super) struct LogSpace {
+    /// Row r (after r instances) has states `lows[r]..=highs[r]`, stored from `offsets[r]` on.
+    lows: Vec<usize>,
+    highs: Vec<usize>,
+    offsets: Vec<usize>,
+    forward: Vec<f64>,
+    backward: Vec<f64>,
+    /// log u_i(c) of one instance.
+    log_weights: Vec<f64>,
+}
+
+impl LogSpace {
+    /// As `OneStamp::solve`, but returns the whole log evidence of the block.
+    pub(super) fn solve(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        emitted: &mut [Vec<f64>; 2],
+        outputs: &mut Outputs<'_>,
+    ) -> Result<f64, Trouble> {
+        for stamp in block.stamps.clone() {
+            outputs.cells.responsibilities[band.cells_of(stamp)].fill(0.0);
+            if let Some(positive) = outputs.cells.positive.as_deref_mut() {
+                positive[band.cells_of(stamp)].fill(0.0);
+            }
+        }
+        let log_evidence = self.sum_forward(band, block, weights, log_add);
+        if log_evidence == f64::NEG_INFINITY {
+            return Err(Trouble::Narrow);
+        }
+        self.sum_backward(band, block, weights);
+        for row in 1..self.lows.len() {
+            self.share(band, block, weights, row, emitted, outputs);
+        }
+        Ok(log_evidence)
+    }
+
+    /// Fills the forward table, with `add` joining paths (log-sum or maximum), and returns its
+    /// last entry.
+    fn sum_forward(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        add: fn(f64, f64) -> f64,
+    ) -> f64 {
+        self.lay_out(band, block);
+        self.forward.clear();
+        self.forward.resize(*self.offsets.last().expect("one row at least"), f64::NEG_INFINITY);
+        self.forward[0] = 0.0;
+        for row in 1..self.lows.len() {
+            self.weigh(block, weights, row);
+            for from in self.lows[row - 1]..=self.highs[row - 1] {
+                let here = self.forward[self.at(row - 1, from)];
+                let mut log_product = 0.0;
+                for count in 0..self.log_weights.len() {
+                    let to = from + count;
+                    if to > self.highs[row] {
+                        break;
+                    }
+                    log_product += step(band, block, row, from, count);
+                    if to >= self.lows[row] {
+                        let at = self.at(row, to);
+                        let path = here + self.log_weights[count] + log_product;
+                        self.forward[at] = add(self.forward[at], path);
+                    }
+                }
+            }
+        }
+        self.forward[self.forward.len() - 1]
+    }
+
+    fn sum_backward(&mut self, band: &Band, block: &Span, weights: &LogWeights<'_>) {
+        self.backward.clear();
+        self.backward.resize(self.forward.len(), f64::NEG_INFINITY);
+        let last = self.backward.len() - 1;
+        self.backward[last] = 0.0;
+        for row in (1..self.lows.len()).rev() {
+            self.weigh(block, weights, row);
+            for from in self.lows[row - 1]..=self.highs[row - 1] {
+                let at = self.at(row - 1, from);
+                let mut log_product = 0.0;
+                for count in 0..self.log_weights.len() {
+                    let to = from + count;
+                    if to > self.highs[row] {
+                        break;
+                    }
+                    log_product += step(band, block, row, from, count);
+                    if to >= self.lows[row] {
+                        let onwards = self.backward[self.at(row, to)];
+                        let path = onwards + self.log_weights[count] + log_product;
+                        self.backward[at] = log_add(self.backward[at], path);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds what one instance's moves between states say of stamps, counts and labels.
+    fn share(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        row: usize,
+        emitted: &mut [Vec<f64>; 2],
+        outputs: &mut Outputs<'_>,
+    ) {
+        self.weigh(block, weights, row);
+        let instance = block.instances.start + row - 1;
+        let log_odds = weights.log_odds[instance - weights.start];
+        let states = self.offsets[row - 1]..self.offsets[row];
+        let meet = self.forward[states.clone()].iter().zip(&self.backward[states]);
+        // As in `dense`: the row's own sum shares the rounding of its terms.
+        let log_evidence = log_sum(&meet.map(|(a, b)| a + b).collect::<Vec<f64>>());
+        for from in self.lows[row - 1]..=self.highs[row - 1] {
+            let here = self.forward[self.at(row - 1, from)] - log_evidence;
+            let mut log_product = 0.0;
+            for count in 0..self.log_weights.len() {
+                let to = from + count;
+                if to > self.highs[row] {
+                    break;
+                }
+                log_product += step(band, block, row, from, count);
+                if count == 0 || to < self.lows[row] {
+                    continue;
+                }
+                let log_path = here + log_product + self.backward[self.at(row, to)];
+                for y in [0, 1] {
+                    let mass = (log_path + weights.tables.log_joint(log_odds, y, count)).exp();
+                    emitted[y][row - 1] += mass;
+                    // A first-order model keeps total and mean count in two entries.
+                    if weights.tables.ratios().is_some() {
+                        outputs.expected.0[y][0] += mass * (1.0 - count as f64);
+                        outputs.expected.0[y][1] += mass * count as f64;
+                    } else {
+                        outputs.expected.0[y][count] += mass;
+                    }
+                    outputs.record(instance, count, y, mass);
+                    for stamp in block.stamps.start + from..block.stamps.start + to {
+                        let cell =
+                            band.cells_of(stamp).start + instance - band.windows()[stamp].first;
+                        outputs.cells.responsibilities[cell] += mass;
+                        if let (1, Some(positive)) = (y, outputs.cells.positive.as_deref_mut()) {
+                            positive[cell] += mass;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The likeliest counts of the block's instances and their log weight.
+    pub(super) fn best(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+    ) -> (Vec<usize>, f64) {
+        let best = self.sum_forward(band, block, weights, f64::max);
+        let counts = self.walk_back(band, block, weights, |paths| {
+            let mut best = 0;
+            for (k, path) in paths.iter().enumerate() {
+                if *path > paths[best] {
+                    best = k;
+                }
+            }
+            best
+        });
+        (counts, best)
+    }
+
+    /// Prepares [`draw`](Self::draw).
+    pub(super) fn prepare_draws(&mut self, band: &Band, block: &Span, weights: &LogWeights<'_>) {
+        self.sum_forward(band, block, weights, log_add);
+    }
+
+    /// Counts of the block's instances, drawn from their posterior.
+    pub(super) fn draw(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        random: &mut Random,
+    ) -> Vec<usize> {
+        self.walk_back(band, block, weights, |paths| {
+            let total = log_sum(paths);
+            let shares: Vec<f64> = paths.iter().map(|p| (p - total).exp()).collect();
+            random.index(&shares)
+        })
+    }
+
+    /// From the last state to the first, letting `choose` pick each instance's count from the
+    /// forward weights of the ways to arrive.
+    fn walk_back(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        mut choose: impl FnMut(&[f64]) -> usize,
+    ) -> Vec<usize> {
+        let rows = self.lows.len() - 1;
+        let mut counts = vec![0; rows];
+        let mut to = block.stamps.len();
+        let mut paths = Vec::new();
+        for row in (1..=rows).rev() {
+            self.weigh(block, weights, row);
+            paths.clear();
+            let mut log_product = 0.0;
+            for count in 0..self.log_weights.len() {
+                if count > to || to - count < self.lows[row - 1] {
+                    break;
+                }
+                let from = to - count;
+                if count > 0 {
+                    log_product += log_density(band, block, row, from);
+                }
+                paths.push(if from > self.highs[row - 1] {
+                    f64::NEG_INFINITY
+                } else {
+                    self.forward[self.at(row - 1, from)] + self.log_weights[count] + log_product
+                });
+            }
+            counts[row - 1] = choose(&paths);
+            to -= counts[row - 1];
+        }
+        counts
+    }
+
+    fn lay_out(&mut self, band: &Band, block: &Span) {
+        let windows = &band.windows()[block.stamps.clone()];
+        self.lows.clear();
+        self.highs.clear();
+        self.offsets.clear();
+        self.lows.push(0);
+        self.highs.push(0);
+        self.offsets.extend([0, 1]);
+        let (mut low, mut high, mut offset) = (0, 0, 1);
+        for i in block.instances.clone() {
+            while low < windows.len() && windows[low].end <= i + 1 {
+                low += 1;
+            }
+            while high < windows.len() && windows[high].first <= i {
+                high += 1;
+            }
+            self.lows.push(low);
+            self.highs.push(high);
+            offset += high - low + 1;
+            self.offsets.push(offset);
+        }
+    }
+
+    fn at(&self, row: usize, state: usize) -> usize {
+        self.offsets[row] + state - self.lows[row]
+    }
+
+    /// log u_i(c) of the instance of a row, for the counts that its states allow.
+    fn weigh(&mut self, block: &Span, weights: &LogWeights<'_>, row: usize) {
+        let instance = block.instances.start + row - 1;
+        let log_odds = weights.log_odds[instance - weights.start];
+        let most = (self.highs[row] - self.lows[row - 1]).min(weights.tables.max_count());
+        self.log_weights.clear();
+        self.log_weights.extend((0..=most).map(|c| weights.tables.log_mixed(log_odds, c)));
+    }
+}
+
+/// log p of the `count`-th stamp after state `from` at the instance of `row`; nothing for none.
+fn step(band: &Band, block: &Span, row: usize, from: usize, count: usize) -> f64 {
+    if count == 0 { 0.0 } else { log_density(band, block, row, from + count - 1) }
+}
+
+/// log p(z_l | t_i), stamps and rows counted within the block; −∞ outside the window.
+fn log_density(band: &Band, block: &Span, row: usize, stamp: usize) -> f64 {
+    let stamp = block.stamps.start + stamp;
+    let instance = block.instances.start + row - 1;
+    let window = band.windows()[stamp];
+    if (window.first..window.end).contains(&instance) {
+        band.log_density(stamp)[instance - window.first]
+    } else {
+        f64::NEG_INFINITY
+    }
+}

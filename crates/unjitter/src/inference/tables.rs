@@ -1,0 +1,117 @@
+//! The two count tables c!·p(c | y), and how they mix at an instance.
+
+use crate::math::log_add;
+
+/// Weights c!·p(c | y) of c = 0..=C stamps for the two labels y, with what inference derives from
+/// them once.
+#[derive(Debug, Clone)]
+pub struct CountTables {
+    log_weights: [Vec<f64>; 2],
+    weights: [Vec<f64>; 2],
+    ratios: Option<[f64; 2]>,
+}
+
+impl CountTables {
+    /// Tables from log p(c | y) for c = 0..=C, the same C for both labels. C is the largest
+    /// possible count or the number of stamps, whichever is less.
+    ///
+    /// `log_ratios` says that c!·p(c | y) = p(0 | y)·exp(c · log_ratio_y): the sum over counts
+    /// then needs no loop.
+    ///
+    /// # Panics
+    /// If the tables are empty or differ in length.
+    pub fn new(log_probabilities: [Vec<f64>; 2], log_ratios: Option<[f64; 2]>) -> Self {
+        assert_eq!(log_probabilities[0].len(), log_probabilities[1].len());
+        assert!(!log_probabilities[0].is_empty());
+        let mut log_weights = log_probabilities;
+        for table in &mut log_weights {
+            let mut log_factorial = 0.0;
+            for (c, value) in table.iter_mut().enumerate().skip(1) {
+                log_factorial += (c as f64).ln();
+                *value += log_factorial;
+            }
+        }
+        let weights = [0, 1].map(|y: usize| log_weights[y].iter().map(|v| v.exp()).collect());
+        // An infinite ratio belongs to a table that is zero everywhere: a label that cannot be.
+        let ratio = |y: usize, log_ratio: f64| {
+            if log_weights[y][0] == f64::NEG_INFINITY { 0.0 } else { log_ratio.exp() }
+        };
+        let ratios = log_ratios.map(|log| [ratio(0, log[0]), ratio(1, log[1])]);
+        Self { log_weights, weights, ratios }
+    }
+
+    /// The same tables, summed count by count even where a ratio would do.
+    pub fn without_ratios(&self) -> Self {
+        Self { ratios: None, ..self.clone() }
+    }
+
+    /// C, the largest count in the tables.
+    pub fn max_count(&self) -> usize {
+        self.weights[0].len() - 1
+    }
+
+    /// c!·p(c | y).
+    pub fn weight(&self, label: usize, count: usize) -> f64 {
+        self.weights[label][count]
+    }
+
+    /// λ_y of a first-order model.
+    pub fn ratios(&self) -> Option<[f64; 2]> {
+        self.ratios
+    }
+
+    /// log p(y | f) + log c!·p(c | y).
+    pub fn log_joint(&self, log_odds: f64, label: usize, count: usize) -> f64 {
+        let log_label = crate::math::log_sigmoid(if label == 1 { log_odds } else { -log_odds });
+        log_label + self.log_weights[label][count]
+    }
+
+    /// log u(c) at an instance with these log-odds.
+    pub fn log_mixed(&self, log_odds: f64, count: usize) -> f64 {
+        log_add(self.log_joint(log_odds, 0, count), self.log_joint(log_odds, 1, count))
+    }
+
+    /// log of (largest ÷ smallest) odds u(1)/u(0) that any log-odds can give; `None` where that is
+    /// unbounded. A stamp can be drawn from its nearest instance to a likelier one by no more
+    /// than this factor.
+    pub fn log_odds_range(&self) -> Option<f64> {
+        if self.max_count() == 0 {
+            return Some(0.0);
+        }
+        let odds = [0, 1].map(|y: usize| self.log_weights[y][1] - self.log_weights[y][0]);
+        let range = (odds[1] - odds[0]).abs();
+        range.is_finite().then_some(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_carry_the_factorial() {
+        let tables = CountTables::new([vec![0.0; 4], vec![0.5f64.ln(); 4]], None);
+        assert_eq!(tables.max_count(), 3);
+        // exp(log 6) and exp(log 6 − log 2) round once.
+        assert!((tables.weight(0, 3) - 6.0).abs() < 1e-14);
+        assert!((tables.weight(1, 3) - 3.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn mixed_weight_is_the_sum_over_labels() {
+        let tables = CountTables::new(
+            [vec![0.9f64.ln(), 0.1f64.ln()], vec![0.2f64.ln(), 0.8f64.ln()]],
+            None,
+        );
+        let p = crate::math::sigmoid(0.7);
+        // A handful of roundings of numbers near one.
+        assert!((tables.log_mixed(0.7, 1).exp() - ((1.0 - p) * 0.1 + p * 0.8)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_known_label_uses_its_own_table() {
+        let tables = CountTables::new([vec![-1.0, -2.0], vec![-3.0, -4.0]], None);
+        assert_eq!(tables.log_mixed(f64::INFINITY, 1), -4.0);
+        assert_eq!(tables.log_mixed(f64::NEG_INFINITY, 0), -1.0);
+    }
+}

@@ -1,0 +1,307 @@
+//! Every way of computing the posterior against enumeration and against the dense recursion.
+
+use super::*;
+use crate::math::{Random, log_add, log_sigmoid, log_softplus, sigmoid};
+
+/// A Gaussian, or a density that is zero beyond `cut` spreads, for tests that need no parameters.
+struct Bell {
+    delay: f64,
+    spread: f64,
+    cut: f64,
+}
+
+impl DelayDensity for Bell {
+    fn log_density(&self, delays: &[f64], out: &mut [f64]) {
+        for (out, d) in out.iter_mut().zip(delays) {
+            let s = (d - self.delay) / self.spread;
+            let inside = s.abs() <= self.cut;
+            *out = if inside { self.log_peak() - 0.5 * s * s } else { f64::NEG_INFINITY };
+        }
+    }
+    fn log_peak(&self) -> f64 {
+        -(self.spread * (2.0 * std::f64::consts::PI).sqrt()).ln()
+    }
+    fn reach(&self, log_drop: f64) -> (f64, f64) {
+        let far = self.spread * (2.0 * log_drop).sqrt().min(self.cut);
+        (self.delay - far, self.delay + far)
+    }
+}
+
+const KINDS: [&str; 4] = ["bernoulli", "categorical", "poisson", "geometric"];
+
+/// Tables with the given logits of the rates, as the count models make them.
+fn tables(kind: &str, logits: [f64; 2], stamps: usize) -> CountTables {
+    let split = [[0.7f64, 0.2, 0.1], [0.5, 0.3, 0.2]];
+    let most = match kind {
+        "bernoulli" => 1,
+        "categorical" => 3,
+        _ => stamps,
+    };
+    let log_factorial = |c: usize| (1..=c).map(|k| (k as f64).ln()).sum::<f64>();
+    let log_p = |y: usize, c: usize| {
+        let (none, some) = (log_sigmoid(-logits[y]), log_sigmoid(logits[y]));
+        match (kind, c) {
+            (_, 0) => none,
+            ("bernoulli", _) => some,
+            ("categorical", _) => some + split[y][c - 1].ln(),
+            ("poisson", _) => none + c as f64 * log_softplus(logits[y]) - log_factorial(c),
+            _ => none + c as f64 * some,
+        }
+    };
+    let table = |y: usize| (0..=most.min(stamps.max(1))).map(|c| log_p(y, c)).collect();
+    let ratios = (kind == "poisson").then(|| logits.map(log_softplus));
+    CountTables::new([table(0), table(1)], ratios)
+}
+
+/// A random session with spacings of one on average.
+struct Case {
+    times: Vec<f64>,
+    stamps: Vec<f64>,
+    log_odds: Vec<f64>,
+}
+
+fn case(random: &mut Random, instances: usize, stamps: usize, gap: f64, saturation: f64) -> Case {
+    let mut t = 0.0;
+    let times = (0..instances)
+        .map(|_| {
+            // Ties and gaps.
+            t += match random.below(20) {
+                0 => 0.0,
+                1 => gap,
+                _ => 2.0 * random.uniform(),
+            };
+            t
+        })
+        .collect();
+    let mut z: Vec<f64> = Vec::new();
+    while z.len() < stamps {
+        let at = t * random.uniform();
+        // Clusters and ties.
+        let cluster = if random.below(4) == 0 { 1 + random.below(4) } else { 1 };
+        for k in 0..cluster.min(stamps - z.len()) {
+            z.push(at + if k == 2 { 0.0 } else { 0.3 * random.normal() });
+        }
+    }
+    z.sort_by(f64::total_cmp);
+    let log_odds = (0..instances)
+        .map(|_| match random.below(12) {
+            0 => saturation,
+            1 => -saturation,
+            2 => f64::INFINITY,
+            3 => f64::NEG_INFINITY,
+            _ => -2.0 + 2.0 * random.normal(),
+        })
+        .collect();
+    Case { times, stamps: z, log_odds }
+}
+
+fn close(got: f64, want: f64, tolerance: f64) -> bool {
+    (got - want).abs() <= tolerance * want.abs().max(1.0)
+}
+
+fn assert_same(got: &Marginals, want: &Marginals, what: &str) {
+    // The promise of this module: agreement to 1e-10, relative for the log evidence and absolute
+    // for probabilities.
+    assert!(close(got.log_evidence, want.log_evidence, 1e-10), "{what}: {got:?} {want:?}");
+    let (g, w) = (&got.counts, &want.counts);
+    for i in 0..w.instances() {
+        for c in 0..w.row(i).len().max(g.row(i).len()) {
+            for y in [0, 1] {
+                let of = |m: &CountMarginals| m.row(i).get(c).map_or(0.0, |pair| pair[y]);
+                assert!(
+                    (of(g) - of(w)).abs() < 1e-10,
+                    "{what}: o_{i} = {c}, y = {y}: {} {}",
+                    of(g),
+                    of(w)
+                );
+            }
+        }
+    }
+    for l in 0..want.responsibilities.stamps() {
+        for i in 0..w.instances() {
+            let (a, b) = (got.responsibilities.get(i, l), want.responsibilities.get(i, l));
+            assert!((a - b).abs() < 1e-10, "{what}: w({i},{l}): {a} {b}");
+        }
+        let spurious =
+            |m: &Marginals| 1.0 - m.responsibilities.of_stamp_positive(l).iter().sum::<f64>();
+        assert!((spurious(got) - spurious(want)).abs() < 1e-10, "{what}: spurious {l}");
+    }
+}
+
+/// The value and derivatives that learning takes, span by span.
+fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usize, what: &str) {
+    let mut solver = SpanSolver::default();
+    let mut band = Band::default();
+    let instances = lattice.times.len();
+    let (log_evidence, shares, d_log_odds, expected) =
+        widen(&mut band, lattice.times, lattice.stamps, lattice.density, lattice.counts, |band| {
+            let mut shares = vec![0.0; band.cells()];
+            let mut d = vec![0.0; instances];
+            let mut expected = Expected::zeros(lattice.counts);
+            let mut sum = 0.0;
+            let whole = lattice.counts.log_odds_range().is_none();
+            for span in band.spans(if whole { instances } else { min_span }) {
+                let r = span.instances.clone();
+                sum += solver.solve(
+                    band,
+                    lattice.counts,
+                    &span,
+                    &lattice.log_odds[r.clone()],
+                    &mut shares,
+                    &mut d[r],
+                    &mut expected,
+                )?;
+            }
+            Ok((sum, shares, d, expected))
+        })
+        .unwrap();
+    assert!(close(log_evidence, want.log_evidence, 1e-10), "{what}");
+    for (i, d) in d_log_odds.iter().enumerate() {
+        let wanted = want.counts.positive(i) - sigmoid(lattice.log_odds[i]);
+        assert!((d - wanted).abs() < 1e-10, "{what}: d log-odds {i}: {d} {wanted}");
+    }
+    for l in 0..lattice.stamps.len() {
+        for (cell, i) in band.cells_of(l).zip(band.windows()[l].first..) {
+            assert!((shares[cell] - want.responsibilities.get(i, l)).abs() < 1e-10, "{what}");
+        }
+    }
+    for y in [0, 1] {
+        let rows = || (0..instances).map(|i| want.counts.row(i));
+        let total: f64 = rows().flatten().map(|pair| pair[y]).sum();
+        let mean: f64 =
+            rows().flat_map(|row| row.iter().enumerate().map(|(c, pair)| c as f64 * pair[y])).sum();
+        let got_total: f64 = expected.0[y].iter().sum();
+        let got_mean: f64 = expected.0[y].iter().enumerate().map(|(c, e)| c as f64 * e).sum();
+        assert!(close(got_total, total, 1e-10) && close(got_mean, mean, 1e-10), "{what}");
+    }
+}
+
+/// Everything from the joint: labels and counts enumerated, nothing summed out first.
+fn enumerate(lattice: &Lattice<'_>) -> Option<Marginals> {
+    let (instances, stamps) = (lattice.times.len(), lattice.stamps.len());
+    let most = lattice.counts.max_count().min(stamps);
+    let mut log_p = vec![0.0; instances * stamps];
+    let delays: Vec<f64> =
+        lattice.times.iter().flat_map(|t| lattice.stamps.iter().map(move |z| z - t)).collect();
+    lattice.density.log_density(&delays, &mut log_p);
+    let mut log_evidence = f64::NEG_INFINITY;
+    let mut paths = Vec::new();
+    let total = (most + 1).pow(instances as u32);
+    for code in 0..total {
+        let counts: Vec<usize> =
+            (0..instances).map(|i| code / (most + 1).pow(i as u32) % (most + 1)).collect();
+        if counts.iter().sum::<usize>() != stamps {
+            continue;
+        }
+        let mut log_density = 0.0;
+        let mut stamp = 0;
+        for (i, &c) in counts.iter().enumerate() {
+            log_density += log_p[i * stamps + stamp..i * stamps + stamp + c].iter().sum::<f64>();
+            stamp += c;
+        }
+        for labels in 0..1usize << instances {
+            let label = |i: usize| labels >> i & 1;
+            let log_joint: f64 = (0..instances)
+                .map(|i| lattice.counts.log_joint(lattice.log_odds[i], label(i), counts[i]))
+                .sum();
+            log_evidence = log_add(log_evidence, log_density + log_joint);
+            paths.push((counts.clone(), labels, log_density + log_joint));
+        }
+    }
+    if log_evidence == f64::NEG_INFINITY {
+        return None;
+    }
+    let mut counts = vec![vec![[0.0; 2]; most + 1]; instances];
+    let mut values = vec![0.0; stamps * instances];
+    let mut positive = vec![0.0; stamps * instances];
+    for (path, labels, log_joint) in paths {
+        let mass = (log_joint - log_evidence).exp();
+        let mut stamp = 0;
+        for (i, &c) in path.iter().enumerate() {
+            counts[i][c][labels >> i & 1] += mass;
+            for l in stamp..stamp + c {
+                values[l * instances + i] += mass;
+                positive[l * instances + i] += mass * (labels >> i & 1) as f64;
+            }
+            stamp += c;
+        }
+    }
+    let windows = vec![Window { first: 0, end: instances }; stamps];
+    Some(Marginals {
+        log_evidence,
+        counts: CountMarginals::new(counts),
+        responsibilities: Responsibilities::new(windows, values, positive),
+    })
+}
+
+#[test]
+fn enumeration_agrees_for_every_count_model() {
+    let mut random = Random::new(1);
+    let mut impossible = 0;
+    for round in 0..400 {
+        let kind = KINDS[round % 4];
+        let (instances, stamps) = (1 + random.below(5), random.below(5));
+        let case = case(&mut random, instances, stamps, 5.0, [3.0, 800.0][round / 4 % 2]);
+        let rates = [[-2.0, 1.5], [-27.0, 27.0], [0.3, 0.3], [2.0, -3.0]][random.below(4)];
+        let counts = tables(kind, rates, stamps);
+        // Zero densities in two of three.
+        let cut = [2.0, 5.0, f64::INFINITY][random.below(3)];
+        let density = Bell { delay: 0.2, spread: 0.7, cut };
+        let lattice = Lattice {
+            times: &case.times,
+            stamps: &case.stamps,
+            log_odds: &case.log_odds,
+            counts: &counts,
+            density: &density,
+        };
+        let what = format!("round {round}, {kind}");
+        match enumerate(&lattice) {
+            None => {
+                impossible += 1;
+                assert!(lattice.marginals().is_err(), "{what}");
+                assert!(dense::marginals(&lattice).is_err(), "{what}");
+            }
+            Some(want) => {
+                assert_same(&dense::marginals(&lattice).unwrap(), &want, &format!("{what}, dense"));
+                assert_same(&lattice.marginals().unwrap(), &want, &format!("{what}, banded"));
+                assert_learning_agrees(&lattice, &want, 1, &what);
+            }
+        }
+    }
+    assert!(
+        (20..300).contains(&impossible),
+        "{impossible} impossible cases: both kinds are needed"
+    );
+}
+
+#[test]
+fn banded_agrees_with_dense_on_long_sessions() {
+    let mut random = Random::new(2);
+    for round in 0..60 {
+        let kind = KINDS[round % 4];
+        let instances =
+            if kind == "geometric" { 200 } else { [300, 2000][usize::from(round % 12 < 2)] };
+        let stamps = [0, 1, instances / 25, instances / 10][random.below(4)];
+        let saturation = [5.0, 40.0, 800.0][random.below(3)];
+        let spread = [0.1, 0.5, 2.0, 8.0][random.below(4)];
+        // In the middle of a gap, 50 spreads from any instance.
+        let case = case(&mut random, instances, stamps, 100.0 * spread, saturation);
+        let rates =
+            [[-4.0, 2.0], [-27.6, 27.6], [-27.6, 0.0], [0.0, 27.6], [-3.0, -3.0]][random.below(5)];
+        let counts = tables(kind, rates, stamps);
+        let density = Bell { delay: 0.2, spread, cut: f64::INFINITY };
+        let lattice = Lattice {
+            times: &case.times,
+            stamps: &case.stamps,
+            log_odds: &case.log_odds,
+            counts: &counts,
+            density: &density,
+        };
+        let what = format!(
+            "round {round}, {kind}, L = {instances}, M = {stamps}, spread {spread}, rates {rates:?}"
+        );
+        let want = dense::marginals(&lattice).unwrap();
+        assert_same(&lattice.marginals().unwrap(), &want, &what);
+        assert_learning_agrees(&lattice, &want, 64, &what);
+    }
+}

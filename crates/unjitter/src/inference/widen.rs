@@ -1,0 +1,52 @@
+//! Windows that grow until they hold everything that matters.
+//!
+//! A window leaves out instances whose density is below the stamp's best by [`LOG_DROP`] and more.
+//! Three things could make up for so small a density, and each is seen to: the odds of an instance
+//! to have a stamp at all (their range is added to the drop), having to make room for other stamps
+//! (then weight shows at the edges of the windows, and they grow), and having no path otherwise
+//! (they grow). A factor of 1e-16 for each stamp, then, is all that is left out.
+
+use super::DelayDensity;
+use super::band::Band;
+use super::span::Trouble;
+use super::tables::CountTables;
+
+/// No alignment has positive probability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Impossible {
+    /// A stamp that no instance can have given, if that is the reason.
+    pub stamp: Option<usize>,
+}
+
+/// Drop in log density, below its best, at which a stamp's window ends: a factor of 1e-16.
+pub(super) const LOG_DROP: f64 = 36.84;
+
+/// Doublings before the windows take in the whole support of the density.
+const DOUBLINGS: usize = 5;
+
+/// A drop beyond which no density on f64 delays falls.
+const WHOLE_SUPPORT: f64 = 1e300;
+
+/// Fills `band` and lets `attempt` work on it, with wider and wider windows until it no longer
+/// finds them narrow.
+pub fn widen<T>(
+    band: &mut Band,
+    times: &[f64],
+    stamps: &[f64],
+    density: &dyn DelayDensity,
+    counts: &CountTables,
+    mut attempt: impl FnMut(&Band) -> Result<T, Trouble>,
+) -> Result<T, Impossible> {
+    let mut log_drop = LOG_DROP + counts.log_odds_range().unwrap_or(0.0);
+    for attempts in 0.. {
+        band.rebuild(times, stamps, density, log_drop)
+            .map_err(|stamp| Impossible { stamp: Some(stamp) })?;
+        match attempt(band) {
+            Ok(value) => return Ok(value),
+            Err(_) if band.is_full() || log_drop == WHOLE_SUPPORT => break,
+            Err(_) if attempts < DOUBLINGS => log_drop *= 2.0,
+            Err(_) => log_drop = WHOLE_SUPPORT,
+        }
+    }
+    Err(Impossible { stamp: None })
+}

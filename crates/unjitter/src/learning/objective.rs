@@ -1,0 +1,11 @@
+//! The narrow waist between what is learned and how it is optimised.
+
+/// What any optimiser sees: a function to be made small, with its gradient.
+pub trait Objective {
+    /// Length of the parameter vector.
+    fn dim(&self) -> usize;
+
+    /// Overwrites `gradient` and returns the value; +∞ where the function is not defined, the
+    /// gradient then being ignored, whatever it holds.
+    fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64;
+}
