@@ -1,10 +1,21 @@
 //! Learn precise event detectors from sloppy timestamps.
 
+mod align;
 pub mod error;
 pub mod inference;
+pub mod learning;
 pub mod math;
 pub mod model;
 pub mod params;
 pub mod prior;
+pub mod session;
 
+pub use align::{Aligned, AlignedInstance, AlignedStamp};
 pub use error::{Error, Result};
+pub use learning::{FitOptions, Outcome, Progress, Warning};
+pub use model::classifier::{Activation, ClassifierSpec};
+pub use model::counts::Counts;
+pub use model::noise::Noise;
+pub use model::{Detector, Fitted, Learned, Model, Posterior, posterior};
+pub use prior::Priors;
+pub use session::Session;

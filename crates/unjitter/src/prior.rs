@@ -1,1 +1,342 @@
-//! Priors on natural values; delays and spreads are measured in the model's unit of time.
+//! Priors on natural values.
+//!
+//! A prior is a density of what people talk about (a rate, a squared spread), evaluated there and
+//! differentiated down to the unconstrained number: no Jacobian, so the estimate is the mode on
+//! the natural scale, as in the paper. Delays and spreads are measured in the model's unit of time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::{ln_gamma, log_sigmoid, sigmoid};
+use crate::params::{Layout, Role, Transform, log_softmax};
+use crate::{Error, Result};
+
+/// Beta(a, b), density ∝ p^(a−1)·(1−p)^(b−1).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Beta {
+    /// a > 0
+    pub a: f64,
+    /// b > 0
+    pub b: f64,
+}
+
+/// Normal with mean and standard deviation, in units of time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Normal {
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation > 0.
+    pub sd: f64,
+}
+
+/// Inverse-Gamma, density ∝ v^(−shape−1)·exp(−scale/v).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct InverseGamma {
+    /// Shape > 0.
+    pub shape: f64,
+    /// Scale > 0.
+    pub scale: f64,
+}
+
+/// Gamma, density ∝ v^(shape−1)·exp(−rate·v).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Gamma {
+    /// Shape > 0.
+    pub shape: f64,
+    /// Rate > 0.
+    pub rate: f64,
+}
+
+/// The prior of every kind of parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Priors {
+    /// Precision (1/variance) of the zero-mean normal on each classifier weight, on standardised
+    /// features; for a kernel classifier, the factor of half the squared RKHS norm. Zero is flat.
+    pub weight_precision: f64,
+    /// The same for the classifier's intercept.
+    pub intercept_precision: f64,
+    /// On P(at least one stamp | positive).
+    pub hit_rate: Beta,
+    /// On P(no stamp | negative) = 1 − false rate.
+    pub silence: Beta,
+    /// Concentration of the symmetric Dirichlet on how counts of at least one are shared.
+    pub count_split: f64,
+    /// On each location of the delay.
+    pub delay: Normal,
+    /// On each squared spread.
+    pub variance: InverseGamma,
+    /// Concentration of the symmetric Dirichlet on mixture weights.
+    pub mixture_weight: f64,
+    /// On the degrees of freedom of a Student-t.
+    pub degrees_of_freedom: Gamma,
+    /// On the shape of a shifted Gamma, less one.
+    pub shape: Gamma,
+}
+
+impl Default for Priors {
+    fn default() -> Self {
+        Self {
+            weight_precision: 1.0,
+            // Weak, but proper: rare events put the intercept near −4.
+            intercept_precision: 0.01,
+            hit_rate: Beta { a: 5.0, b: 1.0 },
+            silence: Beta { a: 5.0, b: 1.0 },
+            count_split: 2.0,
+            delay: Normal { mean: 0.0, sd: 1.0 },
+            variance: InverseGamma { shape: 1.0, scale: 1.0 },
+            // Above one, so that no component can vanish altogether.
+            mixture_weight: 2.0,
+            degrees_of_freedom: Gamma { shape: 2.0, rate: 0.1 },
+            shape: Gamma { shape: 2.0, rate: 0.2 },
+        }
+    }
+}
+
+impl Priors {
+    /// Checks every setting.
+    pub fn check(&self) -> Result<()> {
+        let at_least_zero = [
+            ("weight_precision", self.weight_precision),
+            ("intercept_precision", self.intercept_precision),
+        ];
+        for (name, value) in at_least_zero {
+            require(name, value, value >= 0.0, "a number of at least 0")?;
+        }
+        let positive = [
+            ("hit_rate.a", self.hit_rate.a),
+            ("hit_rate.b", self.hit_rate.b),
+            ("silence.a", self.silence.a),
+            ("silence.b", self.silence.b),
+            ("count_split", self.count_split),
+            ("delay.sd", self.delay.sd),
+            ("variance.shape", self.variance.shape),
+            ("variance.scale", self.variance.scale),
+            ("mixture_weight", self.mixture_weight),
+            ("degrees_of_freedom.shape", self.degrees_of_freedom.shape),
+            ("degrees_of_freedom.rate", self.degrees_of_freedom.rate),
+            ("shape.shape", self.shape.shape),
+            ("shape.rate", self.shape.rate),
+        ];
+        for (name, value) in positive {
+            require(name, value, value > 0.0, "a number above 0")?;
+        }
+        require("delay.mean", self.delay.mean, true, "a finite number")
+    }
+
+    /// log p(natural values) of the parameters that `is_free`, adding its gradient in the
+    /// unconstrained numbers to `gradient`. A simplex counts as free if its first number is.
+    pub fn log_density(
+        &self,
+        layout: &Layout,
+        params: &[f64],
+        is_free: &[bool],
+        gradient: &mut [f64],
+    ) -> f64 {
+        let mut total = 0.0;
+        for block in layout.blocks() {
+            if block.spec.transform == Transform::Simplex {
+                let range = block.range.clone();
+                if range.clone().next().is_some_and(|first| is_free[first]) {
+                    let alpha = match block.spec.role {
+                        Role::MixtureWeight => self.mixture_weight,
+                        _ => self.count_split,
+                    };
+                    total += dirichlet(alpha, &params[range.clone()], &mut gradient[range]);
+                }
+                continue;
+            }
+            for at in block.range.clone().filter(|&at| is_free[at]) {
+                let (value, derivative) = self.scalar(block.spec.role, params[at]);
+                total += value;
+                gradient[at] += derivative;
+            }
+        }
+        total
+    }
+
+    /// Log density and its derivative in the unconstrained number x.
+    fn scalar(&self, role: Role, x: f64) -> (f64, f64) {
+        match role {
+            Role::Weight => ridge(self.weight_precision, x),
+            Role::Intercept => ridge(self.intercept_precision, x),
+            Role::HitRate => beta(self.hit_rate, x),
+            Role::FalseRate => {
+                let (value, derivative) = beta(self.silence, -x);
+                (value, -derivative)
+            }
+            Role::Delay => {
+                let s = (x - self.delay.mean) / self.delay.sd;
+                let constant = -self.delay.sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
+                (constant - 0.5 * s * s, -s / self.delay.sd)
+            }
+            Role::Spread => inverse_gamma_of_square(self.variance, x),
+            Role::DegreesOfFreedom => gamma(self.degrees_of_freedom, x),
+            Role::Shape => gamma(self.shape, x),
+            Role::CountSplit | Role::MixtureWeight => {
+                unreachable!("simplexes are handled as a whole")
+            }
+        }
+    }
+}
+
+fn require(name: &str, value: f64, holds: bool, expected: &'static str) -> Result<()> {
+    if holds && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { name: format!("prior {name}"), value, expected })
+    }
+}
+
+/// Normal(0, 1/precision); flat, and then without a constant, at precision zero.
+fn ridge(precision: f64, x: f64) -> (f64, f64) {
+    if precision == 0.0 {
+        return (0.0, 0.0);
+    }
+    let constant = 0.5 * (precision / (2.0 * std::f64::consts::PI)).ln();
+    (constant - 0.5 * precision * x * x, -precision * x)
+}
+
+/// Beta density of sigmoid(x), through log-sigmoids so that both ends keep their digits.
+fn beta(prior: Beta, x: f64) -> (f64, f64) {
+    let Beta { a, b } = prior;
+    let constant = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);
+    let value = constant + (a - 1.0) * log_sigmoid(x) + (b - 1.0) * log_sigmoid(-x);
+    (value, (a - 1.0) * sigmoid(-x) - (b - 1.0) * sigmoid(x))
+}
+
+/// Inverse-Gamma density of v = e²ˣ, the square of a spread eˣ.
+fn inverse_gamma_of_square(prior: InverseGamma, x: f64) -> (f64, f64) {
+    let InverseGamma { shape, scale } = prior;
+    let constant = shape * scale.ln() - ln_gamma(shape);
+    let inverse = (-2.0 * x).exp();
+    let value = constant - 2.0 * (shape + 1.0) * x - scale * inverse;
+    (value, -2.0 * (shape + 1.0) + 2.0 * scale * inverse)
+}
+
+/// Gamma density of v = eˣ.
+fn gamma(prior: Gamma, x: f64) -> (f64, f64) {
+    let Gamma { shape, rate } = prior;
+    let constant = shape * rate.ln() - ln_gamma(shape);
+    let value = x.exp();
+    (constant + (shape - 1.0) * x - rate * value, (shape - 1.0) - rate * value)
+}
+
+/// Symmetric Dirichlet density of softmax(logits, 0).
+fn dirichlet(alpha: f64, logits: &[f64], gradient: &mut [f64]) -> f64 {
+    let log_weights = log_softmax(logits);
+    let count = log_weights.len() as f64;
+    let constant = ln_gamma(alpha * count) - count * ln_gamma(alpha);
+    for (d, log_weight) in gradient.iter_mut().zip(&log_weights) {
+        *d += (alpha - 1.0) * (1.0 - count * log_weight.exp());
+    }
+    constant + (alpha - 1.0) * log_weights.iter().sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::BlockSpec;
+
+    /// Simpson's rule.
+    fn integral(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+        let n = 20_000;
+        let h = (high - low) / f64::from(n);
+        let weight = |k| {
+            if k == 0 || k == n {
+                1.0
+            } else if k % 2 == 1 {
+                4.0
+            } else {
+                2.0
+            }
+        };
+        (0..=n).map(|k| weight(k) * f(low + h * f64::from(k))).sum::<f64>() * h / 3.0
+    }
+
+    #[test]
+    fn every_density_integrates_to_one_over_natural_values() {
+        let priors = Priors::default();
+        // ∫ p(v) dv = ∫ p(v(x)) |dv/dx| dx over the unconstrained line.
+        let over = |role: Role, jacobian: fn(f64) -> f64, low: f64, high: f64| {
+            integral(low, high, |x| priors.scalar(role, x).0.exp() * jacobian(x))
+        };
+        let logistic = |x: f64| sigmoid(x) * sigmoid(-x);
+        let integrals = [
+            over(Role::Weight, |_| 1.0, -12.0, 12.0),
+            over(Role::Intercept, |_| 1.0, -120.0, 120.0),
+            over(Role::HitRate, logistic, -40.0, 40.0),
+            over(Role::FalseRate, logistic, -40.0, 40.0),
+            over(Role::Delay, |_| 1.0, -12.0, 12.0),
+            // dv = 2 e²ˣ dx; the tail beyond x = 20 holds e⁻⁴⁰.
+            over(Role::Spread, |x| 2.0 * (2.0 * x).exp(), -4.0, 20.0),
+            over(Role::DegreesOfFreedom, f64::exp, -25.0, 7.0),
+            over(Role::Shape, f64::exp, -25.0, 7.0),
+        ];
+        for (k, integral) in integrals.iter().enumerate() {
+            // Simpson on smooth integrands; truncation of the tails is smaller.
+            assert!((integral - 1.0).abs() < 1e-8, "prior {k} integrates to {integral}");
+        }
+    }
+
+    #[test]
+    fn dirichlet_integrates_to_one() {
+        // Two weights: a Beta(α, α) in disguise. dw = w(1−w) dx.
+        let density = |x: f64| dirichlet(2.0, &[x], &mut [0.0]).exp() * sigmoid(x) * sigmoid(-x);
+        // Simpson on a smooth integrand.
+        assert!((integral(-40.0, 40.0, density) - 1.0).abs() < 1e-8);
+    }
+
+    #[test]
+    fn gradients_match_central_differences() {
+        let roles = [
+            ("w", Role::Weight, Transform::Free),
+            ("b", Role::Intercept, Transform::Free),
+            ("hit", Role::HitRate, Transform::Probability),
+            ("false", Role::FalseRate, Transform::Probability),
+            ("delay", Role::Delay, Transform::Free),
+            ("spread", Role::Spread, Transform::Positive),
+            ("nu", Role::DegreesOfFreedom, Transform::Positive),
+            ("shape", Role::Shape, Transform::AboveOne),
+        ];
+        let mut specs: Vec<BlockSpec> =
+            roles.iter().map(|&(name, role, t)| BlockSpec::new(name, 1, t, role)).collect();
+        specs.push(BlockSpec::new("mix", 4, Transform::Simplex, Role::MixtureWeight));
+        specs.push(BlockSpec::new("split", 3, Transform::Simplex, Role::CountSplit));
+        let layout = Layout::new(vec![], vec![], specs);
+        let priors = Priors { count_split: 3.5, ..Priors::default() };
+        let params: Vec<f64> = (0..layout.dim()).map(|k| 0.3 * (k as f64) - 1.1).collect();
+        let free = vec![true; params.len()];
+        let value = |p: &[f64]| priors.log_density(&layout, p, &free, &mut vec![0.0; p.len()]);
+        let mut gradient = vec![0.0; params.len()];
+        priors.log_density(&layout, &params, &free, &mut gradient);
+        for (k, got) in gradient.iter().enumerate() {
+            let h = 1e-5;
+            let at = |step: f64| {
+                let mut moved = params.clone();
+                moved[k] += step;
+                value(&moved)
+            };
+            let want = (at(h) - at(-h)) / (2.0 * h);
+            // Central differences: h² truncation and 1e-16/h rounding.
+            assert!((got - want).abs() < 1e-7 * want.abs().max(1.0), "{k}: {got} {want}");
+        }
+    }
+
+    #[test]
+    fn frozen_parameters_have_no_prior() {
+        let specs = vec![BlockSpec::new("false_rate", 1, Transform::Probability, Role::FalseRate)];
+        let layout = Layout::new(vec![], specs, vec![]);
+        let mut gradient = [0.0];
+        let value =
+            Priors::default().log_density(&layout, &[f64::NEG_INFINITY], &[false], &mut gradient);
+        assert_eq!((value, gradient[0]), (0.0, 0.0));
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named() {
+        let bad = Priors { weight_precision: -1.0, ..Priors::default() };
+        assert!(bad.check().unwrap_err().to_string().contains("weight_precision is -1"));
+        let bad = Priors { hit_rate: Beta { a: f64::NAN, b: 1.0 }, ..Priors::default() };
+        assert!(bad.check().unwrap_err().to_string().contains("hit_rate.a is NaN"));
+    }
+}

@@ -1,5 +1,17 @@
-//! The parts a model is made of.
+//! The parts a model is made of, and the model made of them.
 
 pub mod classifier;
 pub mod counts;
+mod detector;
+mod fitted;
 pub mod noise;
+mod parts;
+mod posterior;
+mod spec;
+
+pub use detector::Detector;
+pub use fitted::{Fitted, Learned};
+pub use parts::{BoundCounts, BoundNoise, Parts};
+pub use posterior::{Posterior, posterior};
+pub(crate) use posterior::{check_capacity, infeasible};
+pub use spec::{Frozen, Model};

@@ -3,11 +3,30 @@
 //! A classifier is a fixed feature map, learned from the training features alone
 //! ([`prepare`](Classifier::prepare)), followed by a function with parameters.
 
+mod cholesky;
+mod kernel;
+mod linear;
+mod logistic;
+mod matrix;
+mod mlp;
+mod radial;
+mod spec;
+mod standardise;
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Debug;
 
 use ndarray::{ArrayView2, CowArray, Ix2};
 
 use crate::params::BlockSpec;
+
+pub use kernel::{Kernel, KernelSettings, KernelState, MAX_LANDMARKS};
+pub use logistic::Logistic;
+pub use matrix::Matrix;
+pub use mlp::{Activation, MAX_PARAMETERS, Mlp};
+pub use spec::{ClassifierSpec, ClassifierState};
+pub use standardise::Standardiser;
 
 /// A differentiable map from features to log-odds.
 pub trait Classifier: Debug + Send + Sync {
@@ -27,7 +46,7 @@ pub trait Classifier: Debug + Send + Sync {
     /// Overwrites `out` (one per row) with the log-odds.
     fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]);
 
-    /// Adds Σ_i d_log_odds[i] · ∂ log_odds[i] / ∂params to `d_params`.
+    /// Adds `Σ_i d_log_odds[i] · ∂ log_odds[i] / ∂params` to `d_params`.
     fn pull_back(
         &self,
         params: &[f64],
@@ -35,4 +54,7 @@ pub trait Classifier: Debug + Send + Sync {
         d_log_odds: &[f64],
         d_params: &mut [f64],
     );
+
+    /// What must be saved, beside the parameters, to have this classifier back.
+    fn state(&self) -> ClassifierState;
 }

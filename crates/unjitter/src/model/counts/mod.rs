@@ -3,11 +3,29 @@
 //! Every count model is parametrised first by the two rates that people ask about,
 //! π_y = P(at least one stamp | label y): `false_rate` for negatives, `hit_rate` for positives.
 //! What inference sees of it is the weight c!·p(c | y): the density of c independent draws, seen
-//! sorted, has the factor c!.
+//! sorted, has the factor c!. [`Counts`] names a model; [`Counts::build`] makes it.
+//!
+//! A rate frozen at 0 or 1 has the logit ∓∞; no method turns that into NaN.
+
+mod bernoulli;
+mod categorical;
+mod geometric;
+mod poisson;
+mod rates;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::params::BlockSpec;
+use crate::{Error, Result};
+
+pub use bernoulli::Bernoulli;
+pub use categorical::Categorical;
+pub use geometric::Geometric;
+pub use poisson::Poisson;
 
 /// A distribution of the count for each label.
 pub trait CountModel: Debug + Send + Sync {
@@ -27,6 +45,70 @@ pub trait CountModel: Debug + Send + Sync {
     /// counts.
     fn log_ratio(&self, params: &[f64], label: usize) -> Option<f64>;
 
-    /// Adds Σ_c expected[c] · ∂ log p(c | label) / ∂params to `d_params`.
+    /// Adds `Σ_c expected[c] · ∂ log p(c | label) / ∂params` to `d_params`.
     fn pull_back(&self, params: &[f64], label: usize, expected: &[f64], d_params: &mut [f64]);
+}
+
+/// Which count model, with its fixed settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Counts {
+    /// One stamp at most: [`Bernoulli`].
+    #[serde(deserialize_with = "no_settings")]
+    Bernoulli,
+    /// A table up to a limit: [`Categorical`].
+    Categorical {
+        /// Largest count, 1 to 1000.
+        max_count: usize,
+    },
+    /// Independent arrivals: [`Poisson`].
+    #[serde(deserialize_with = "no_settings")]
+    Poisson,
+    /// A further stamp as likely as the first: [`Geometric`].
+    #[serde(deserialize_with = "no_settings")]
+    Geometric,
+}
+
+/// A larger table would hardly have data for its entries.
+const MAX_TABLE: usize = 1000;
+
+impl Counts {
+    /// Builds the model.
+    pub fn build(&self) -> Result<Box<dyn CountModel>> {
+        Ok(match *self {
+            Counts::Bernoulli => Box::new(Bernoulli),
+            Counts::Categorical { max_count } => {
+                if !(1..=MAX_TABLE).contains(&max_count) {
+                    return Err(Error::OutOfRange {
+                        name: "counts.max_count".to_owned(),
+                        value: max_count as f64,
+                        expected: "a largest count from 1 to 1000",
+                    });
+                }
+                Box::new(Categorical::new(max_count))
+            }
+            Counts::Poisson => Box::new(Poisson),
+            Counts::Geometric => Box::new(Geometric),
+        })
+    }
+
+    /// The name of the kind, as in a model file.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Counts::Bernoulli => "bernoulli",
+            Counts::Categorical { .. } => "categorical",
+            Counts::Poisson => "poisson",
+            Counts::Geometric => "geometric",
+        }
+    }
+}
+
+/// Reads the settings of a kind that has none. Without this, serde would let any field pass there,
+/// and `{"kind": "poisson", "max_count": 3}` would quietly lose its number.
+fn no_settings<'de, D: Deserializer<'de>>(input: D) -> std::result::Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoSettings {}
+    NoSettings::deserialize(input).map(|NoSettings {}| ())
 }

@@ -1,0 +1,148 @@
+//! The answer people ask for: every stamp back where it belongs, and what is missing or wrong.
+
+use crate::Session;
+use crate::inference::{Alignment, Marginals};
+use crate::math::{log_sigmoid, sigmoid};
+
+/// A session's stamps and instances after alignment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aligned {
+    /// One per stamp.
+    pub stamps: Vec<AlignedStamp>,
+    /// One per instance.
+    pub instances: Vec<AlignedInstance>,
+    /// log p(stamps, known labels | features, times).
+    pub log_evidence: f64,
+    /// log p(best alignment, stamps, known labels | features, times): of the alignment that
+    /// [`AlignedStamp::best_instance`] spells out.
+    pub best_log_weight: f64,
+}
+
+/// Where a stamp belongs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AlignedStamp {
+    /// The stamp as it was pressed.
+    pub stamp: f64,
+    /// Posterior mean of the time of the instance that it belongs to.
+    pub time: f64,
+    /// 2.5 % quantile of that time.
+    pub low: f64,
+    /// 97.5 % quantile of that time.
+    pub high: f64,
+    /// Its most probable instance.
+    pub instance: usize,
+    /// Time of that instance.
+    pub instance_time: f64,
+    /// Probability that it belongs to that instance.
+    pub p_instance: f64,
+    /// Its instance in the single best alignment of all stamps together.
+    pub best_instance: usize,
+    /// Probability that a negative instance gave it.
+    pub p_spurious: f64,
+}
+
+/// What the stamps say of an instance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AlignedInstance {
+    /// Its time.
+    pub time: f64,
+    /// Probability that it is positive, given its features alone.
+    pub p_detector: f64,
+    /// Probability that it is positive, given everything.
+    pub p_positive: f64,
+    /// Probability that it is positive and no stamp says so. Zero where nobody was annotating.
+    pub p_missed: f64,
+    /// Whether somebody was annotating.
+    pub observed: bool,
+}
+
+impl Aligned {
+    /// `observed` maps the instances of `marginals` to those of the session; `log_unit` turns its
+    /// densities into the user's.
+    pub(crate) fn new(
+        session: &Session,
+        observed: &[usize],
+        log_odds: &[f64],
+        marginals: &Marginals,
+        best: &Alignment,
+        log_unit: f64,
+    ) -> Self {
+        let stamps = (0..session.stamps().len())
+            .map(|l| aligned_stamp(session, observed, marginals, best, l))
+            .collect();
+        let mut instances: Vec<AlignedInstance> =
+            (0..session.len()).map(|i| unseen(session, log_odds, i)).collect();
+        for (k, &i) in observed.iter().enumerate() {
+            instances[i].p_positive = marginals.counts.positive(k);
+            instances[i].p_missed = marginals.counts.missed(k);
+            instances[i].observed = true;
+        }
+        let log_labels: f64 = (0..session.len())
+            .filter_map(|i| {
+                Some(log_sigmoid(if session.label(i)? { log_odds[i] } else { -log_odds[i] }))
+            })
+            .sum();
+        Self {
+            stamps,
+            instances,
+            log_evidence: marginals.log_evidence - log_unit + log_labels,
+            best_log_weight: best.log_weight - log_unit + log_labels,
+        }
+    }
+}
+
+/// An instance before the stamps have their say.
+fn unseen(session: &Session, log_odds: &[f64], instance: usize) -> AlignedInstance {
+    let p_detector = sigmoid(log_odds[instance]);
+    let known = session.label(instance).map(|label| f64::from(u8::from(label)));
+    AlignedInstance {
+        time: session.times()[instance],
+        p_detector,
+        p_positive: known.unwrap_or(p_detector),
+        p_missed: 0.0,
+        observed: false,
+    }
+}
+
+fn aligned_stamp(
+    session: &Session,
+    observed: &[usize],
+    marginals: &Marginals,
+    best: &Alignment,
+    l: usize,
+) -> AlignedStamp {
+    let shares = marginals.responsibilities.of_stamp(l);
+    let candidates = &observed[marginals.responsibilities.instances(l)];
+    let stamp = session.stamps()[l];
+    let time_of = |i: usize| session.times()[i];
+    // Relative to the stamp: the mean of epoch seconds would lose digits.
+    let mean: f64 = candidates.iter().zip(shares).map(|(&i, p)| (time_of(i) - stamp) * p).sum();
+    let quantile = |level: f64| {
+        let mut below = 0.0;
+        let reached = |p: &f64| {
+            below += p;
+            below >= level
+        };
+        let k = shares.iter().position(reached).unwrap_or(shares.len() - 1);
+        time_of(candidates[k])
+    };
+    let mut likeliest = 0;
+    for (k, p) in shares.iter().enumerate() {
+        if *p > shares[likeliest] {
+            likeliest = k;
+        }
+    }
+    let p_positive: f64 = marginals.responsibilities.of_stamp_positive(l).iter().sum();
+    AlignedStamp {
+        stamp,
+        time: stamp + mean,
+        low: quantile(0.025),
+        high: quantile(0.975),
+        instance: candidates[likeliest],
+        instance_time: time_of(candidates[likeliest]),
+        p_instance: shares[likeliest],
+        best_instance: observed[best.instances[l]],
+        // Never negative but for rounding.
+        p_spurious: (1.0 - p_positive).max(0.0),
+    }
+}

@@ -1,0 +1,127 @@
+//! Sessions as the objective sees them: features mapped once, times in units, unobserved rows out.
+
+use ndarray::{ArrayView2, Axis, CowArray, Ix2};
+
+use crate::Session;
+use crate::model::classifier::Classifier;
+
+/// One session, ready for evaluation.
+#[derive(Debug)]
+pub(crate) struct SessionData<'a> {
+    /// Position of the session among those given.
+    pub(crate) index: usize,
+    /// Prepared features of the observed instances.
+    pub(crate) features: CowArray<'a, f64, Ix2>,
+    /// Their times, from the first instance on, in units.
+    pub(crate) times: Vec<f64>,
+    /// The stamps, likewise.
+    pub(crate) stamps: Vec<f64>,
+    /// Their known labels; empty where none is.
+    pub(crate) labels: Vec<Option<bool>>,
+    /// Instances with a known label at which nobody was annotating.
+    pub(crate) unobserved: Option<LabelledRows<'a>>,
+}
+
+/// Rows that take part by their label alone.
+#[derive(Debug)]
+pub(crate) struct LabelledRows<'a> {
+    /// Prepared features.
+    pub(crate) features: CowArray<'a, f64, Ix2>,
+    /// One label per row.
+    pub(crate) labels: Vec<bool>,
+}
+
+impl<'a> SessionData<'a> {
+    /// Prepares a session. No copy is made of features that are all observed and that the
+    /// classifier takes as they are.
+    pub(crate) fn new(
+        index: usize,
+        session: &'a Session,
+        classifier: &dyn Classifier,
+        time_unit: f64,
+    ) -> Self {
+        let observed = session.observed_instances();
+        // Differences first: epoch seconds keep their digits.
+        let origin = session.times()[0];
+        let in_units = |t: &f64| (t - origin) / time_unit;
+        let known = |i: &usize| session.label(*i);
+        let labels: Vec<Option<bool>> = observed.iter().map(known).collect();
+        let any_label = labels.iter().any(Option::is_some);
+        Self {
+            index,
+            features: rows(classifier, session.features(), &observed),
+            times: observed.iter().map(|&i| in_units(&session.times()[i])).collect(),
+            stamps: session.stamps().iter().map(in_units).collect(),
+            labels: if any_label { labels } else { Vec::new() },
+            unobserved: unobserved_rows(session, &observed, classifier),
+        }
+    }
+
+    /// The log-odds that inference sees: ±∞ where the label is known.
+    pub(crate) fn pin_labels(&self, first: usize, log_odds: &mut [f64]) {
+        if self.labels.is_empty() {
+            return;
+        }
+        for (f, label) in log_odds.iter_mut().zip(&self.labels[first..]) {
+            match label {
+                Some(true) => *f = f64::INFINITY,
+                Some(false) => *f = f64::NEG_INFINITY,
+                None => {}
+            }
+        }
+    }
+}
+
+/// The chosen rows, prepared; a view where that is possible.
+fn rows<'a>(
+    classifier: &dyn Classifier,
+    features: ArrayView2<'a, f64>,
+    chosen: &[usize],
+) -> CowArray<'a, f64, Ix2> {
+    if chosen.len() == features.nrows() {
+        return classifier.prepare(features);
+    }
+    let selected = features.select(Axis(0), chosen);
+    let prepared = classifier.prepare(selected.view()).into_owned();
+    CowArray::from(prepared)
+}
+
+fn unobserved_rows<'a>(
+    session: &'a Session,
+    observed: &[usize],
+    classifier: &dyn Classifier,
+) -> Option<LabelledRows<'a>> {
+    if observed.len() == session.len() {
+        return None;
+    }
+    let mut is_observed = vec![false; session.len()];
+    observed.iter().for_each(|&i| is_observed[i] = true);
+    let chosen: Vec<usize> =
+        (0..session.len()).filter(|&i| !is_observed[i] && session.label(i).is_some()).collect();
+    if chosen.is_empty() {
+        return None;
+    }
+    let labels = chosen.iter().filter_map(|&i| session.label(i)).collect();
+    Some(LabelledRows { features: rows(classifier, session.features(), &chosen), labels })
+}
+
+/// The unit of time that priors are measured in: the median spacing of neighbouring instances, or
+/// of those that do not coincide; 1 where there are none.
+pub(crate) fn median_spacing(sessions: &[Session]) -> f64 {
+    let spacings = |at_least: fn(f64) -> bool| -> Vec<f64> {
+        let gaps = sessions.iter().flat_map(|s| s.times().windows(2).map(|pair| pair[1] - pair[0]));
+        gaps.filter(|&gap| at_least(gap)).collect()
+    };
+    let median_of_all = median(spacings(|_| true)).unwrap_or(0.0);
+    if median_of_all > 0.0 { median_of_all } else { median(spacings(|g| g > 0.0)).unwrap_or(1.0) }
+}
+
+/// Median of the values; `None` of no values. The lower one of two middles.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let middle = (values.len() - 1) / 2;
+    let (_, median, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    Some(*median)
+}

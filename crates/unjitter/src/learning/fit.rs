@@ -1,0 +1,242 @@
+//! Fitting: MAP from several starts, the best kept.
+
+use std::ops::ControlFlow;
+
+use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
+
+use super::data::{SessionData, median_spacing};
+use super::lbfgs::{LbfgsOptions, Minimum, StopReason, minimise};
+use super::map::MapObjective;
+use super::objective::Objective;
+use super::start::start;
+use super::warning::{Warning, warnings};
+use crate::model::{Fitted, Model, Parts, check_capacity, infeasible};
+use crate::session::check_together;
+use crate::{Error, Result, Session};
+
+/// How to fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FitOptions {
+    /// Starts besides the naive one.
+    pub restarts: usize,
+    /// Seed of everything random: restarts, initial weights, landmarks.
+    pub seed: u64,
+    /// Number of threads; by default all cores. The result does not depend on it.
+    pub threads: Option<usize>,
+    /// When the optimiser stops.
+    pub optimiser: LbfgsOptions,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self { restarts: 2, seed: 0, threads: None, optimiser: LbfgsOptions::default() }
+    }
+}
+
+/// Where a fit stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Which start is under way, from 0.
+    pub start: usize,
+    /// How many there are.
+    pub starts: usize,
+    /// Iterations of this start.
+    pub iteration: usize,
+    /// Minus the log posterior, which falls.
+    pub value: f64,
+    /// Largest entry of its gradient.
+    pub gradient_norm: f64,
+}
+
+/// How a fit ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// Whether the best start ended by its own tolerances.
+    pub converged: bool,
+    /// Why the best start ended.
+    pub stop: StopReason,
+    /// Its iterations.
+    pub iterations: usize,
+    /// Its evaluations of the objective.
+    pub evaluations: usize,
+    /// Minus the log posterior, as minimised: times in units of the model.
+    pub value: f64,
+    /// Largest entry of its gradient.
+    pub gradient_norm: f64,
+    /// log p(stamps, known labels | features, times), times in the unit of the data.
+    pub log_evidence: f64,
+    /// Which start was best; 0 is the naive one.
+    pub best_start: usize,
+    /// Final value of each start that was run; infinite (written as null) where the stamps were
+    /// impossible at the start.
+    pub values: Vec<Option<f64>>,
+}
+
+impl Model {
+    /// Learns detector and annotator from sessions.
+    pub fn fit(&self, sessions: &[Session], options: &FitOptions) -> Result<Fitted> {
+        self.fit_watched(sessions, options, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`fit`](Self::fit), telling `watch` of every iteration. If it breaks, the best found so
+    /// far is returned, marked as cancelled.
+    pub fn fit_watched(
+        &self,
+        sessions: &[Session],
+        options: &FitOptions,
+        watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<Fitted> {
+        match options.threads {
+            None => self.fit_here(sessions, options, watch),
+            Some(threads) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+                let pool = pool.map_err(|_| Error::OutOfRange {
+                    name: "threads".to_owned(),
+                    value: threads as f64,
+                    expected: "a number of threads that the system can start",
+                })?;
+                pool.install(|| self.fit_here(sessions, options, watch))
+            }
+        }
+    }
+
+    fn fit_here(
+        &self,
+        sessions: &[Session],
+        options: &FitOptions,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Fitted> {
+        self.check()?;
+        check_together(sessions)?;
+        if sessions.iter().all(|session| session.stamps().is_empty()) {
+            return Err(Error::NoStamps { sessions: sessions.len() });
+        }
+        let time_unit = self.time_unit.unwrap_or_else(|| median_spacing(sessions));
+        let features: Vec<ArrayView2<'_, f64>> = sessions.iter().map(Session::features).collect();
+        let parts = Parts::new(
+            self.classifier.fit(&features, options.seed)?,
+            self.counts.build()?,
+            self.noise.build(time_unit)?,
+        );
+        let frozen = self.frozen_params(&parts.layout, time_unit)?;
+        let data = prepare(sessions, &parts, time_unit)?;
+        let objective = MapObjective::new(&parts, &self.priors, data, &frozen);
+        let best = run_starts(self, sessions, &parts, &objective, options, watch)?;
+        let params = objective.full(&best.minimum.params);
+        let (outcome, warnings) = judge(sessions, &parts, &objective, best, &params, time_unit);
+        drop(objective);
+        Ok(Fitted { model: self.clone(), parts, params, time_unit, outcome, warnings })
+    }
+}
+
+fn prepare<'a>(
+    sessions: &'a [Session],
+    parts: &Parts,
+    time_unit: f64,
+) -> Result<Vec<SessionData<'a>>> {
+    let mut data = Vec::with_capacity(sessions.len());
+    for (index, session) in sessions.iter().enumerate() {
+        let ready = SessionData::new(index, session, parts.classifier.as_ref(), time_unit);
+        let (stamps, instances) = (ready.stamps.len(), ready.times.len());
+        check_capacity(session.name(), stamps, instances, parts.counts.max_count())?;
+        data.push(ready);
+    }
+    Ok(data)
+}
+
+/// The best start so far.
+struct Best {
+    minimum: Minimum,
+    start: usize,
+    values: Vec<Option<f64>>,
+}
+
+fn run_starts(
+    model: &Model,
+    sessions: &[Session],
+    parts: &Parts,
+    objective: &MapObjective<'_>,
+    options: &FitOptions,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Best> {
+    let starts = options.restarts + 1;
+    let mut best: Option<(usize, Minimum)> = None;
+    let mut values = Vec::new();
+    for k in 0..starts {
+        let params = start(objective, parts, &model.priors, k, options.seed);
+        let mut tell = |step: &super::Step<'_>| {
+            let super::Step { iteration, value, gradient_norm, .. } = *step;
+            watch(&Progress { start: k, starts, iteration, value, gradient_norm })
+        };
+        let from = objective.free(&params);
+        let minimum = minimise(objective, &from, &options.optimiser, &mut tell);
+        values.push(minimum.as_ref().map(|m| m.value));
+        let Some(minimum) = minimum else { continue };
+        let cancelled = minimum.stop == StopReason::Cancelled;
+        if best.as_ref().is_none_or(|(_, best)| minimum.value < best.value) {
+            best = Some((k, minimum));
+        }
+        if cancelled {
+            break;
+        }
+    }
+    match best {
+        Some((start, minimum)) => Ok(Best { minimum, start, values }),
+        None => Err(impossible_session(model, sessions, parts, objective, options)),
+    }
+}
+
+/// The error for sessions whose stamps are impossible at every start.
+fn impossible_session(
+    model: &Model,
+    sessions: &[Session],
+    parts: &Parts,
+    objective: &MapObjective<'_>,
+    options: &FitOptions,
+) -> Error {
+    let params = start(objective, parts, &model.priors, 0, options.seed);
+    match objective.log_evidences(&params) {
+        Err((index, impossible)) => {
+            let session = &sessions[index];
+            infeasible(session.name(), session.times(), session.stamps(), impossible)
+        }
+        Ok(_) => Error::OutOfRange {
+            name: "the log posterior at the start".to_owned(),
+            value: objective.evaluate(&objective.free(&params), &mut vec![0.0; objective.dim()]),
+            expected: "a finite number with a finite gradient; are features or frozen values extreme?",
+        },
+    }
+}
+
+fn judge(
+    sessions: &[Session],
+    parts: &Parts,
+    objective: &MapObjective<'_>,
+    best: Best,
+    params: &[f64],
+    time_unit: f64,
+) -> (Outcome, Vec<Warning>) {
+    let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
+    let converged = matches!(stop, StopReason::GradientTolerance | StopReason::ValueTolerance);
+    let mut found = warnings(sessions, objective.data(), parts, params, time_unit);
+    if !converged {
+        found.insert(0, Warning::NotConverged { stop, gradient_norm });
+    }
+    let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
+    let in_units: f64 = objective.log_evidences(params).map_or(f64::NAN, |all| all.iter().sum());
+    let outcome = Outcome {
+        converged,
+        stop,
+        iterations,
+        evaluations,
+        value,
+        gradient_norm,
+        log_evidence: in_units - stamps as f64 * time_unit.ln(),
+        best_start: best.start,
+        values: best.values,
+    };
+    (outcome, found)
+}

@@ -1,0 +1,23 @@
+//! Learning the detector and the annotator's sloppiness together.
+//!
+//! The objective is the log evidence of the stamps plus the log prior, made large over one flat
+//! vector by L-BFGS with exact gradients. Sessions are summed in parallel and added up in a fixed
+//! order, so the result has the same bits on any number of threads.
+
+mod curvature;
+pub(crate) mod data;
+mod fit;
+mod lbfgs;
+mod line_search;
+mod map;
+mod objective;
+mod start;
+mod supervised;
+mod warning;
+
+pub use fit::{FitOptions, Outcome, Progress};
+pub use lbfgs::{LbfgsOptions, Minimum, Step, StopReason, minimise};
+pub use map::MapObjective;
+pub use objective::Objective;
+pub use supervised::{Target, fit_supervised};
+pub use warning::Warning;

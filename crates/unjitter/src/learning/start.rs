@@ -1,0 +1,144 @@
+//! Where learning starts.
+//!
+//! The first start takes every stamp at its word: it belongs to the nearest instance. The others
+//! each suppose a delay and a spread, ask what the stamps alone would then say of every instance
+//! (inference with a constant detector), and fit the detector to that. The supposed values are
+//! seeded: wide first, then random.
+
+use ndarray::CowArray;
+use std::ops::ControlFlow;
+
+use super::data::{SessionData, median};
+use super::lbfgs::{LbfgsOptions, minimise};
+use super::map::MapObjective;
+use super::supervised::{SupervisedObjective, Target};
+use crate::inference::Lattice;
+use crate::math::{Random, logit};
+use crate::model::Parts;
+use crate::params::Part;
+use crate::prior::Priors;
+
+/// Rates to start from: a careful annotator.
+const FALSE_RATE: f64 = 0.01;
+const HIT_RATE: f64 = 0.9;
+
+/// Iterations that fit the detector to the supposed labels: the real fit goes on from there.
+const ITERATIONS: usize = 30;
+
+/// All parameters of start number `start`.
+pub(super) fn start(
+    objective: &MapObjective<'_>,
+    parts: &Parts,
+    priors: &Priors,
+    start: usize,
+    seed: u64,
+) -> Vec<f64> {
+    let mut random = Random::new(seed.wrapping_add(start as u64));
+    let (delay, spread) = match start {
+        0 => (median(naive_delays(objective.data())).unwrap_or(0.0), 1.0),
+        1 => (0.0, 3.0),
+        // Two units about zero, spreads from half a unit to eight, on a log scale.
+        _ => (2.0 * random.normal(), 0.5 * 16f64.powf(random.uniform())),
+    };
+    let mut params = vec![0.0; parts.layout.dim()];
+    let noise = parts.layout.part(Part::Noise);
+    let counts = parts.layout.part(Part::Counts);
+    params[counts].copy_from_slice(&parts.counts.start(FALSE_RATE, HIT_RATE));
+    params[noise].copy_from_slice(&parts.noise.start(delay, spread));
+    let params = objective.full(&objective.free(&params));
+    let targets: Vec<Vec<Target>> = objective
+        .data()
+        .iter()
+        .map(|session| match start {
+            0 => naive_targets(session),
+            _ => {
+                supposed_targets(session, parts, &params).unwrap_or_else(|| naive_targets(session))
+            }
+        })
+        .collect();
+    let theta = parts.layout.part(Part::Classifier);
+    let mut params = params;
+    let from = parts.classifier.start(seed.wrapping_add(start as u64));
+    params[theta].copy_from_slice(&fit_to(objective, parts, priors, &targets, from));
+    objective.full(&objective.free(&params))
+}
+
+/// Delays of stamps from their nearest instances.
+fn naive_delays(data: &[SessionData<'_>]) -> Vec<f64> {
+    let delays = |session: &SessionData<'_>| -> Vec<f64> {
+        session.stamps.iter().map(|z| z - session.times[nearest(&session.times, *z)]).collect()
+    };
+    data.iter().flat_map(delays).collect()
+}
+
+/// Each stamp to its nearest instance, all else negative; known labels as they are.
+fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
+    let mut targets = vec![Target::from(false); session.times.len()];
+    for z in &session.stamps {
+        targets[nearest(&session.times, *z)] = Target::from(true);
+    }
+    for (target, label) in targets.iter_mut().zip(&session.labels) {
+        if let Some(label) = label {
+            *target = Target::from(*label);
+        }
+    }
+    targets
+}
+
+/// p(y | stamps) under the given counts and noise and a detector that knows only how rare stamps
+/// are; `None` where these make the stamps impossible.
+fn supposed_targets(
+    session: &SessionData<'_>,
+    parts: &Parts,
+    params: &[f64],
+) -> Option<Vec<Target>> {
+    let (instances, stamps) = (session.times.len() as f64, session.stamps.len() as f64);
+    // At least half a stamp, at most half the instances: the log-odds stay finite.
+    let rarity = (stamps.max(0.5) / instances).min(0.5);
+    let mut log_odds = vec![logit(rarity); session.times.len()];
+    session.pin_labels(0, &mut log_odds);
+    let tables = parts.tables(params, session.stamps.len());
+    let density = parts.density(&params[parts.layout.part(Part::Noise)]);
+    let lattice = Lattice {
+        times: &session.times,
+        stamps: &session.stamps,
+        log_odds: &log_odds,
+        counts: &tables,
+        density: &density,
+    };
+    let marginals = lattice.marginals().ok()?;
+    let target = |i| Target { positive: marginals.counts.positive(i).min(1.0), weight: 1.0 };
+    Some((0..session.times.len()).map(target).collect())
+}
+
+/// The classifier's parameters after a short fit to targets.
+fn fit_to(
+    objective: &MapObjective<'_>,
+    parts: &Parts,
+    priors: &Priors,
+    targets: &[Vec<Target>],
+    from: Vec<f64>,
+) -> Vec<f64> {
+    let rows = |(session, targets)| {
+        let (session, targets): (&SessionData<'_>, &Vec<Target>) = (session, targets);
+        (CowArray::from(session.features.view()), targets.as_slice())
+    };
+    let data = objective.data().iter().zip(targets).map(rows).collect();
+    let supervised = SupervisedObjective::new(parts.classifier.as_ref(), priors, data);
+    let options = LbfgsOptions { max_iterations: ITERATIONS, ..LbfgsOptions::default() };
+    let minimum = minimise(&supervised, &from, &options, &mut |_| ControlFlow::Continue(()));
+    minimum.map_or(from, |minimum| minimum.params)
+}
+
+/// The instance nearest in time; the earlier one of two.
+pub(super) fn nearest(times: &[f64], stamp: f64) -> usize {
+    let after = times.partition_point(|&t| t < stamp);
+    if after == 0 {
+        return 0;
+    }
+    if after == times.len() || stamp - times[after - 1] <= times[after] - stamp {
+        after - 1
+    } else {
+        after
+    }
+}

@@ -1,0 +1,161 @@
+//! Ordinary supervised learning: the detector alone, from labels per instance.
+//!
+//! This is what the model becomes when every label is known and stamps are ignored. It serves the
+//! hand-aligned and naive learners, and starts the real fit. Targets may be soft and weighted.
+
+use std::ops::ControlFlow;
+
+use ndarray::{ArrayView2, CowArray, Ix2};
+use rayon::prelude::*;
+
+use super::lbfgs::{LbfgsOptions, Minimum, minimise};
+use super::objective::Objective;
+use crate::math::{sigmoid, softplus};
+use crate::model::Detector;
+use crate::model::classifier::{Classifier, ClassifierSpec};
+use crate::params::Layout;
+use crate::prior::Priors;
+use crate::{Error, Result};
+
+/// What one instance should be, and how much it counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// Probability of the positive label, 0 to 1.
+    pub positive: f64,
+    /// Weight, at least 0; an instance of weight 0 is left out.
+    pub weight: f64,
+}
+
+impl From<bool> for Target {
+    fn from(positive: bool) -> Self {
+        Self { positive: f64::from(u8::from(positive)), weight: 1.0 }
+    }
+}
+
+/// Overwrites `log_odds` with the derivatives of the weighted cross-entropy, and returns its value.
+pub(super) fn cross_entropy(log_odds: &mut [f64], targets: impl Iterator<Item = Target>) -> f64 {
+    let mut value = 0.0;
+    for (f, target) in log_odds.iter_mut().zip(targets) {
+        let Target { positive, weight } = target;
+        if weight > 0.0 {
+            value += weight * (positive * softplus(-*f) + (1.0 - positive) * softplus(*f));
+            *f = weight * (sigmoid(*f) - positive);
+        } else {
+            *f = 0.0;
+        }
+    }
+    value
+}
+
+/// Weighted cross-entropy plus prior, to be made small over the classifier's parameters.
+pub(super) struct SupervisedObjective<'a> {
+    classifier: &'a dyn Classifier,
+    layout: Layout,
+    priors: &'a Priors,
+    is_free: Vec<bool>,
+    data: Vec<(CowArray<'a, f64, Ix2>, &'a [Target])>,
+}
+
+impl<'a> SupervisedObjective<'a> {
+    /// `data` are prepared features with a target per row.
+    pub(super) fn new(
+        classifier: &'a dyn Classifier,
+        priors: &'a Priors,
+        data: Vec<(CowArray<'a, f64, Ix2>, &'a [Target])>,
+    ) -> Self {
+        let layout = Layout::new(classifier.blocks(), vec![], vec![]);
+        let is_free = vec![true; layout.dim()];
+        Self { classifier, layout, priors, is_free, data }
+    }
+}
+
+impl Objective for SupervisedObjective<'_> {
+    fn dim(&self) -> usize {
+        self.layout.dim()
+    }
+
+    fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64 {
+        let parts: Vec<(f64, Vec<f64>)> = self
+            .data
+            .par_iter()
+            .map(|(features, targets)| {
+                let mut log_odds = vec![0.0; features.nrows()];
+                let mut d_params = vec![0.0; params.len()];
+                self.classifier.log_odds(params, features.view(), &mut log_odds);
+                let value = cross_entropy(&mut log_odds, targets.iter().copied());
+                self.classifier.pull_back(params, features.view(), &log_odds, &mut d_params);
+                (value, d_params)
+            })
+            .collect();
+        gradient.fill(0.0);
+        let mut total = -self.priors.log_density(&self.layout, params, &self.is_free, gradient);
+        gradient.iter_mut().for_each(|g| *g = -*g);
+        // In order, whatever the threads did.
+        for (value, d_params) in parts {
+            total += value;
+            gradient.iter_mut().zip(d_params).for_each(|(g, d)| *g += d);
+        }
+        if total.is_nan() { f64::INFINITY } else { total }
+    }
+}
+
+/// Learns a detector from targets per instance: one slice of targets per feature matrix.
+///
+/// Only `priors.weight_precision` and `priors.intercept_precision` matter here.
+pub fn fit_supervised(
+    spec: &ClassifierSpec,
+    data: &[(ArrayView2<'_, f64>, &[Target])],
+    priors: &Priors,
+    options: &LbfgsOptions,
+    seed: u64,
+) -> Result<(Detector, Minimum)> {
+    priors.check()?;
+    check_targets(data)?;
+    let features: Vec<ArrayView2<'_, f64>> = data.iter().map(|(features, _)| *features).collect();
+    let classifier = spec.fit(&features, seed)?;
+    let prepared =
+        data.iter().map(|(features, targets)| (classifier.prepare(*features), *targets)).collect();
+    let objective = SupervisedObjective::new(classifier.as_ref(), priors, prepared);
+    let start = classifier.start(seed);
+    let minimum = minimise(&objective, &start, options, &mut |_| ControlFlow::Continue(()))
+        .expect("cross-entropy is finite at the start");
+    drop(objective);
+    Ok((Detector::new(classifier, minimum.params.clone()), minimum))
+}
+
+fn check_targets(data: &[(ArrayView2<'_, f64>, &[Target])]) -> Result<()> {
+    let (mut positives, mut negatives) = (0.0, 0.0);
+    let expected = data.first().ok_or(Error::NoSessions)?.0.ncols();
+    for (index, (features, targets)) in data.iter().enumerate() {
+        let session = format!("#{index}");
+        if features.nrows() != targets.len() {
+            return Err(Error::LengthMismatch {
+                session,
+                what: "targets",
+                found: targets.len(),
+                expected: features.nrows(),
+            });
+        }
+        crate::session::check_columns(&session, features.ncols(), expected)?;
+        crate::session::check_features(&session, *features)?;
+        for (instance, target) in targets.iter().enumerate() {
+            if !(0.0..=1.0).contains(&target.positive) {
+                return Err(Error::BadLabel { session, instance, value: target.positive });
+            }
+            if !(target.weight >= 0.0 && target.weight.is_finite()) {
+                return Err(Error::OutOfRange {
+                    name: format!("weight of instance {instance} of session {session}"),
+                    value: target.weight,
+                    expected: "a finite number of at least 0",
+                });
+            }
+            positives += target.weight * target.positive;
+            negatives += target.weight * (1.0 - target.positive);
+        }
+    }
+    if positives > 0.0 && negatives > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::OneClass { positives, negatives })
+    }
+}

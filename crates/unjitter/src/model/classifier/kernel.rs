@@ -1,0 +1,382 @@
+//! Logistic regression with a radial-basis kernel, exact or on landmarks.
+//!
+//! A function f(x) = b + Σ_l α_l k(z_l, x) on landmarks z (rows of Z) is written with the Cholesky
+//! factor L of their kernel matrix as
+//!
+//! ```text
+//! f(x) = b + w · φ(x),   φ(x) = L⁻¹ k(Z, x),   w = Lᵀ α,   |w|² = αᵀ K α
+//! ```
+//!
+//! so a Gaussian prior on w is the prior on the kernel norm of f, the parameters are well scaled,
+//! and after [`prepare`](Classifier::prepare) the model is linear. With every training instance as
+//! landmark this is the exact kernel model; with a random few it is the Nyström approximation.
+//! Landmarks that others explain (repeated rows) are left out when pivots are chosen.
+//!
+//! For m landmarks, r of them kept: the fit takes (m³ + r³)/3 multiplications and 8m² bytes;
+//! preparing n rows takes n·r·(r/2 + columns) multiplications and 8·n·r bytes.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, s};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::logistic::linear_blocks;
+use super::standardise::varying_columns;
+use super::{Classifier, ClassifierState, Matrix, Standardiser, cholesky, linear, radial};
+use crate::math::Random;
+use crate::params::BlockSpec;
+use crate::{Error, Result};
+
+/// The most landmarks that a model may have: their kernel matrix then takes 3.2 GB.
+pub const MAX_LANDMARKS: usize = 20_000;
+
+/// Rows mapped at a time: they and their landmarks' kernel values stay in cache.
+const CHUNK: usize = 128;
+
+/// How the kernel sees distance, and on how many landmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct KernelSettings {
+    /// ℓ, in standard deviations of a feature; by default the square root of the number of features
+    /// that vary, and at least 1.
+    pub length_scale: Option<f64>,
+    /// Training instances, drawn at random, to build functions from; by default all of them.
+    pub landmarks: Option<usize>,
+}
+
+impl KernelSettings {
+    /// Whether both are in range.
+    pub fn check(&self) -> Result<()> {
+        let out_of_range = |name: &str, value, expected| {
+            Err(Error::OutOfRange { name: name.to_owned(), value, expected })
+        };
+        match *self {
+            Self { length_scale: Some(value), .. } if !(value.is_finite() && value > 0.0) => {
+                out_of_range("length_scale", value, "a finite number above 0")
+            }
+            Self { landmarks: Some(0), .. } => out_of_range("landmarks", 0.0, "at least 1"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Kernel logistic regression, its landmarks chosen.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    standardiser: Standardiser,
+    length_scale: f64,
+    /// Standardised, r × columns, in the order of their pivots.
+    landmarks: Array2<f64>,
+    /// Lower triangle, r × r; what stands above the diagonal means nothing.
+    factor: Array2<f64>,
+}
+
+/// A [`Kernel`] as it is saved: the factor is made anew from the landmarks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KernelState {
+    standardiser: Standardiser,
+    length_scale: f64,
+    landmarks: Matrix,
+}
+
+impl Kernel {
+    /// Draws landmarks from the training rows and keeps those that differ. More landmarks than rows
+    /// means all rows.
+    pub fn fit(
+        training: &[ArrayView2<'_, f64>],
+        settings: KernelSettings,
+        seed: u64,
+    ) -> Result<Self> {
+        settings.check()?;
+        let instances = training.iter().map(|part| part.nrows()).sum();
+        let count = settings.landmarks.unwrap_or(instances).min(instances);
+        if count > MAX_LANDMARKS {
+            return Err(Error::OutOfRange {
+                name: "landmarks".to_owned(),
+                value: count as f64,
+                expected: "at most 20000; without a number, every training instance is one",
+            });
+        }
+        let length_scale = settings
+            .length_scale
+            .unwrap_or_else(|| (varying_columns(training.iter().copied()) as f64).sqrt().max(1.0));
+        let standardiser = Standardiser::fit(training.iter().copied());
+        let drawn = select_rows(training, &draw_distinct(count, instances, seed));
+        let drawn = standardiser.standardised(drawn.view());
+        let pivots = cholesky::choose_pivots(&mut radial::kernel_matrix(&drawn, length_scale));
+        // Factorised anew rather than reused, so that a saved model comes back with the same bits.
+        Self::new(standardiser, length_scale, drawn.select(Axis(0), &pivots))
+    }
+
+    fn new(standardiser: Standardiser, length_scale: f64, landmarks: Array2<f64>) -> Result<Self> {
+        let mut factor = radial::kernel_matrix(&landmarks, length_scale);
+        cholesky::factorise_in_order(&mut factor)?;
+        Ok(Self { standardiser, length_scale, landmarks, factor })
+    }
+
+    /// φ of `features`, written to `out` (rows × r), by way of its transpose: there the triangular
+    /// solve runs along contiguous rows.
+    fn map(&self, features: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+        let points = self.standardiser.standardised(features);
+        let points = points.as_slice().expect("a fresh array is in row order");
+        let mut mapped = Array2::zeros((self.factor.nrows(), features.nrows()));
+        for (landmark, mut row) in self.landmarks.rows().into_iter().zip(mapped.rows_mut()) {
+            let landmark = landmark.to_slice().expect("landmarks are in row order");
+            let row = row.as_slice_mut().expect("a fresh array is in row order");
+            radial::kernel_row(landmark, points, self.length_scale, row);
+        }
+        cholesky::solve_lower(self.factor.view(), mapped.view_mut());
+        out.assign(&mapped.t());
+    }
+
+    fn map_in_chunks(&self, features: ArrayView2<'_, f64>, chunk: usize) -> Array2<f64> {
+        let rank = self.factor.nrows();
+        let mut mapped = Array2::zeros((features.nrows(), rank));
+        let values = mapped.as_slice_mut().expect("a fresh array is in row order");
+        values.par_chunks_mut(chunk * rank).enumerate().for_each(|(k, values)| {
+            let rows = values.len() / rank;
+            let out = ArrayViewMut2::from_shape((rows, rank), values).expect("whole rows");
+            self.map(features.slice(s![k * chunk..k * chunk + rows, ..]), out);
+        });
+        mapped
+    }
+}
+
+impl KernelState {
+    /// The classifier, if the values read from a file are usable.
+    pub fn check(self) -> Result<Kernel> {
+        let Self { standardiser, length_scale, landmarks } = self;
+        let broken = |entry: &str, problem| {
+            Err(Error::ModelFile { place: format!("classifier.{entry}"), problem })
+        };
+        standardiser.check()?;
+        if !(length_scale.is_finite() && length_scale > 0.0) {
+            let problem = format!("it is {length_scale}, expected a finite number above 0");
+            return broken("length_scale", problem);
+        }
+        let landmarks = landmarks.check("classifier.landmarks")?;
+        let (rows, columns) = landmarks.dim();
+        if columns != standardiser.features() {
+            let features = standardiser.features();
+            return broken("landmarks", format!("{columns} columns for {features} features"));
+        }
+        // Rows without columns take no room in the file, so their number proves nothing.
+        let most = if columns == 0 { 1 } else { MAX_LANDMARKS };
+        if !(1..=most).contains(&rows) {
+            return broken("landmarks", format!("{rows} rows, expected from 1 to {most}"));
+        }
+        Kernel::new(standardiser, length_scale, landmarks)
+    }
+}
+
+impl Classifier for Kernel {
+    fn blocks(&self) -> Vec<BlockSpec> {
+        linear_blocks(self.factor.nrows())
+    }
+
+    fn features(&self) -> usize {
+        self.standardiser.features()
+    }
+
+    fn start(&self, _seed: u64) -> Vec<f64> {
+        vec![0.0; self.factor.nrows() + 1]
+    }
+
+    fn prepare<'a>(&self, features: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
+        self.map_in_chunks(features, CHUNK).into()
+    }
+
+    fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]) {
+        let (weights, intercept) = params.split_at(self.factor.nrows());
+        linear::log_odds(prepared, &vec![0.0; weights.len()], weights, intercept[0], out);
+    }
+
+    fn pull_back(
+        &self,
+        _params: &[f64],
+        prepared: ArrayView2<'_, f64>,
+        d_log_odds: &[f64],
+        d_params: &mut [f64],
+    ) {
+        let (d_weights, d_intercept) = d_params.split_at_mut(self.factor.nrows());
+        linear::add_rows(prepared, &vec![0.0; d_weights.len()], d_log_odds, d_weights);
+        d_intercept[0] += d_log_odds.iter().sum::<f64>();
+    }
+
+    fn state(&self) -> ClassifierState {
+        ClassifierState::Kernel(KernelState {
+            standardiser: self.standardiser.clone(),
+            length_scale: self.length_scale,
+            landmarks: Matrix::from_array(&self.landmarks),
+        })
+    }
+}
+
+/// `count` distinct numbers below `total`, ascending, every choice equally likely.
+fn draw_distinct(count: usize, total: usize, seed: u64) -> Vec<usize> {
+    let mut random = Random::new(seed);
+    let mut numbers: Vec<usize> = (0..total).collect();
+    if count < total {
+        for k in 0..count {
+            numbers.swap(k, k + random.below(total - k));
+        }
+        numbers.truncate(count);
+        numbers.sort_unstable();
+    }
+    numbers
+}
+
+/// The rows of those ascending numbers, counted through all parts.
+fn select_rows(parts: &[ArrayView2<'_, f64>], ascending: &[usize]) -> Array2<f64> {
+    let columns = parts.first().map_or(0, |part| part.ncols());
+    let mut selected = Array2::zeros((ascending.len(), columns));
+    let mut rows = parts.iter().flat_map(|part| part.rows()).enumerate();
+    for (mut out, &number) in selected.rows_mut().into_iter().zip(ascending) {
+        let (_, row) = rows.find(|&(k, _)| k == number).expect("numbers ascend within the rows");
+        out.assign(&row);
+    }
+    selected
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, concatenate};
+
+    use super::*;
+
+    fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+        let mut random = Random::new(seed);
+        Array2::from_shape_simple_fn((rows, columns), || random.normal())
+    }
+
+    fn exact(length_scale: f64) -> KernelSettings {
+        KernelSettings { length_scale: Some(length_scale), landmarks: None }
+    }
+
+    #[test]
+    fn whitened_weights_reproduce_the_kernel_expansion_and_its_norm() {
+        let training = normal(60, 3, 1);
+        let kernel = Kernel::fit(&[training.view()], exact(0.8), 0).unwrap();
+        assert_eq!(kernel.landmarks.nrows(), 60);
+        let alpha = Array1::from_vec(normal(60, 1, 2).into_raw_vec_and_offset().0);
+        let lower =
+            Array2::from_shape_fn(
+                (60, 60),
+                |(i, j)| {
+                    if j <= i { kernel.factor[[i, j]] } else { 0.0 }
+                },
+            );
+        let weights = lower.t().dot(&alpha);
+        let params: Vec<f64> = weights.iter().copied().chain([0.3]).collect();
+
+        let new = normal(9, 3, 3);
+        let mut got = vec![0.0; 9];
+        kernel.log_odds(&params, kernel.prepare(new.view()).view(), &mut got);
+        let points = kernel.standardiser.standardised(new.view());
+        let value = |x: ndarray::ArrayView1<'_, f64>, z: ndarray::ArrayView1<'_, f64>| {
+            (-(&x - &z).mapv(|d| d * d).sum() / (2.0 * 0.8 * 0.8)).exp()
+        };
+        let expand = |x: ndarray::ArrayView1<'_, f64>| -> f64 {
+            kernel.landmarks.rows().into_iter().zip(&alpha).map(|(z, a)| a * value(x, z)).sum()
+        };
+        for (got, x) in got.iter().zip(points.rows()) {
+            let want = 0.3 + expand(x);
+            assert!((got - want).abs() < 1e-10, "{got} is not {want}"); // condition of L below 1e4
+        }
+        let norm: f64 =
+            kernel.landmarks.rows().into_iter().zip(&alpha).map(|(z, a)| a * expand(z)).sum();
+        assert!((weights.dot(&weights) - norm).abs() < 1e-11 * norm); // sums of 3600 terms
+    }
+
+    #[test]
+    fn inner_products_of_mapped_training_rows_are_their_kernel_matrix() {
+        let training = normal(150, 2, 4);
+        let kernel = Kernel::fit(&[training.view()], exact(1.5), 0).unwrap();
+        assert!(kernel.landmarks.nrows() < 150, "some rows are explained by others");
+        let mapped = kernel.prepare(training.view());
+        let points = kernel.standardiser.standardised(training.view());
+        let matrix = radial::kernel_matrix(&points, 1.5);
+        let products = mapped.dot(&mapped.t());
+        for i in 0..150 {
+            for j in 0..=i {
+                // What is left out is below 1e-10 on the diagonal, hence (Cauchy-Schwarz) beside it.
+                assert!((products[[i, j]] - matrix[[i, j]]).abs() < 2e-10, "{i}, {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn repeated_training_rows_change_nothing() {
+        let once = normal(40, 3, 5);
+        let twice = concatenate![Axis(0), once, once];
+        let first = Kernel::fit(&[once.view()], exact(1.0), 0).unwrap();
+        let second = Kernel::fit(&[once.view(), twice.view()], exact(1.0), 0).unwrap();
+        assert_eq!(second.landmarks.nrows(), 40);
+        // Means and scales are those of the same rows, up to rounding that L⁻¹ may magnify.
+        let (first, second) = (first.prepare(once.view()), second.prepare(once.view()));
+        let products = (first.dot(&first.t()), second.dot(&second.t()));
+        assert!((&products.0 - &products.1).iter().all(|d| d.abs() < 1e-9));
+    }
+
+    #[test]
+    fn as_many_landmarks_as_rows_is_the_exact_model() {
+        let training = normal(30, 4, 6);
+        let (head, tail) = training.view().split_at(Axis(0), 11);
+        let fit = |landmarks, seed| {
+            let settings = KernelSettings { length_scale: None, landmarks };
+            Kernel::fit(&[head, tail], settings, seed)
+                .unwrap()
+                .prepare(training.view())
+                .into_owned()
+        };
+        assert_eq!(fit(Some(30), 1), fit(None, 2));
+        assert_eq!(fit(Some(31), 1), fit(None, 2));
+        assert_eq!(fit(Some(7), 1).ncols(), 7);
+        assert_eq!(fit(Some(7), 1), fit(Some(7), 1));
+        assert_ne!(fit(Some(7), 1), fit(Some(7), 2));
+    }
+
+    #[test]
+    fn chunks_do_not_matter() {
+        let training = normal(70, 5, 7);
+        let settings = KernelSettings { length_scale: None, landmarks: Some(40) };
+        let kernel = Kernel::fit(&[training.view()], settings, 3).unwrap();
+        let new = normal(300, 5, 8);
+        let all = kernel.map_in_chunks(new.view(), 300);
+        for chunk in [1, 7, CHUNK] {
+            let chunked = kernel.map_in_chunks(new.view(), chunk);
+            // The matrix product may round edges differently; L⁻¹ magnifies by at most 1e3 here.
+            assert!((&chunked - &all).iter().all(|d| d.abs() < 1e-11), "{chunk}");
+        }
+        assert_eq!(kernel.prepare(new.slice(s![..0, ..])).dim(), (0, 40));
+    }
+
+    #[test]
+    fn the_default_length_scale_counts_features_that_vary() {
+        let varied = normal(20, 9, 9);
+        let flat = concatenate![Axis(1), varied, Array2::ones((20, 5))];
+        let scale = |features: &Array2<f64>| {
+            Kernel::fit(&[features.view()], KernelSettings::default(), 0).unwrap().length_scale
+        };
+        assert_eq!(scale(&flat), 3.0);
+        assert_eq!(scale(&Array2::ones((20, 5))), 1.0);
+        assert_eq!(scale(&Array2::zeros((4, 0))), 1.0);
+    }
+
+    #[test]
+    fn draws_are_distinct_and_uniform() {
+        let mut counts = [0; 10];
+        for seed in 0..5000 {
+            let drawn = draw_distinct(4, 10, seed);
+            assert!(drawn.windows(2).all(|pair| pair[0] < pair[1]));
+            drawn.iter().for_each(|&k| counts[k] += 1);
+        }
+        // 2000 expected, standard deviation √(5000 · 0.4 · 0.6) = 35: five of them.
+        assert!(counts.iter().all(|&count| (1825..=2175).contains(&count)), "{counts:?}");
+    }
+
+    #[test]
+    fn too_many_landmarks_are_refused_before_any_work() {
+        let training = Array2::zeros((MAX_LANDMARKS + 1, 1));
+        let error = Kernel::fit(&[training.view()], KernelSettings::default(), 0).unwrap_err();
+        assert!(matches!(error, Error::OutOfRange { value: 20001.0, .. }), "{error}");
+    }
+}

@@ -1,0 +1,315 @@
+//! Multilayer perceptron: any number of hidden layers, then one linear unit.
+//!
+//! Rows go through in chunks, so that a chunk's activations stay in cache and each layer is one
+//! matrix product. The pull-back repeats the forward pass of its chunk instead of keeping the
+//! activations of a whole session: one third more arithmetic, memory independent of the session.
+//!
+//! ```text
+//! a₀ = standardised x,   a_{l+1} = activation(a_l W_l + b_l),   f = a_last · w + b
+//! ```
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{
+    Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, CowArray, Ix2, Zip,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{Classifier, ClassifierState, Standardiser};
+use crate::math::Random;
+use crate::params::{BlockSpec, Role, Transform};
+use crate::{Error, Result};
+
+/// The most parameters that a network may have: 0.8 GB.
+pub const MAX_PARAMETERS: usize = 100_000_000;
+
+/// Rows that go through the layers together.
+const CHUNK: usize = 256;
+
+/// What a hidden unit does to its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Activation {
+    /// tanh(x)
+    Tanh,
+    /// max(x, 0), with derivative 0 at 0
+    Relu,
+}
+
+impl Activation {
+    fn apply(self, x: f64) -> f64 {
+        match self {
+            Activation::Tanh => x.tanh(),
+            // Not `max`, which would turn a NaN into 0 and hide it.
+            Activation::Relu if x < 0.0 => 0.0,
+            Activation::Relu => x,
+        }
+    }
+
+    /// The derivative, from the output alone.
+    fn slope(self, output: f64) -> f64 {
+        match self {
+            Activation::Tanh => 1.0 - output * output,
+            Activation::Relu => f64::from(output > 0.0),
+        }
+    }
+
+    /// Standard deviation of first weights that keeps signals of one size from layer to layer:
+    /// Glorot's for tanh, He's for the rectifier, which silences half of them.
+    fn start_spread(self, inputs: usize, outputs: usize) -> f64 {
+        match self {
+            Activation::Tanh => (2.0 / (inputs + outputs) as f64).sqrt(),
+            Activation::Relu => (2.0 / inputs as f64).sqrt(),
+        }
+    }
+}
+
+/// A multilayer perceptron on standardised features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Mlp {
+    pub(super) standardiser: Standardiser,
+    pub(super) hidden: Vec<usize>,
+    pub(super) activation: Activation,
+}
+
+impl Mlp {
+    /// Learns means and scales from the training features; `hidden` are the sizes of the hidden
+    /// layers, from the features on.
+    pub fn fit(
+        training: &[ArrayView2<'_, f64>],
+        hidden: &[usize],
+        activation: Activation,
+    ) -> Result<Self> {
+        check_sizes(training.first().map_or(0, |part| part.ncols()), hidden)?;
+        let standardiser = Standardiser::fit(training.iter().copied());
+        Ok(Self { standardiser, hidden: hidden.to_vec(), activation })
+    }
+
+    /// The network, if the values read from a file are usable.
+    pub fn check(self) -> Result<Self> {
+        self.standardiser.check()?;
+        check_sizes(self.features(), &self.hidden).map_err(|error| Error::ModelFile {
+            place: "classifier.hidden".to_owned(),
+            problem: error.to_string(),
+        })?;
+        Ok(self)
+    }
+
+    /// (inputs, outputs) of every layer, the last one having one output.
+    fn sizes(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let inputs = [self.features()].into_iter().chain(self.hidden.iter().copied());
+        inputs.zip(self.hidden.iter().copied().chain([1]))
+    }
+
+    /// The layers' weights (inputs × outputs) and biases.
+    fn layers<'a>(&self, mut params: &'a [f64]) -> Vec<(ArrayView2<'a, f64>, ArrayView1<'a, f64>)> {
+        let split = |(inputs, outputs)| {
+            let (weights, rest) = params.split_at(inputs * outputs);
+            let (biases, rest) = rest.split_at(outputs);
+            params = rest;
+            let weights = ArrayView2::from_shape((inputs, outputs), weights).expect("its size");
+            (weights, biases.into())
+        };
+        self.sizes().map(split).collect()
+    }
+
+    /// The same of a vector that is written to.
+    fn layers_mut<'a>(
+        &self,
+        mut params: &'a mut [f64],
+    ) -> Vec<(ArrayViewMut2<'a, f64>, ArrayViewMut1<'a, f64>)> {
+        let split = |(inputs, outputs)| {
+            let (weights, rest) = std::mem::take(&mut params).split_at_mut(inputs * outputs);
+            let (biases, rest) = rest.split_at_mut(outputs);
+            params = rest;
+            let weights = ArrayViewMut2::from_shape((inputs, outputs), weights).expect("its size");
+            (weights, biases.into())
+        };
+        self.sizes().map(split).collect()
+    }
+
+    /// What enters each layer and, last, the log-odds (one column), for one chunk of rows.
+    fn forward(
+        &self,
+        layers: &[(ArrayView2<'_, f64>, ArrayView1<'_, f64>)],
+        features: ArrayView2<'_, f64>,
+    ) -> Vec<Array2<f64>> {
+        let mut signals = vec![self.standardiser.standardised(features)];
+        for (k, (weights, biases)) in layers.iter().enumerate() {
+            let mut next = Array2::zeros((features.nrows(), weights.ncols()));
+            next += biases;
+            general_mat_mul(1.0, &signals[k], weights, 1.0, &mut next);
+            if k + 1 < layers.len() {
+                next.mapv_inplace(|x| self.activation.apply(x));
+            }
+            signals.push(next);
+        }
+        signals
+    }
+}
+
+impl Classifier for Mlp {
+    fn blocks(&self) -> Vec<BlockSpec> {
+        let block = |name: String, len, role| BlockSpec::new(&name, len, Transform::Free, role);
+        let mut blocks = Vec::new();
+        for (k, (inputs, outputs)) in self.sizes().enumerate() {
+            let (layer, biases, role) = if k < self.hidden.len() {
+                (format!("layer{k}"), "biases", Role::Weight)
+            } else {
+                ("output".to_owned(), "intercept", Role::Intercept)
+            };
+            blocks.push(block(format!("{layer}.weights"), inputs * outputs, Role::Weight));
+            blocks.push(block(format!("{layer}.{biases}"), outputs, role));
+        }
+        blocks
+    }
+
+    fn features(&self) -> usize {
+        self.standardiser.features()
+    }
+
+    fn start(&self, seed: u64) -> Vec<f64> {
+        let mut random = Random::new(seed);
+        let mut params = Vec::new();
+        for (inputs, outputs) in self.sizes() {
+            let spread = self.activation.start_spread(inputs, outputs);
+            params.extend((0..inputs * outputs).map(|_| spread * random.normal()));
+            params.extend((0..outputs).map(|_| 0.0));
+        }
+        params
+    }
+
+    fn prepare<'a>(&self, features: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
+        features.into()
+    }
+
+    fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]) {
+        let layers = self.layers(params);
+        let chunks = prepared.axis_chunks_iter(Axis(0), CHUNK);
+        for (chunk, out) in chunks.zip(out.chunks_mut(CHUNK)) {
+            let signals = self.forward(&layers, chunk);
+            out.iter_mut().zip(&signals[layers.len()]).for_each(|(out, f)| *out = *f);
+        }
+    }
+
+    fn pull_back(
+        &self,
+        params: &[f64],
+        prepared: ArrayView2<'_, f64>,
+        d_log_odds: &[f64],
+        d_params: &mut [f64],
+    ) {
+        let layers = self.layers(params);
+        let mut d_layers = self.layers_mut(d_params);
+        let chunks = prepared.axis_chunks_iter(Axis(0), CHUNK);
+        for (chunk, d_out) in chunks.zip(d_log_odds.chunks(CHUNK)) {
+            let signals = self.forward(&layers, chunk);
+            let mut d_sums = ArrayView1::from(d_out).insert_axis(Axis(1)).to_owned();
+            for (k, (d_weights, d_biases)) in d_layers.iter_mut().enumerate().rev() {
+                general_mat_mul(1.0, &signals[k].t(), &d_sums, 1.0, d_weights);
+                *d_biases += &d_sums.sum_axis(Axis(0));
+                if k > 0 {
+                    let mut d_signal = d_sums.dot(&layers[k].0.t());
+                    Zip::from(&mut d_signal)
+                        .and(&signals[k])
+                        .for_each(|d, &signal| *d *= self.activation.slope(signal));
+                    d_sums = d_signal;
+                }
+            }
+        }
+    }
+
+    fn state(&self) -> ClassifierState {
+        ClassifierState::Mlp(self.clone())
+    }
+}
+
+/// Whether the hidden layers are not empty and the network is not absurdly large.
+fn check_sizes(features: usize, hidden: &[usize]) -> Result<()> {
+    if let Some(k) = hidden.iter().position(|&size| size == 0) {
+        let name = format!("hidden[{k}]");
+        return Err(Error::OutOfRange { name, value: 0.0, expected: "at least 1 unit" });
+    }
+    let mut inputs = features;
+    let mut total = Some(0_usize);
+    let mut estimate = 0.0;
+    for &outputs in hidden.iter().chain([&1]) {
+        let layer = inputs.checked_add(1).and_then(|rows| rows.checked_mul(outputs));
+        total = total.zip(layer).and_then(|(total, layer)| total.checked_add(layer));
+        estimate += (inputs as f64 + 1.0) * outputs as f64;
+        inputs = outputs;
+    }
+    match total {
+        Some(total) if total <= MAX_PARAMETERS => Ok(()),
+        _ => Err(Error::OutOfRange {
+            name: "number of classifier parameters".to_owned(),
+            value: estimate,
+            expected: "at most 100000000",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    #[test]
+    fn one_hidden_layer_equals_the_formula_on_a_worked_example() {
+        // Mean 2 and scale 1, so the standardised features are −1 and 1.
+        let features = array![[1.0], [3.0]];
+        // Two units: weights 2 and −1, biases 0.5 and 0; output weights 1 and 3, intercept −0.25.
+        let params = [2.0, -1.0, 0.5, 0.0, 1.0, 3.0, -0.25];
+        let run = |activation| {
+            let network = Mlp::fit(&[features.view()], &[2], activation).unwrap();
+            let mut out = [f64::NAN; 2];
+            network.log_odds(&params, features.view(), &mut out);
+            out
+        };
+        assert_eq!(run(Activation::Relu), [3.0 - 0.25, 2.5 - 0.25]);
+        let want = [
+            (-1.5_f64).tanh() + 3.0 * 1.0_f64.tanh() - 0.25,
+            2.5_f64.tanh() + 3.0 * (-1.0_f64).tanh() - 0.25,
+        ];
+        for (got, want) in run(Activation::Tanh).iter().zip(want) {
+            assert!((got - want).abs() < 1e-15); // three additions of O(1)
+        }
+    }
+
+    #[test]
+    fn a_rectifier_at_zero_has_no_slope() {
+        let features = array![[0.0], [0.0]];
+        let network = Mlp::fit(&[features.view()], &[1], Activation::Relu).unwrap();
+        let mut d_params = [0.0; 4];
+        network.pull_back(&[1.0, 0.0, 1.0, 0.0], features.view(), &[1.0, 1.0], &mut d_params);
+        assert_eq!(d_params, [0.0, 0.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn first_weights_have_the_documented_spread_and_biases_are_zero() {
+        let features = Array2::zeros((1, 300));
+        for (activation, variance) in
+            [(Activation::Tanh, 2.0 / 500.0), (Activation::Relu, 2.0 / 300.0)]
+        {
+            let network = Mlp::fit(&[features.view()], &[200], activation).unwrap();
+            let params = network.start(5);
+            assert_eq!(params, network.start(5));
+            let (weights, rest) = params.split_at(300 * 200);
+            assert!(rest[..200].iter().all(|&bias| bias == 0.0));
+            let got = weights.iter().map(|w| w * w).sum::<f64>() / weights.len() as f64;
+            // The relative standard error of a variance of 60 000 normals is 0.6%: five of them.
+            assert!((got / variance - 1.0).abs() < 0.03, "{got} is not {variance}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_checked_without_overflow() {
+        let check = |features, hidden: &[usize]| check_sizes(features, hidden).is_ok();
+        assert!(check(0, &[]) && check(5, &[3, 2]));
+        assert!(!check(5, &[3, 0]));
+        assert!(check(99_999_999, &[]) && !check(100_000_000, &[]));
+        assert!(!check(5, &[usize::MAX]) && !check(usize::MAX, &[2]));
+        assert!(!check(5, &[1 << 33, 1 << 33]));
+    }
+}

@@ -1,0 +1,142 @@
+//! A model that has learned: its parts, its parameters and how learning went.
+
+use ndarray::ArrayView2;
+
+use super::detector::{Detector, log_odds};
+use super::parts::Parts;
+use super::posterior::{check_capacity, infeasible};
+use super::spec::Model;
+use crate::align::Aligned;
+use crate::inference::Lattice;
+use crate::learning::data::SessionData;
+use crate::learning::{Outcome, Warning};
+use crate::math::sigmoid;
+use crate::params::Part;
+use crate::session::check_columns;
+use crate::{Result, Session};
+
+/// A fitted model.
+#[derive(Debug)]
+pub struct Fitted {
+    pub(crate) model: Model,
+    pub(crate) parts: Parts,
+    pub(crate) params: Vec<f64>,
+    pub(crate) time_unit: f64,
+    pub(crate) outcome: Outcome,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+/// What was learned about the annotator, in the unit of the data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Learned {
+    /// Mean of stamp − instance time; positive is late.
+    pub delay: f64,
+    /// Standard deviation of the delay, or its scale where that is infinite.
+    pub spread: f64,
+    /// P(no stamp | positive instance).
+    pub miss_rate: f64,
+    /// P(at least one stamp | negative instance).
+    pub false_rate: f64,
+}
+
+impl Fitted {
+    /// What was learned about the annotator.
+    pub fn learned(&self) -> Learned {
+        let noise = &self.params[self.parts.layout.part(Part::Noise)];
+        let counts = &self.params[self.parts.layout.part(Part::Counts)];
+        Learned {
+            delay: self.parts.noise.delay(noise) * self.time_unit,
+            spread: self.parts.noise.spread(noise) * self.time_unit,
+            miss_rate: sigmoid(-counts[1]),
+            false_rate: sigmoid(counts[0]),
+        }
+    }
+
+    /// Natural values of a parameter block, such as "noise.spread", in the unit of the data.
+    pub fn parameter(&self, name: &str) -> Result<Vec<f64>> {
+        Ok(self.parts.layout.block(name)?.natural(&self.params, self.time_unit))
+    }
+
+    /// Names of all parameter blocks.
+    pub fn parameter_names(&self) -> impl Iterator<Item = &str> {
+        self.parts.layout.blocks().iter().map(|block| block.name.as_str())
+    }
+
+    /// The model that was fitted.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The unit in which priors measured time.
+    pub fn time_unit(&self) -> f64 {
+        self.time_unit
+    }
+
+    /// How learning ended.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// What to be wary of.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Probability that an instance is positive, p(x), one per row of `features`.
+    pub fn predict(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+        Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
+    }
+
+    /// Probability that the annotator stamps an instance, q(x) = π₀ + (π₁ − π₀)·p(x): all that
+    /// the stamps themselves can tell.
+    pub fn predict_stamped(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+        let Learned { miss_rate, false_rate, .. } = self.learned();
+        let stamped = |p: f64| (1.0 - p) * false_rate + p * (1.0 - miss_rate);
+        Ok(self.predict(features)?.into_iter().map(stamped).collect())
+    }
+
+    /// Log-odds that an instance is positive, one per row of `features`.
+    pub fn log_odds(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+        let theta = &self.params[self.parts.layout.part(Part::Classifier)];
+        log_odds(self.parts.classifier.as_ref(), theta, features)
+    }
+
+    /// The detector alone.
+    pub fn into_detector(self) -> Detector {
+        let theta = self.params[self.parts.layout.part(Part::Classifier)].to_vec();
+        Detector::new(self.parts.classifier, theta)
+    }
+
+    /// log p(stamps, known labels | features, times) of a session, held out or not.
+    pub fn log_evidence(&self, session: &Session) -> Result<f64> {
+        Ok(self.align(session)?.log_evidence)
+    }
+
+    /// Gives every stamp of a session back where it belongs.
+    pub fn align(&self, session: &Session) -> Result<Aligned> {
+        let name = session.name();
+        check_columns(name, session.features().ncols(), self.parts.classifier.features())?;
+        let data = SessionData::new(0, session, self.parts.classifier.as_ref(), self.time_unit);
+        let (stamps, instances) = (data.stamps.len(), data.times.len());
+        check_capacity(name, stamps, instances, self.parts.counts.max_count())?;
+        let all_log_odds = self.log_odds(session.features())?;
+        let observed = session.observed_instances();
+        let mut pinned: Vec<f64> = observed.iter().map(|&i| all_log_odds[i]).collect();
+        data.pin_labels(0, &mut pinned);
+        let tables = self.parts.tables(&self.params, stamps);
+        let density = self.parts.density(&self.params[self.parts.layout.part(Part::Noise)]);
+        let lattice = Lattice {
+            times: &data.times,
+            stamps: &data.stamps,
+            log_odds: &pinned,
+            counts: &tables,
+            density: &density,
+        };
+        let impossible = |e| infeasible(name, &data.times, session.stamps(), e);
+        let marginals = lattice.marginals().map_err(impossible)?;
+        let best = lattice.best_alignment().map_err(impossible)?;
+        // Densities are per unit of the model; the user's are per unit of the data.
+        let log_unit = stamps as f64 * self.time_unit.ln();
+        Ok(Aligned::new(session, &observed, &all_log_odds, &marginals, &best, log_unit))
+    }
+}

@@ -1,0 +1,98 @@
+//! What to fit: a choice of parts, priors and parameters to hold still.
+
+use serde::{Deserialize, Serialize};
+
+use super::classifier::ClassifierSpec;
+use super::counts::Counts;
+use super::noise::Noise;
+use crate::params::Layout;
+use crate::prior::Priors;
+use crate::{Error, Result};
+
+/// A model before it has seen data. Any classifier goes with any counts and any noise.
+///
+/// ```
+/// use unjitter::{ClassifierSpec, Counts, Model, Noise};
+///
+/// let model = Model {
+///     classifier: ClassifierSpec::Mlp { hidden: vec![8], activation: Default::default() },
+///     counts: Counts::Poisson,
+///     noise: Noise::StudentT,
+///     ..Model::default()
+/// }
+/// .freeze("noise.delay", &[0.0]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Model {
+    /// Features to log-odds.
+    pub classifier: ClassifierSpec,
+    /// How many stamps an instance gives.
+    pub counts: Counts,
+    /// Where they land.
+    pub noise: Noise,
+    /// Priors on all parameters.
+    pub priors: Priors,
+    /// The unit in which priors measure delays and spreads, in the unit of the data; by default the
+    /// median spacing of instances.
+    pub time_unit: Option<f64>,
+    /// Parameters held at natural values, by name.
+    pub frozen: Vec<Frozen>,
+}
+
+/// A parameter block ("noise.delay"), or one entry of one ("classifier.weights[2]"), held still.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frozen {
+    /// Name of the block or entry.
+    pub name: String,
+    /// Its natural values, in the unit of the data.
+    pub values: Vec<f64>,
+}
+
+impl Default for Model {
+    /// Logistic regression, at most one stamp per instance, Gaussian delays.
+    fn default() -> Self {
+        Self {
+            classifier: ClassifierSpec::Logistic,
+            counts: Counts::Bernoulli,
+            noise: Noise::Gaussian,
+            priors: Priors::default(),
+            time_unit: None,
+            frozen: Vec::new(),
+        }
+    }
+}
+
+impl Model {
+    /// The same model with a parameter held at natural values.
+    pub fn freeze(mut self, name: &str, values: &[f64]) -> Self {
+        self.frozen.push(Frozen { name: name.to_owned(), values: values.to_vec() });
+        self
+    }
+
+    /// Checks what can be checked without data.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.priors.check()?;
+        match self.time_unit {
+            Some(value) if !(value > 0.0 && value.is_finite()) => Err(Error::OutOfRange {
+                name: "time_unit".to_owned(),
+                value,
+                expected: "a finite number above 0",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The unconstrained value of every frozen parameter.
+    pub(crate) fn frozen_params(&self, layout: &Layout, unit: f64) -> Result<Vec<Option<f64>>> {
+        let mut frozen = vec![None; layout.dim()];
+        for Frozen { name, values } in &self.frozen {
+            let (range, numbers) = layout.resolve(name, values, unit)?;
+            for (at, number) in range.zip(numbers) {
+                frozen[at] = Some(number);
+            }
+        }
+        Ok(frozen)
+    }
+}

@@ -1,0 +1,202 @@
+//! One recording: instances with features and times, and the stamps somebody pressed.
+//!
+//! Everything is checked here, at the door; inside the crate it is taken for granted.
+
+use std::collections::HashMap;
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::{Error, Result};
+
+/// A recording with its sloppy stamps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    name: String,
+    features: Array2<f64>,
+    times: Vec<f64>,
+    stamps: Vec<f64>,
+    labels: Option<Vec<Option<bool>>>,
+    subject: Option<String>,
+    observed: Option<Vec<(f64, f64)>>,
+}
+
+impl Session {
+    /// A session of `features` (instances × columns), one time per instance, and stamps; times and
+    /// stamps do not decrease and share one unit and one origin.
+    pub fn new(
+        name: impl Into<String>,
+        features: Array2<f64>,
+        times: Vec<f64>,
+        stamps: Vec<f64>,
+    ) -> Result<Self> {
+        let name = name.into();
+        if features.nrows() == 0 {
+            return Err(Error::EmptySession { session: name });
+        }
+        same_length(&name, "times", times.len(), features.nrows())?;
+        check_features(&name, features.view())?;
+        check_times(&name, "time", &times)?;
+        check_times(&name, "stamp", &stamps)?;
+        Ok(Self { name, features, times, stamps, labels: None, subject: None, observed: None })
+    }
+
+    /// Adds what is known of the labels: 0, 1 or unknown for each instance.
+    pub fn with_labels(mut self, labels: impl IntoIterator<Item = Option<u8>>) -> Result<Self> {
+        let label = |(instance, value)| match value {
+            None => Ok(None),
+            Some(0) => Ok(Some(false)),
+            Some(1) => Ok(Some(true)),
+            Some(other) => {
+                Err(Error::BadLabel { session: self.name.clone(), instance, value: other.into() })
+            }
+        };
+        let labels: Vec<Option<bool>> =
+            labels.into_iter().enumerate().map(label).collect::<Result<_>>()?;
+        same_length(&self.name, "labels", labels.len(), self.len())?;
+        self.labels = Some(labels);
+        Ok(self)
+    }
+
+    /// Adds the person or animal recorded, whose sessions belong together.
+    pub fn with_subject(mut self, subject: impl Into<String>) -> Self {
+        self.subject = Some(subject.into());
+        self
+    }
+
+    /// Adds the closed intervals of time in which somebody was annotating. Instances outside
+    /// them neither explain stamps nor count as evidence of absence.
+    pub fn with_observed(mut self, intervals: Vec<(f64, f64)>) -> Result<Self> {
+        let mut previous = f64::NEG_INFINITY;
+        for (index, &(start, end)) in intervals.iter().enumerate() {
+            let finite = start.is_finite() && end.is_finite();
+            if !finite || start >= end || start < previous {
+                return Err(Error::BadInterval { session: self.name, index, start, end });
+            }
+            previous = end;
+        }
+        let outside = |z: &f64| !intervals.iter().any(|&(start, end)| (start..=end).contains(z));
+        if let Some(index) = self.stamps.iter().position(outside) {
+            let time = self.stamps[index];
+            return Err(Error::StampOutsideObserved { session: self.name, index, time });
+        }
+        self.observed = Some(intervals);
+        Ok(self)
+    }
+
+    /// Name of the session.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of instances, at least one.
+    #[expect(clippy::len_without_is_empty, reason = "a session is never empty")]
+    pub fn len(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Features, instances × columns.
+    pub fn features(&self) -> ArrayView2<'_, f64> {
+        self.features.view()
+    }
+
+    /// Time of each instance.
+    pub fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    /// The stamps.
+    pub fn stamps(&self) -> &[f64] {
+        &self.stamps
+    }
+
+    /// What is known of the labels, if anything.
+    pub fn labels(&self) -> Option<&[Option<bool>]> {
+        self.labels.as_deref()
+    }
+
+    /// The label of an instance, if it is known.
+    pub fn label(&self, instance: usize) -> Option<bool> {
+        self.labels.as_ref().and_then(|labels| labels[instance])
+    }
+
+    /// Whose recording it is.
+    pub fn subject(&self) -> Option<&str> {
+        self.subject.as_deref()
+    }
+
+    /// The intervals in which somebody was annotating, if they are given.
+    pub fn observed(&self) -> Option<&[(f64, f64)]> {
+        self.observed.as_deref()
+    }
+
+    /// Positions of the instances at which somebody was annotating, in order.
+    pub fn observed_instances(&self) -> Vec<usize> {
+        let Some(intervals) = &self.observed else { return (0..self.len()).collect() };
+        let mut instances = Vec::new();
+        for &(start, end) in intervals {
+            let first = self.times.partition_point(|&t| t < start);
+            let last = self.times.partition_point(|&t| t <= end);
+            // Touching intervals share their end.
+            let from = instances.last().map_or(0, |&i: &usize| i + 1);
+            instances.extend(first.max(from)..last);
+        }
+        instances
+    }
+}
+
+/// Checks that sessions can be learned from together: at least one, distinct names, one number of
+/// features.
+pub(crate) fn check_together(sessions: &[Session]) -> Result<()> {
+    let first = sessions.first().ok_or(Error::NoSessions)?;
+    let expected = first.features.ncols();
+    let mut seen = HashMap::new();
+    for (second, session) in sessions.iter().enumerate() {
+        if let Some(first) = seen.insert(session.name(), second) {
+            return Err(Error::DuplicateSession { session: session.name.clone(), first, second });
+        }
+        check_columns(session.name(), session.features.ncols(), expected)?;
+    }
+    Ok(())
+}
+
+pub(crate) fn check_columns(session: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Error::FeatureCount { session: session.to_owned(), found, expected })
+    }
+}
+
+pub(crate) fn check_features(session: &str, features: ArrayView2<'_, f64>) -> Result<()> {
+    match features.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        None => Ok(()),
+        Some(((instance, column), &value)) => {
+            Err(Error::NonFiniteFeature { session: session.to_owned(), instance, column, value })
+        }
+    }
+}
+
+fn same_length(session: &str, what: &'static str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Error::LengthMismatch { session: session.to_owned(), what, found, expected })
+    }
+}
+
+fn check_times(session: &str, what: &'static str, times: &[f64]) -> Result<()> {
+    let session = || session.to_owned();
+    if let Some(index) = times.iter().position(|t| !t.is_finite()) {
+        return Err(Error::NonFiniteTime { session: session(), what, index, value: times[index] });
+    }
+    match times.windows(2).position(|pair| pair[1] < pair[0]) {
+        None => Ok(()),
+        Some(k) => Err(Error::OutOfOrder {
+            session: session(),
+            what,
+            index: k + 1,
+            value: times[k + 1],
+            previous: times[k],
+        }),
+    }
+}
