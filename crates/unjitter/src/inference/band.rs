@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::DelayDensity;
+use crate::math::exp_in_place;
 
 /// The instances first..end that a stamp can have come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -225,9 +226,10 @@ impl Band {
             if best == f64::NEG_INFINITY {
                 return Err(stamp);
             }
-            self.densities.extend(cells.iter().map(|v| (v - best).exp()));
+            self.densities.extend(cells.iter().map(|v| v - best));
             self.log_scales.push(best);
         }
+        exp_in_place(&mut self.densities);
         Ok(())
     }
 }

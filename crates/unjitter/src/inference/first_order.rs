@@ -14,7 +14,8 @@
 //! O(1) work per cell.
 
 use super::band::{Band, Span};
-use super::span::{Column, InstanceWeights, Outputs, Trouble, certify};
+use super::column::{Column, certify};
+use super::span::{InstanceWeights, Outputs, Trouble};
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
@@ -208,8 +209,8 @@ impl FirstOrder {
                 stamps[y] += both[y];
                 lasts[y] += last;
             }
-            outputs.cells.responsibilities[cell + k] = both[0] + both[1];
-            if let Some(positive) = outputs.cells.positive.as_deref_mut() {
+            outputs.responsibilities[cell + k] = both[0] + both[1];
+            if let Some(positive) = outputs.positive.as_deref_mut() {
                 positive[cell + k] = both[1];
             }
         }

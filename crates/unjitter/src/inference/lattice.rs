@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::DelayDensity;
 use super::band::{Band, Window};
-use super::span::{Cells, Expected, Outputs, Record, SpanSolver, Trouble, silent_shares};
+use super::silence::silent_shares;
+use super::span::{Expected, Outputs, Record, SpanSolver, Trouble};
 use super::tables::CountTables;
 use super::widen::{Impossible, widen};
 
@@ -163,7 +164,8 @@ impl Lattice<'_> {
         let mut log_evidence = 0.0;
         for span in band.spans(self.times.len()) {
             let outputs = Outputs {
-                cells: Cells { responsibilities: &mut values, positive: Some(&mut positive) },
+                responsibilities: &mut values,
+                positive: Some(&mut positive),
                 d_log_odds: &mut d_log_odds[span.instances.clone()],
                 expected: &mut expected,
                 record: Some(&mut record),

@@ -34,8 +34,8 @@ impl LogSpace {
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         for stamp in block.stamps.clone() {
-            outputs.cells.responsibilities[band.cells_of(stamp)].fill(0.0);
-            if let Some(positive) = outputs.cells.positive.as_deref_mut() {
+            outputs.responsibilities[band.cells_of(stamp)].fill(0.0);
+            if let Some(positive) = outputs.positive.as_deref_mut() {
                 positive[band.cells_of(stamp)].fill(0.0);
             }
         }
@@ -155,8 +155,8 @@ impl LogSpace {
                     for stamp in block.stamps.start + from..block.stamps.start + to {
                         let cell =
                             band.cells_of(stamp).start + instance - band.windows()[stamp].first;
-                        outputs.cells.responsibilities[cell] += mass;
-                        if let (1, Some(positive)) = (y, outputs.cells.positive.as_deref_mut()) {
+                        outputs.responsibilities[cell] += mass;
+                        if let (1, Some(positive)) = (y, outputs.positive.as_deref_mut()) {
                             positive[cell] += mass;
                         }
                     }

@@ -30,11 +30,14 @@
 
 mod alignment;
 mod band;
+mod column;
 pub mod dense;
+mod edges;
 mod first_order;
 mod lattice;
 mod log_space;
 mod one_stamp;
+mod silence;
 mod span;
 mod table;
 mod tables;

@@ -1,24 +1,21 @@
-//! One span of a session: quiet stretches in closed form, blocks by recursion.
+//! One span of a session: everything silent in closed form, then what its blocks of stamps change.
 //!
-//! A silent instance has u(0) = Σ_y p(y)·p(0 | y) and, by Bayes, p(y | silent) = p(y)·p(0 | y)/u(0).
 //! An instance in a block is silent with what probability its stamps leave. Everything learning
-//! needs comes out of these: the derivative in the log-odds is posterior minus prior,
+//! needs comes out of e_y = p(some stamp, y | z): the derivative in the log-odds is posterior
+//! minus prior,
 //!
 //! ```text
-//! p(1 | z) − p(1) = e_1·p_0 − e_0·p_1 + (1 − e_0 − e_1) · p_0·p_1·(T_1(0) − T_0(0)) / u(0)
+//! p(1 | z) − p(1) = e_1·p(0) − e_0·p(1) + (1 − e_0 − e_1) · (p(1 | silent) − p(1))
 //! ```
-//!
-//! with e_y = p(some stamp, y | z), which loses no digits when p saturates.
 
-use std::ops::Range;
-
-use super::band::{Band, Span, Window};
+use super::band::{Band, Span};
+use super::edges::{check_edges, check_support};
 use super::first_order::FirstOrder;
 use super::log_space::LogSpace;
 use super::one_stamp::OneStamp;
+use super::silence::{Silence, log_silence};
 use super::table::Table;
 use super::tables::CountTables;
-use super::widen::LOG_DROP;
 
 /// Why a span could not be solved as asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,26 +49,6 @@ impl Expected {
     }
 }
 
-/// Below this, a linear weight may have lost digits to underflow.
-const TINY: f64 = 1e-290;
-
-/// Largest share of a stamp's responsibility that may lie within `RING` of the edge of its window.
-/// Since densities there are smaller by e^RING than where the window would have ended without the
-/// ring, the evidence no longer changes when less than this lies in it.
-const RING_MASS: f64 = 1e-11;
-
-/// Width of the ring, in log density: a factor of 10⁴.
-pub(super) const RING: f64 = 9.2;
-
-/// What a solver writes for the cells of a band.
-#[derive(Debug)]
-pub(super) struct Cells<'a> {
-    /// p(w(i,l) | z), all cells of the session.
-    pub(super) responsibilities: &'a mut [f64],
-    /// p(w(i,l), y_i = 1 | z), where asked for.
-    pub(super) positive: Option<&'a mut [f64]>,
-}
-
 /// Per instance of the session, p(o_i = c, y | z) for c = 1, 2, …
 pub(super) type Record = Vec<Vec<[f64; 2]>>;
 
@@ -85,24 +62,18 @@ pub(super) struct LogWeights<'a> {
     pub(super) log_odds: &'a [f64],
 }
 
-/// Labels and silent weights of the instances of a span.
+/// The same in the linear domain.
 #[derive(Debug)]
 pub(super) struct InstanceWeights<'a> {
     pub(super) tables: &'a CountTables,
     start: usize,
-    p: [&'a [f64]; 2],
-    silent: &'a [f64],
+    silence: &'a Silence,
 }
 
 impl InstanceWeights<'_> {
-    /// p(y | f_i).
-    pub(super) fn label(&self, instance: usize, label: usize) -> f64 {
-        self.p[label][instance - self.start]
-    }
-
     /// u_i(0).
     pub(super) fn silent(&self, instance: usize) -> f64 {
-        self.silent[instance - self.start]
+        self.silence.weight(instance - self.start)
     }
 
     /// u_i(c).
@@ -112,76 +83,21 @@ impl InstanceWeights<'_> {
 
     /// p(y | f_i)·c!·p(c | y).
     pub(super) fn joint(&self, instance: usize, label: usize, count: usize) -> f64 {
-        self.label(instance, label) * self.tables.weight(label, count)
+        self.silence.label(instance - self.start, label) * self.tables.weight(label, count)
     }
-}
-
-/// Fails unless the scaled evidence of a column is far above what underflow could have taken: all
-/// factors but the weights are at most one, and a lost number was below 1e-307.
-pub(super) fn certify(evidence: f64, weight_max: f64) -> Result<(), Trouble> {
-    // Written so that NaN fails.
-    if evidence >= 1e-280 * weight_max.max(1.0) && evidence.is_finite() {
-        Ok(())
-    } else {
-        Err(Trouble::Underflow)
-    }
-}
-
-/// Running sums over a window, as neighbouring stamps read them.
-#[derive(Debug)]
-pub(super) struct Column<'a> {
-    pub(super) window: Window,
-    pub(super) values: &'a [f64],
-}
-
-impl Column<'_> {
-    /// scale × (sum up to j − 1) for j in `reader`, a window that does not begin or end earlier.
-    pub(super) fn sums_before(&self, reader: Window, scale: f64, out: &mut Vec<f64>) {
-        out.clear();
-        let (first, end) = (self.window.first + 1, self.window.end + 1);
-        let none = first.clamp(reader.first, reader.end);
-        let some = end.clamp(none, reader.end);
-        out.resize(none - reader.first, 0.0);
-        if some > none {
-            out.extend(self.values[none - first..some - first].iter().map(|v| v * scale));
-        }
-        let total = self.values[self.values.len() - 1] * scale;
-        out.resize(reader.len(), total);
-    }
-
-    /// scale × (sum from j + 1 on) for j in `reader`, a window that does not begin or end later.
-    pub(super) fn sums_after(&self, reader: Window, scale: f64, out: &mut Vec<f64>) {
-        out.clear();
-        let all = self.window.first.saturating_sub(1).clamp(reader.first, reader.end);
-        let some = (self.window.end - 1).clamp(all, reader.end);
-        out.resize(all - reader.first, self.values[0] * scale);
-        if some > all {
-            let from = all + 1 - self.window.first;
-            out.extend(self.values[from..from + some - all].iter().map(|v| v * scale));
-        }
-        out.resize(reader.len(), 0.0);
-    }
-}
-
-/// Solves spans, keeping its buffers between calls.
-#[derive(Debug, Default)]
-pub struct SpanSolver {
-    p: [Vec<f64>; 2],
-    silent: Vec<f64>,
-    emitted: [Vec<f64>; 2],
-    saved: [Vec<f64>; 2],
-    one_stamp: OneStamp,
-    first_order: FirstOrder,
-    table: Table,
-    log_space: LogSpace,
 }
 
 /// What a span's solution is written to, besides its value.
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {
-    pub(super) cells: Cells<'a>,
+    /// p(w(i,l) | z), all cells of the session.
+    pub(super) responsibilities: &'a mut [f64],
+    /// p(w(i,l), y_i = 1 | z), where asked for.
+    pub(super) positive: Option<&'a mut [f64]>,
+    /// p(1 | z) − p(1), one per instance of the span.
     pub(super) d_log_odds: &'a mut [f64],
     pub(super) expected: &'a mut Expected,
+    /// Where asked for.
     pub(super) record: Option<&'a mut Record>,
 }
 
@@ -214,6 +130,18 @@ impl Outputs<'_> {
     }
 }
 
+/// Solves spans, keeping its buffers between calls.
+#[derive(Debug, Default)]
+pub struct SpanSolver {
+    silence: Silence,
+    emitted: [Vec<f64>; 2],
+    saved: [Vec<f64>; 2],
+    one_stamp: OneStamp,
+    first_order: FirstOrder,
+    table: Table,
+    log_space: LogSpace,
+}
+
 impl SpanSolver {
     /// Log evidence of the span's stamps. `log_odds` (±∞ for a known label) and `d_log_odds` run
     /// over the span's instances and `responsibilities` over all cells of the band; the latter two
@@ -232,8 +160,8 @@ impl SpanSolver {
         d_log_odds: &mut [f64],
         expected: &mut Expected,
     ) -> Result<f64, Trouble> {
-        let cells = Cells { responsibilities, positive: None };
-        let outputs = Outputs { cells, d_log_odds, expected, record: None };
+        let outputs =
+            Outputs { responsibilities, positive: None, d_log_odds, expected, record: None };
         self.solve_into(band, tables, span, log_odds, outputs)
     }
 
@@ -245,219 +173,94 @@ impl SpanSolver {
         log_odds: &[f64],
         mut outputs: Outputs<'_>,
     ) -> Result<f64, Trouble> {
-        self.weigh_silence(tables, log_odds);
         if tables.log_odds_range().is_none() {
             check_support(band, tables, span, log_odds)?;
         }
-        let start = span.instances.start;
-        let mut log_evidence = 0.0;
-        let mut quiet_from = start;
+        let mut log_evidence =
+            self.silence.weigh(tables, log_odds, outputs.d_log_odds, outputs.expected);
+        let weights = LogWeights { tables, start: span.instances.start, log_odds };
+        let mut in_blocks = 0;
         let mut stamp = span.stamps.start;
         while stamp < span.stamps.end {
             let block = band.block_at(stamp);
-            let quiet = quiet_from - start..block.instances.start - start;
-            log_evidence += self.quiet(tables, quiet, log_odds, &mut outputs)?;
-            log_evidence += self.block(band, tables, &block, start, log_odds, &mut outputs)?;
-            quiet_from = block.instances.end;
             stamp = block.stamps.end;
+            log_evidence += self.block(band, &block, &weights, &mut outputs)?;
+            let run = block.instances.start - weights.start..block.instances.end - weights.start;
+            in_blocks += self.silence.forced().iter().filter(|i| run.contains(i)).count();
         }
-        let rest = quiet_from - start..span.instances.end - start;
-        Ok(log_evidence + self.quiet(tables, rest, log_odds, &mut outputs)?)
-    }
-
-    /// p(y | f) and u(0) of every instance.
-    fn weigh_silence(&mut self, tables: &CountTables, log_odds: &[f64]) {
-        let silent_weight = [tables.weight(0, 0), tables.weight(1, 0)];
-        let [p0, p1] = &mut self.p;
-        p0.clear();
-        p1.clear();
-        self.silent.clear();
-        for &f in log_odds {
-            let e = (-f.abs()).exp();
-            let likely = 1.0 / (1.0 + e);
-            let (low, high) = (e * likely, likely);
-            let (negative, positive) = if f >= 0.0 { (low, high) } else { (high, low) };
-            p0.push(negative);
-            p1.push(positive);
-            self.silent.push(negative * silent_weight[0] + positive * silent_weight[1]);
+        // An instance that must give a stamp, and that no window reaches.
+        if in_blocks < self.silence.forced().len() {
+            return Err(Trouble::Narrow);
         }
-    }
-
-    /// Log evidence of silence over a stretch, given by positions within the span.
-    fn quiet(
-        &mut self,
-        tables: &CountTables,
-        stretch: Range<usize>,
-        log_odds: &[f64],
-        outputs: &mut Outputs<'_>,
-    ) -> Result<f64, Trouble> {
-        // A product of 8 numbers above 1e-37 is a normal number: one logarithm serves all.
-        const GROUP: usize = 8;
-        const LEAST: f64 = 1e-37;
-        let t = [tables.weight(0, 0), tables.weight(1, 0)];
-        let mut log_evidence = 0.0;
-        let mut silent = [0.0, 0.0];
-        for from in stretch.clone().step_by(GROUP) {
-            let group = from..(from + GROUP).min(stretch.end);
-            let weights = &self.silent[group.clone()];
-            if weights.iter().any(|&u| u <= LEAST) {
-                for i in group {
-                    log_evidence += self.quiet_in_logs(tables, i, log_odds[i], outputs)?;
-                }
-                continue;
-            }
-            log_evidence += weights.iter().product::<f64>().ln();
-            let labels = self.p[0][group.clone()].iter().zip(&self.p[1][group.clone()]);
-            let derivatives = &mut outputs.d_log_odds[group];
-            for (((p0, p1), u), d) in labels.zip(weights).zip(derivatives) {
-                let inverse = 1.0 / u;
-                silent[0] += p0 * t[0] * inverse;
-                silent[1] += p1 * t[1] * inverse;
-                *d = p0 * p1 * (t[1] - t[0]) * inverse;
-            }
-        }
-        outputs.expected.0[0][0] += silent[0];
-        outputs.expected.0[1][0] += silent[1];
         Ok(log_evidence)
     }
 
-    /// One silent instance whose weight the linear domain cannot hold.
-    fn quiet_in_logs(
-        &self,
-        tables: &CountTables,
-        i: usize,
-        log_odds: f64,
-        outputs: &mut Outputs<'_>,
-    ) -> Result<f64, Trouble> {
-        let log_u = tables.log_mixed(log_odds, 0);
-        if log_u == f64::NEG_INFINITY {
-            // It must give a stamp, and no window reaches it.
-            return Err(Trouble::Narrow);
-        }
-        let shares = silent_shares(tables, log_odds);
-        outputs.expected.0[0][0] += shares[0];
-        outputs.expected.0[1][0] += shares[1];
-        outputs.d_log_odds[i] = shares[1] - self.p[1][i];
-        Ok(log_u)
-    }
-
-    /// Log evidence of a block of stamps.
+    /// What a block adds to the log evidence of silence, with all that it changes.
     fn block(
         &mut self,
         band: &Band,
-        tables: &CountTables,
         block: &Span,
-        start: usize,
-        log_odds: &[f64],
+        weights: &LogWeights<'_>,
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         for emitted in &mut self.emitted {
             emitted.clear();
             emitted.resize(block.instances.len(), 0.0);
         }
-        let weights =
-            InstanceWeights { tables, start, p: [&self.p[0], &self.p[1]], silent: &self.silent };
-        let local = block.instances.start - start..block.instances.end - start;
         outputs.save(block, &mut self.saved);
-        let held = self.silent[local.clone()].iter().all(|&u| u >= TINY);
-        let solved = if held {
-            let solved = if let Some(ratios) = tables.ratios() {
-                self.first_order.solve(band, block, &weights, ratios, &mut self.emitted, outputs)
-            } else if tables.max_count() <= 1 {
-                self.one_stamp.solve(band, block, &weights, &mut self.emitted, outputs)
-            } else {
-                self.table.solve(band, block, &weights, &mut self.emitted, outputs)
-            };
-            solved.map(|relative| {
-                relative + self.silent[local.clone()].iter().map(|u| u.ln()).sum::<f64>()
-            })
-        } else {
-            Err(Trouble::Underflow)
-        };
-        let log_evidence = match solved {
+        let log_evidence = match self.scaled(band, block, weights, outputs) {
             Err(Trouble::Underflow) => {
-                self.emitted.iter_mut().for_each(|e| e.fill(0.0));
                 outputs.restore(block, &self.saved);
-                let weights = LogWeights { tables, start, log_odds };
-                self.log_space.solve(band, block, &weights, &mut self.emitted, outputs)?
+                self.emitted.iter_mut().for_each(|e| e.fill(0.0));
+                let whole =
+                    self.log_space.solve(band, block, weights, &mut self.emitted, outputs)?;
+                let run =
+                    block.instances.start - weights.start..block.instances.end - weights.start;
+                let silence = weights.log_odds[run].iter();
+                whole - silence.map(|&f| log_silence(weights.tables, f)).sum::<f64>()
             }
             other => other?,
         };
-        for (k, i) in local.enumerate() {
-            let (e0, e1) = (self.emitted[0][k], self.emitted[1][k]);
-            let (p0, p1, u) = (self.p[0][i], self.p[1][i], self.silent[i]);
-            // Never negative but for rounding.
-            let silent = (1.0 - e0 - e1).max(0.0);
-            let t = [tables.weight(0, 0), tables.weight(1, 0)];
-            let (shares, shift) = if u >= TINY {
-                let inverse = 1.0 / u;
-                ([p0 * t[0] * inverse, p1 * t[1] * inverse], p0 * p1 * (t[1] - t[0]) * inverse)
-            } else {
-                let shares = silent_shares(tables, log_odds[i]);
-                (shares, shares[1] - p1)
-            };
-            outputs.expected.0[0][0] += silent * shares[0];
-            outputs.expected.0[1][0] += silent * shares[1];
-            outputs.d_log_odds[i] = e1 * p0 - e0 * p1 + silent * shift;
-        }
-        check_edges(band, block, outputs.cells.responsibilities)?;
+        self.correct(block, weights, outputs);
+        check_edges(band, block, outputs.responsibilities)?;
         Ok(log_evidence)
     }
-}
 
-/// p(y | silent) in log space; zero for both where the instance cannot be silent.
-pub(super) fn silent_shares(tables: &CountTables, log_odds: f64) -> [f64; 2] {
-    let log_u = tables.log_mixed(log_odds, 0);
-    if log_u == f64::NEG_INFINITY {
-        return [0.0, 0.0];
-    }
-    [0, 1].map(|y| (tables.log_joint(log_odds, y, 0) - log_u).exp())
-}
-
-/// Fails if a window that could be wider has weight at its edge.
-fn check_edges(band: &Band, block: &Span, responsibilities: &[f64]) -> Result<(), Trouble> {
-    let edge = (RING - band.log_drop()).exp();
-    for stamp in block.stamps.clone() {
-        if band.windows()[stamp].len() == band.instances() {
-            continue;
+    /// The recursion that suits the tables, in the linear domain.
+    fn scaled(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<f64, Trouble> {
+        let LogWeights { tables, start, .. } = *weights;
+        if !self.silence.holds(block.instances.start - start..block.instances.end - start) {
+            return Err(Trouble::Underflow);
         }
-        let shares = &responsibilities[band.cells_of(stamp)];
-        let ring: f64 = band
-            .density(stamp)
-            .iter()
-            .zip(shares)
-            .map(|(&density, &share)| if density < edge { share } else { 0.0 })
-            .sum();
-        if ring > RING_MASS {
-            return Err(Trouble::Narrow);
+        let weights = InstanceWeights { tables, start, silence: &self.silence };
+        let emitted = &mut self.emitted;
+        if let Some(ratios) = tables.ratios() {
+            self.first_order.solve(band, block, &weights, ratios, emitted, outputs)
+        } else if tables.max_count() <= 1 {
+            self.one_stamp.solve(band, block, &weights, emitted, outputs)
+        } else {
+            self.table.solve(band, block, &weights, emitted, outputs)
         }
     }
-    Ok(())
-}
 
-/// Where the odds of instances have no bound (a rate of exactly 0 or 1), fails if an instance
-/// outside a stamp's window could outweigh those inside.
-fn check_support(
-    band: &Band,
-    tables: &CountTables,
-    span: &Span,
-    log_odds: &[f64],
-) -> Result<(), Trouble> {
-    let odds: Vec<f64> =
-        log_odds.iter().map(|&f| tables.log_mixed(f, 1) - tables.log_mixed(f, 0)).collect();
-    // An instance that cannot be silent has infinite odds; the recursion itself sees to those.
-    let highest = odds.iter().copied().filter(|o| *o < f64::INFINITY).fold(f64::MIN, f64::max);
-    for stamp in span.stamps.clone() {
-        let window = band.windows()[stamp];
-        if window.len() == band.instances() {
-            continue;
-        }
-        let inside = &odds[window.first - span.instances.start..];
-        let density = band.log_density(stamp).iter().zip(inside);
-        let support = density.map(|(p, o)| p + o).fold(f64::NEG_INFINITY, f64::max);
-        if highest - band.log_drop() > support - band.log_scale(stamp) - LOG_DROP {
-            return Err(Trouble::Narrow);
+    /// Takes back what silence claimed for the instances of a block.
+    fn correct(&self, block: &Span, weights: &LogWeights<'_>, outputs: &mut Outputs<'_>) {
+        let first = block.instances.start - weights.start;
+        let [negatives, positives] = &self.emitted;
+        for (i, (e0, e1)) in (first..).zip(negatives.iter().zip(positives)) {
+            let emitted = e0 + e1;
+            let shares = self.silence.shares(weights.tables, i, weights.log_odds[i]);
+            outputs.expected.0[0][0] -= emitted * shares[0];
+            outputs.expected.0[1][0] -= emitted * shares[1];
+            let d = &mut outputs.d_log_odds[i];
+            *d = e1 * self.silence.label(i, 0) - e0 * self.silence.label(i, 1)
+                + (1.0 - emitted) * *d;
         }
     }
-    Ok(())
 }

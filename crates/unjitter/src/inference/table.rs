@@ -14,7 +14,8 @@
 //! O(C) work per cell, C being at most the number of windows that hold the instance.
 
 use super::band::{Band, Span};
-use super::span::{Column, InstanceWeights, Outputs, Trouble, certify};
+use super::column::{Column, certify};
+use super::span::{InstanceWeights, Outputs, Trouble};
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
@@ -213,8 +214,8 @@ impl Table {
                     outputs.record(block.instances.start + first + k, c + 1, y, last);
                 }
             }
-            outputs.cells.responsibilities[cells.start + k] = both[0] + both[1];
-            if let Some(positive) = outputs.cells.positive.as_deref_mut() {
+            outputs.responsibilities[cells.start + k] = both[0] + both[1];
+            if let Some(positive) = outputs.positive.as_deref_mut() {
                 positive[cells.start + k] = both[1];
             }
         }

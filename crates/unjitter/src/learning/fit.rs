@@ -109,42 +109,63 @@ impl Model {
         options: &FitOptions,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Fitted> {
-        self.check()?;
-        check_together(sessions)?;
-        if sessions.iter().all(|session| session.stamps().is_empty()) {
-            return Err(Error::NoStamps { sessions: sessions.len() });
-        }
-        let time_unit = self.time_unit.unwrap_or_else(|| median_spacing(sessions));
-        let features: Vec<ArrayView2<'_, f64>> = sessions.iter().map(Session::features).collect();
-        let parts = Parts::new(
-            self.classifier.fit(&features, options.seed)?,
-            self.counts.build()?,
-            self.noise.build(time_unit)?,
-        );
-        let frozen = self.frozen_params(&parts.layout, time_unit)?;
-        let data = prepare(sessions, &parts, time_unit)?;
-        let objective = MapObjective::new(&parts, &self.priors, data, &frozen);
-        let best = run_starts(self, sessions, &parts, &objective, options, watch)?;
+        let problem = Problem::new(self, sessions, options.seed)?;
+        let objective = problem.objective()?;
+        let best = run_starts(&problem, &objective, options, watch)?;
         let params = objective.full(&best.minimum.params);
-        let (outcome, warnings) = judge(sessions, &parts, &objective, best, &params, time_unit);
+        let (outcome, warnings) = judge(&problem, &objective, best, &params);
         drop(objective);
+        let Problem { parts, time_unit, .. } = problem;
         Ok(Fitted { model: self.clone(), parts, params, time_unit, outcome, warnings })
     }
 }
 
-fn prepare<'a>(
+/// A model and the sessions to fit it to, checked and with its parts built: what an optimiser of
+/// one's own needs.
+#[derive(Debug)]
+pub struct Problem<'a> {
+    model: &'a Model,
     sessions: &'a [Session],
-    parts: &Parts,
+    parts: Parts,
     time_unit: f64,
-) -> Result<Vec<SessionData<'a>>> {
-    let mut data = Vec::with_capacity(sessions.len());
-    for (index, session) in sessions.iter().enumerate() {
-        let ready = SessionData::new(index, session, parts.classifier.as_ref(), time_unit);
-        let (stamps, instances) = (ready.stamps.len(), ready.times.len());
-        check_capacity(session.name(), stamps, instances, parts.counts.max_count())?;
-        data.push(ready);
+}
+
+impl<'a> Problem<'a> {
+    /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks.
+    pub fn new(model: &'a Model, sessions: &'a [Session], seed: u64) -> Result<Self> {
+        model.check()?;
+        check_together(sessions)?;
+        if sessions.iter().all(|session| session.stamps().is_empty()) {
+            return Err(Error::NoStamps { sessions: sessions.len() });
+        }
+        let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
+        let features: Vec<ArrayView2<'_, f64>> = sessions.iter().map(Session::features).collect();
+        let parts = Parts::new(
+            model.classifier.fit(&features, seed)?,
+            model.counts.build()?,
+            model.noise.build(time_unit)?,
+        );
+        Ok(Self { model, sessions, parts, time_unit })
     }
-    Ok(data)
+
+    /// Minus the log posterior, as a function of the parameters that are not frozen.
+    pub fn objective(&self) -> Result<MapObjective<'_>> {
+        let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        let mut data = Vec::with_capacity(self.sessions.len());
+        for (index, session) in self.sessions.iter().enumerate() {
+            let classifier = self.parts.classifier.as_ref();
+            let ready = SessionData::new(index, session, classifier, self.time_unit);
+            let (stamps, instances) = (ready.stamps.len(), ready.times.len());
+            check_capacity(session.name(), stamps, instances, self.parts.counts.max_count())?;
+            data.push(ready);
+        }
+        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen))
+    }
+
+    /// The free parameters of start number `number`; 0 is the naive one.
+    pub fn start(&self, objective: &MapObjective<'_>, number: usize, seed: u64) -> Vec<f64> {
+        objective.free(&start(objective, &self.parts, &self.model.priors, number, seed))
+    }
 }
 
 /// The best start so far.
@@ -155,9 +176,7 @@ struct Best {
 }
 
 fn run_starts(
-    model: &Model,
-    sessions: &[Session],
-    parts: &Parts,
+    problem: &Problem<'_>,
     objective: &MapObjective<'_>,
     options: &FitOptions,
     watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
@@ -166,12 +185,11 @@ fn run_starts(
     let mut best: Option<(usize, Minimum)> = None;
     let mut values = Vec::new();
     for k in 0..starts {
-        let params = start(objective, parts, &model.priors, k, options.seed);
         let mut tell = |step: &super::Step<'_>| {
             let super::Step { iteration, value, gradient_norm, .. } = *step;
             watch(&Progress { start: k, starts, iteration, value, gradient_norm })
         };
-        let from = objective.free(&params);
+        let from = problem.start(objective, k, options.seed);
         let minimum = minimise(objective, &from, &options.optimiser, &mut tell);
         values.push(minimum.as_ref().map(|m| m.value));
         let Some(minimum) = minimum else { continue };
@@ -185,43 +203,41 @@ fn run_starts(
     }
     match best {
         Some((start, minimum)) => Ok(Best { minimum, start, values }),
-        None => Err(impossible_session(model, sessions, parts, objective, options)),
+        None => Err(impossible_session(problem, objective, options)),
     }
 }
 
 /// The error for sessions whose stamps are impossible at every start.
 fn impossible_session(
-    model: &Model,
-    sessions: &[Session],
-    parts: &Parts,
+    problem: &Problem<'_>,
     objective: &MapObjective<'_>,
     options: &FitOptions,
 ) -> Error {
-    let params = start(objective, parts, &model.priors, 0, options.seed);
-    match objective.log_evidences(&params) {
+    let from = problem.start(objective, 0, options.seed);
+    match objective.log_evidences(&objective.full(&from)) {
         Err((index, impossible)) => {
-            let session = &sessions[index];
+            let session = &problem.sessions[index];
             infeasible(session.name(), session.times(), session.stamps(), impossible)
         }
         Ok(_) => Error::OutOfRange {
             name: "the log posterior at the start".to_owned(),
-            value: objective.evaluate(&objective.free(&params), &mut vec![0.0; objective.dim()]),
-            expected: "a finite number with a finite gradient; are features or frozen values extreme?",
+            value: -objective.evaluate(&from, &mut vec![0.0; objective.dim()]),
+            expected: "a finite number with a finite gradient: features or frozen values may be \
+                       extreme",
         },
     }
 }
 
 fn judge(
-    sessions: &[Session],
-    parts: &Parts,
+    problem: &Problem<'_>,
     objective: &MapObjective<'_>,
     best: Best,
     params: &[f64],
-    time_unit: f64,
 ) -> (Outcome, Vec<Warning>) {
+    let Problem { sessions, parts, time_unit, .. } = problem;
     let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
     let converged = matches!(stop, StopReason::GradientTolerance | StopReason::ValueTolerance);
-    let mut found = warnings(sessions, objective.data(), parts, params, time_unit);
+    let mut found = warnings(sessions, objective.data(), parts, params, *time_unit);
     if !converged {
         found.insert(0, Warning::NotConverged { stop, gradient_norm });
     }

@@ -15,7 +15,7 @@ mod start;
 mod supervised;
 mod warning;
 
-pub use fit::{FitOptions, Outcome, Progress};
+pub use fit::{FitOptions, Outcome, Problem, Progress};
 pub use lbfgs::{LbfgsOptions, Minimum, Step, StopReason, minimise};
 pub use map::MapObjective;
 pub use objective::Objective;

@@ -3,7 +3,9 @@
 mod random;
 mod scalar;
 mod special;
+mod vector;
 
 pub use random::Random;
 pub use scalar::{log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus};
 pub use special::{digamma, ln_gamma};
+pub use vector::exp_in_place;

@@ -3,8 +3,9 @@
 //! Four rows go through at once, so that each weight, centre and sum is fetched once for four uses.
 //! A dot product runs in four independent partial sums, which the compiler turns into vector
 //! instructions without changing the order of summation: a row gives the same bits alone, in any
-//! company and in any memory layout. Rows that are not contiguous are copied, a few at a time.
+//! company, in any memory layout and on any machine. Rows that are not contiguous are copied, a few at a time.
 
+use multiversion::multiversion;
 use ndarray::{ArrayView2, Axis};
 
 /// Partial sums of one dot product.
@@ -25,18 +26,23 @@ pub(super) fn log_odds(
 ) {
     debug_assert_eq!(rows.dim(), (out.len(), weights.len()));
     visit_contiguous(rows, |first, values, count| {
-        let columns = weights.len();
-        let (groups, rest) = out[first..first + count].as_chunks_mut::<TOGETHER>();
-        let done = groups.len() * TOGETHER;
-        for (k, group) in groups.iter_mut().enumerate() {
-            let rows = rows_from(values, columns, k * TOGETHER);
-            *group = centred_dot::<TOGETHER>(rows, centres, weights).map(|dot| intercept + dot);
-        }
-        for (k, out) in rest.iter_mut().enumerate() {
-            let [dot] = centred_dot(rows_from(values, columns, done + k), centres, weights);
-            *out = intercept + dot;
-        }
+        centred_dots(values, centres, weights, intercept, &mut out[first..first + count]);
     });
+}
+
+#[multiversion(targets("x86_64+avx2"))]
+fn centred_dots(values: &[f64], centres: &[f64], weights: &[f64], intercept: f64, out: &mut [f64]) {
+    let columns = weights.len();
+    let (groups, rest) = out.as_chunks_mut::<TOGETHER>();
+    let done = groups.len() * TOGETHER;
+    for (k, group) in groups.iter_mut().enumerate() {
+        let rows = rows_from(values, columns, k * TOGETHER);
+        *group = centred_dot::<TOGETHER>(rows, centres, weights).map(|dot| intercept + dot);
+    }
+    for (k, out) in rest.iter_mut().enumerate() {
+        let [dot] = centred_dot(rows_from(values, columns, done + k), centres, weights);
+        *out = intercept + dot;
+    }
 }
 
 /// Adds `Σ_i factors[i] · (rows[i, j] − centres[j])` to `sums[j]`.
@@ -48,16 +54,21 @@ pub(super) fn add_rows(
 ) {
     debug_assert_eq!(rows.dim(), (factors.len(), sums.len()));
     visit_contiguous(rows, |first, values, count| {
-        let columns = sums.len();
-        let (groups, rest) = factors[first..first + count].as_chunks::<TOGETHER>();
-        let done = groups.len() * TOGETHER;
-        for (k, &group) in groups.iter().enumerate() {
-            add_group(rows_from(values, columns, k * TOGETHER), group, centres, sums);
-        }
-        for (k, &factor) in rest.iter().enumerate() {
-            add_group(rows_from(values, columns, done + k), [factor], centres, sums);
-        }
+        add_groups(values, centres, &factors[first..first + count], sums);
     });
+}
+
+#[multiversion(targets("x86_64+avx2"))]
+fn add_groups(values: &[f64], centres: &[f64], factors: &[f64], sums: &mut [f64]) {
+    let columns = sums.len();
+    let (groups, rest) = factors.as_chunks::<TOGETHER>();
+    let done = groups.len() * TOGETHER;
+    for (k, &group) in groups.iter().enumerate() {
+        add_group(rows_from(values, columns, k * TOGETHER), group, centres, sums);
+    }
+    for (k, &factor) in rest.iter().enumerate() {
+        add_group(rows_from(values, columns, done + k), [factor], centres, sums);
+    }
 }
 
 /// Calls `visit(first_row, values, row_count)` on contiguous runs of rows, in order.
@@ -71,10 +82,12 @@ fn visit_contiguous(rows: ArrayView2<'_, f64>, mut visit: impl FnMut(usize, &[f6
     }
 }
 
+#[inline(always)]
 fn rows_from<const ROWS: usize>(values: &[f64], columns: usize, first: usize) -> [&[f64]; ROWS] {
     std::array::from_fn(|k| &values[(first + k) * columns..][..columns])
 }
 
+#[inline(always)]
 fn centred_dot<const ROWS: usize>(
     rows: [&[f64]; ROWS],
     centres: &[f64],
@@ -102,6 +115,7 @@ fn centred_dot<const ROWS: usize>(
     sums.map(|[a, b, c, d]| (a + c) + (b + d))
 }
 
+#[inline(always)]
 fn add_group<const ROWS: usize>(
     rows: [&[f64]; ROWS],
     factors: [f64; ROWS],

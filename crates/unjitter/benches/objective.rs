@@ -1,0 +1,162 @@
+//! One evaluation of the objective, beside a plain logistic loss over the same features.
+//!
+//! `cost`: value + gradient at paper size and at 10⁴, 10⁵ and 10⁶ instances in one session (4 % as
+//! many stamps, spread of one spacing, one thread), and the fused logistic loss beside each.
+//! The extra memory per instance is printed first.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use ndarray::Array2;
+use unjitter::learning::{Objective, Problem};
+use unjitter::math::Random;
+use unjitter::{Counts, Model, Noise, Session};
+
+/// Counts what is allocated, to tell the extra memory of an evaluation.
+struct Counting;
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+#[expect(unsafe_code, reason = "an allocator that counts has to implement GlobalAlloc")]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A session with 50 features, spacing one, stamps one spacing off on average.
+fn session(instances: usize, stamps: usize) -> Session {
+    let mut random = Random::new(7);
+    let features = Array2::from_shape_simple_fn((instances, 50), || random.normal());
+    let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
+    let mut z: Vec<f64> =
+        (0..stamps).map(|_| random.below(instances) as f64 + 0.3 + random.normal()).collect();
+    z.sort_by(f64::total_cmp);
+    Session::new("bench", features, times, z).unwrap()
+}
+
+/// Parameters like those of a finished fit: weights of order one tenth, rates of 0.1 % and 95 %.
+fn params(dim: usize) -> Vec<f64> {
+    let mut random = Random::new(8);
+    let mut params: Vec<f64> = (0..dim - 5).map(|_| 0.2 * random.normal()).collect();
+    params.extend([-4.0, -7.0, 3.0, 0.3, 0.0]);
+    params
+}
+
+/// Cross-entropy and its gradient in one pass, as plainly as it can be written and still be fast.
+fn fused_logistic(session: &Session, labels: &[f64], w: &[f64], gradient: &mut [f64]) -> f64 {
+    let features = session.features();
+    let columns = features.ncols();
+    gradient.fill(0.0);
+    let mut value = 0.0;
+    for (x, y) in features.as_slice().unwrap().chunks_exact(columns).zip(labels) {
+        // Four sums at a time, or the additions wait for each other.
+        let mut sums = [0.0; 4];
+        let (xs, ws) = (x.chunks_exact(4), w.chunks_exact(4));
+        let rest: f64 = xs.remainder().iter().zip(ws.remainder()).map(|(a, b)| a * b).sum();
+        for (a, b) in xs.zip(ws) {
+            for k in 0..4 {
+                sums[k] += a[k] * b[k];
+            }
+        }
+        let f = w[columns] + rest + sums.iter().sum::<f64>();
+        let e = (-f.abs()).exp();
+        value += f.max(0.0) - y * f + e.ln_1p();
+        let p = if f >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
+        let d = p - y;
+        gradient.iter_mut().zip(x).for_each(|(g, x)| *g += d * x);
+        gradient[columns] += d;
+    }
+    value
+}
+
+fn cost(c: &mut Criterion) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let mut group = c.benchmark_group("cost");
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(4));
+    for (instances, stamps) in [(260, 10), (10_000, 400), (100_000, 4_000), (1_000_000, 40_000)] {
+        let session = session(instances, stamps);
+        let labels: Vec<f64> = (0..instances).map(|i| f64::from(i % 25 == 0)).collect();
+        group.throughput(Throughput::Elements(instances as u64));
+        let mut gradient = vec![0.0; 51];
+        let w = params(55)[..51].to_vec();
+        group.bench_function(BenchmarkId::new("fused logistic", instances), |b| {
+            b.iter(|| fused_logistic(black_box(&session), &labels, &w, &mut gradient));
+        });
+        let model = Model::default();
+        let sessions = [session];
+        let problem = Problem::new(&model, &sessions, 0).unwrap();
+        let before = LIVE.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        let objective = problem.objective().unwrap();
+        let params = params(objective.dim());
+        let mut gradient = vec![0.0; objective.dim()];
+        pool.install(|| objective.evaluate(&params, &mut gradient));
+        let extra = PEAK.load(Ordering::Relaxed) - before;
+        println!(
+            "L = {instances}: {:.1} bytes per instance beyond the session",
+            extra as f64 / instances as f64
+        );
+        group.bench_function(BenchmarkId::new("objective", instances), |b| {
+            b.iter(|| pool.install(|| objective.evaluate(black_box(&params), &mut gradient)));
+        });
+    }
+    group.finish();
+}
+
+/// Inference alone, no features to speak of, over parts and spreads.
+fn parts(c: &mut Criterion) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let mut group = c.benchmark_group("parts");
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2));
+    let instances = 100_000;
+    let mut random = Random::new(9);
+    let features = Array2::from_shape_simple_fn((instances, 1), || random.normal());
+    let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
+    let stamps: Vec<f64> = (0..4000).map(|l| 25.0 * f64::from(l) + random.normal()).collect();
+    let mut stamps = stamps;
+    stamps.sort_by(f64::total_cmp);
+    let sessions = [Session::new("bench", features, times, stamps).unwrap()];
+    group.throughput(Throughput::Elements(instances as u64));
+    for counts in [Counts::Bernoulli, Counts::Categorical { max_count: 3 }, Counts::Poisson] {
+        for (noise, spread) in
+            [(Noise::Gaussian, 0.5), (Noise::Gaussian, 2.0), (Noise::Laplace, 0.5)]
+        {
+            let model = Model { counts: counts.clone(), noise: noise.clone(), ..Model::default() }
+                .freeze("noise.spread", &[spread])
+                .freeze("noise.delay", &[0.0])
+                .freeze("counts.false_rate", &[1e-3])
+                .freeze("counts.hit_rate", &[0.95]);
+            let problem = Problem::new(&model, &sessions, 0).unwrap();
+            let objective = problem.objective().unwrap();
+            let params = problem.start(&objective, 0, 0);
+            let mut gradient = vec![0.0; objective.dim()];
+            let name = format!("{} {} {spread}", counts.name(), noise.name());
+            group.bench_function(name, |b| {
+                b.iter(|| pool.install(|| objective.evaluate(black_box(&params), &mut gradient)));
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, cost, parts);
+criterion_main!(benches);

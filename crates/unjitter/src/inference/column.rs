@@ -1,0 +1,82 @@
+//! Running sums over a stamp's window, as the columns of its neighbours read them.
+
+use super::band::Window;
+use super::span::Trouble;
+
+/// Running sums over a window.
+#[derive(Debug)]
+pub(super) struct Column<'a> {
+    pub(super) window: Window,
+    pub(super) values: &'a [f64],
+}
+
+impl Column<'_> {
+    /// scale × (sum up to j − 1) for j in `reader`, a window that does not begin or end earlier.
+    pub(super) fn sums_before(&self, reader: Window, scale: f64, out: &mut Vec<f64>) {
+        out.clear();
+        let (first, end) = (self.window.first + 1, self.window.end + 1);
+        let none = first.clamp(reader.first, reader.end);
+        let some = end.clamp(none, reader.end);
+        out.resize(none - reader.first, 0.0);
+        if some > none {
+            out.extend(self.values[none - first..some - first].iter().map(|v| v * scale));
+        }
+        let total = self.values[self.values.len() - 1] * scale;
+        out.resize(reader.len(), total);
+    }
+
+    /// scale × (sum from j + 1 on) for j in `reader`, a window that does not begin or end later.
+    pub(super) fn sums_after(&self, reader: Window, scale: f64, out: &mut Vec<f64>) {
+        out.clear();
+        let all = self.window.first.saturating_sub(1).clamp(reader.first, reader.end);
+        let some = (self.window.end - 1).clamp(all, reader.end);
+        out.resize(all - reader.first, self.values[0] * scale);
+        if some > all {
+            let from = all + 1 - self.window.first;
+            out.extend(self.values[from..from + some - all].iter().map(|v| v * scale));
+        }
+        out.resize(reader.len(), 0.0);
+    }
+}
+
+/// Fails unless the scaled evidence of a column is far above what underflow could have taken: all
+/// factors but the weights are at most one, and a lost number was below 1e-307.
+pub(super) fn certify(evidence: f64, weight_max: f64) -> Result<(), Trouble> {
+    // Written so that NaN fails.
+    if evidence >= 1e-280 * weight_max.max(1.0) && evidence.is_finite() {
+        Ok(())
+    } else {
+        Err(Trouble::Underflow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_read_shifted_sums() {
+        // Window 3..6 with running sums 1, 3, 6 (from the left).
+        let column = Column { window: Window { first: 3, end: 6 }, values: &[1.0, 3.0, 6.0] };
+        let mut out = Vec::new();
+        column.sums_before(Window { first: 3, end: 9 }, 10.0, &mut out);
+        assert_eq!(out, [0.0, 10.0, 30.0, 60.0, 60.0, 60.0]);
+        column.sums_before(Window { first: 8, end: 10 }, 1.0, &mut out);
+        assert_eq!(out, [6.0, 6.0]);
+        // The same window with sums from the right: 6, 5, 3.
+        let column = Column { window: Window { first: 3, end: 6 }, values: &[6.0, 5.0, 3.0] };
+        column.sums_after(Window { first: 0, end: 6 }, 1.0, &mut out);
+        assert_eq!(out, [6.0, 6.0, 6.0, 5.0, 3.0, 0.0]);
+        column.sums_after(Window { first: 0, end: 2 }, 2.0, &mut out);
+        assert_eq!(out, [12.0, 12.0]);
+    }
+
+    #[test]
+    fn the_certificate_refuses_what_may_have_underflowed() {
+        assert!(certify(1e-200, 1.0).is_ok());
+        for evidence in [1e-290, 0.0, f64::NAN, f64::INFINITY] {
+            assert!(certify(evidence, 1.0).is_err(), "{evidence}");
+        }
+        assert!(certify(1e-200, 1e100).is_err());
+    }
+}
