@@ -12,10 +12,15 @@ pub mod session;
 
 pub use align::{Aligned, AlignedInstance, AlignedStamp};
 pub use error::{Error, Result};
-pub use learning::{FitOptions, Outcome, Progress, Warning};
+pub use learning::{FitOptions, Fitted, Learned, Outcome, Progress, Warning};
 pub use model::classifier::{Activation, ClassifierSpec};
 pub use model::counts::Counts;
 pub use model::noise::Noise;
-pub use model::{Detector, Fitted, Learned, Model, Posterior, posterior};
+pub use model::{Detector, Model, Posterior, posterior};
 pub use prior::Priors;
 pub use session::Session;
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -8,9 +8,9 @@ use super::widen::LOG_DROP;
 /// Width of the ring at the edge of a window, in log density: a factor of 10⁴.
 const RING: f64 = 9.2;
 
-/// Largest share of a stamp's responsibility that may lie in the ring. Densities beyond the window
-/// are smaller by e^RING than those where the ring begins; with less than this in it, the evidence
-/// no longer changes when the window grows.
+/// Largest share of a stamp's responsibility that may lie in the ring. That share is also how much
+/// the evidence gained, at most, when the window grew by the ring; densities beyond it are smaller
+/// by e^RING again, so with so little gained a further ring has nothing to add.
 const RING_MASS: f64 = 1e-11;
 
 /// Fails if a window that could be wider has weight at its edge.

@@ -136,8 +136,6 @@ impl FirstOrder {
     ) -> Result<(), Trouble> {
         let start = block.instances.start;
         let offset = band.cells_of(block.stamps.start).start;
-        let weight_max =
-            self.first.iter().flatten().copied().fold(ratios[0].max(ratios[1]), f64::max);
         let mut inverse_total = 1.0;
         for stamp in block.stamps.clone().rev() {
             let window = band.windows()[stamp];
@@ -157,7 +155,7 @@ impl FirstOrder {
                 f.clear();
                 f.resize(window.len(), 0.0);
             });
-            let (mut total, mut evidence) = (0.0, 0.0);
+            let (mut total, mut evidence, mut largest) = (0.0, 0.0, 0f64);
             for k in (0..window.len()).rev() {
                 let j = window.first + k;
                 let mut onwards = 0.0;
@@ -172,12 +170,14 @@ impl FirstOrder {
                     }
                     self.follow[y][k] = follow;
                     onwards += self.first[y][j - start] * follow;
-                    evidence += self.latest[y][cells.start - offset + k] * follow;
+                    let latest = self.latest[y][cells.start - offset + k];
+                    evidence += latest * follow;
+                    largest = largest.max(latest).max(follow);
                 }
                 total += density[k] * onwards;
                 self.suffix[k] = total;
             }
-            certify(evidence, weight_max)?;
+            certify(evidence, largest)?;
             self.share(window.first - start, cells.start, offset, evidence, emitted, outputs);
             inverse_total = 1.0 / total;
             std::mem::swap(&mut self.suffix, &mut self.next_suffix);
@@ -202,9 +202,10 @@ impl FirstOrder {
         for k in 0..self.after.len() {
             let mut both = [0.0, 0.0];
             for y in [0, 1] {
-                let latest = self.latest[y][cell - offset + k] * scale;
-                both[y] = latest * self.follow[y][k];
-                let last = latest * self.after[k];
+                // The product first: it is at most the evidence, while its factors may be anything.
+                let latest = self.latest[y][cell - offset + k];
+                both[y] = latest * self.follow[y][k] * scale;
+                let last = latest * self.after[k] * scale;
                 emitted[y][first + k] += last;
                 stamps[y] += both[y];
                 lasts[y] += last;

@@ -49,13 +49,12 @@ impl Table {
     ) -> Result<f64, Trouble> {
         self.weigh(band, block, weights);
         let log_evidence = self.forward(band, block)?;
-        let weight_max = self.odds.iter().flatten().copied().fold(0.0, f64::max);
         let mut total = 1.0;
         for l in (1..=block.stamps.len()).rev() {
             self.arrive(band, block, l);
             self.look_ahead(band, block, l, total);
-            let evidence = self.meet();
-            certify(evidence, weight_max)?;
+            let (evidence, largest) = self.meet();
+            certify(evidence, largest)?;
             self.share(band, block, l, 1.0 / evidence, emitted, outputs);
             total = self.sum_column(band, block, l);
             if !total.is_normal() {
@@ -180,10 +179,16 @@ impl Table {
         }
     }
 
-    /// The scaled evidence, as every column sees it.
-    fn meet(&self) -> f64 {
+    /// The scaled evidence, as every column sees it, and the largest number that enters.
+    fn meet(&self) -> (f64, f64) {
+        let (mut evidence, mut largest) = (0.0, 0f64);
         let follow = self.follow[0].iter().zip(&self.follow[1]);
-        self.arrivals.iter().zip(follow).map(|(g, (k0, k1))| g * (k0 + k1)).sum()
+        for (arrival, (negative, positive)) in self.arrivals.iter().zip(follow) {
+            let follow = negative + positive;
+            evidence += arrival * follow;
+            largest = largest.max(*arrival).max(follow);
+        }
+        (evidence, largest)
     }
 
     /// Writes one column's responsibilities and what its stamp says of counts and labels.
@@ -202,13 +207,15 @@ impl Table {
         for (k, after) in self.after.iter().enumerate() {
             let mut both = [0.0, 0.0];
             for (c, arrival) in self.arrivals[k * self.stride..][..self.stride].iter().enumerate() {
-                let arrival = arrival * scale;
-                if arrival == 0.0 {
+                if *arrival == 0.0 {
                     continue;
                 }
                 for y in [0, 1] {
-                    both[y] += arrival * self.follow[y][k * self.stride + c];
-                    let last = arrival * self.odds[y][(first + k) * self.stride + c] * after;
+                    // The product first: it is at most the evidence, while its factors may be
+                    // anything.
+                    both[y] += arrival * self.follow[y][k * self.stride + c] * scale;
+                    let odds = self.odds[y][(first + k) * self.stride + c];
+                    let last = arrival * (odds * after) * scale;
                     emitted[y][first + k] += last;
                     outputs.expected.0[y][c + 1] += last;
                     outputs.record(block.instances.start + first + k, c + 1, y, last);

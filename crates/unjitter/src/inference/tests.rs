@@ -305,3 +305,35 @@ fn banded_agrees_with_dense_on_long_sessions() {
         assert_learning_agrees(&lattice, &want, 64, &what);
     }
 }
+
+#[test]
+fn what_underflows_in_a_column_goes_to_log_space() {
+    // A positive of probability e⁻⁷⁴⁰ that eight stamps make the only explanation; and a negative
+    // that must give seventeen times as many stamps as is usual for it.
+    let rare = CountTables::new(
+        [0, 1].map(|y: usize| {
+            let rate: f64 = [1e-40, 2.0][y];
+            let log_factorial = |c: i32| (1..=c).map(|k| f64::from(k).ln()).sum::<f64>();
+            (0..9).map(|c| -rate + f64::from(c) * rate.ln() - log_factorial(c)).collect()
+        }),
+        Some([1e-40f64.ln(), 2f64.ln()]),
+    );
+    let density = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
+    let packed: Vec<f64> = (0..68).map(|k| 0.5 + 2.0 * f64::from(k) / 68.0).collect();
+    let many = tables("geometric", [-13.8, 2.2], packed.len());
+    let one = Case { times: vec![0.0], stamps: vec![0.0; 8], log_odds: vec![-740.0] };
+    let negatives = vec![f64::NEG_INFINITY; 4];
+    let four = Case { times: vec![0.0, 1.0, 2.0, 3.0], stamps: packed, log_odds: negatives };
+    for (case, counts) in [(one, &rare), (four, &many)] {
+        let lattice = Lattice {
+            times: &case.times,
+            stamps: &case.stamps,
+            log_odds: &case.log_odds,
+            counts,
+            density: &density,
+        };
+        let want = dense::marginals(&lattice).unwrap();
+        assert_same(&lattice.marginals().unwrap(), &want, "underflow");
+        assert_learning_agrees(&lattice, &want, 1, "underflow");
+    }
+}

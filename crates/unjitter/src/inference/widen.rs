@@ -1,10 +1,12 @@
 //! Windows that grow until they hold everything that matters.
 //!
-//! A window leaves out instances whose density is below the stamp's best by [`LOG_DROP`] and more.
-//! Three things could make up for so small a density, and each is seen to: the odds of an instance
-//! to have a stamp at all (their range is added to the drop), having to make room for other stamps
-//! (then weight shows at the edges of the windows, and they grow), and having no path otherwise
-//! (they grow). A factor of 1e-16 for each stamp, then, is all that is left out.
+//! A window leaves out instances whose density is below the stamp's best by [`LOG_DROP`] and more:
+//! a factor of 1e-16 each. Three things could make up for so small a density. The odds of an
+//! instance to have a stamp at all: their range is added to the drop, which settles the matter for
+//! a stamp whose window meets no other. Having to make room for other stamps: then weight shows at
+//! the edges of the windows, and they grow until it no longer does (`edges`). Having no path
+//! otherwise: they grow. The second of these is a check, not a proof; the tests hold it against
+//! the dense recursion.
 
 use super::DelayDensity;
 use super::band::Band;

@@ -6,12 +6,13 @@ use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, median_spacing};
+use super::fitted::Fitted;
 use super::lbfgs::{LbfgsOptions, Minimum, StopReason, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
 use super::start::start;
 use super::warning::{Warning, warnings};
-use crate::model::{Fitted, Model, Parts, check_capacity, infeasible};
+use crate::model::{Model, Parts, check_capacity, infeasible};
 use crate::session::check_together;
 use crate::{Error, Result, Session};
 

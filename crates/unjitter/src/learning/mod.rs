@@ -5,8 +5,9 @@
 //! order, so the result has the same bits on any number of threads.
 
 mod curvature;
-pub(crate) mod data;
+mod data;
 mod fit;
+mod fitted;
 mod lbfgs;
 mod line_search;
 mod map;
@@ -16,6 +17,7 @@ mod supervised;
 mod warning;
 
 pub use fit::{FitOptions, Outcome, Problem, Progress};
+pub use fitted::{Fitted, Learned};
 pub use lbfgs::{LbfgsOptions, Minimum, Step, StopReason, minimise};
 pub use map::MapObjective;
 pub use objective::Objective;

@@ -22,7 +22,7 @@ pub fn log_sigmoid(x: f64) -> f64 {
 /// log softplus(x), which tends to x on the far left where softplus itself underflows.
 pub fn log_softplus(x: f64) -> f64 {
     if x < -30.0 {
-        // log(log1p(e)) = x − e/2 + O(e²): the next term is below 1e-27 here.
+        // log(log1p(e)) = x − e/2 + 5e²/24 − …: the next term is below 2e-27 here.
         x - 0.5 * x.exp()
     } else {
         softplus(x).ln()

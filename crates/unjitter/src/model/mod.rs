@@ -3,14 +3,13 @@
 pub mod classifier;
 pub mod counts;
 mod detector;
-mod fitted;
 pub mod noise;
 mod parts;
 mod posterior;
 mod spec;
 
 pub use detector::Detector;
-pub use fitted::{Fitted, Learned};
+pub(crate) use detector::log_odds;
 pub use parts::{BoundCounts, BoundNoise, Parts};
 pub use posterior::{Posterior, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};

@@ -12,10 +12,10 @@ use crate::{Error, Result};
 /// A model before it has seen data. Any classifier goes with any counts and any noise.
 ///
 /// ```
-/// use unjitter::{ClassifierSpec, Counts, Model, Noise};
+/// use unjitter::{Activation, ClassifierSpec, Counts, Model, Noise};
 ///
 /// let model = Model {
-///     classifier: ClassifierSpec::Mlp { hidden: vec![8], activation: Default::default() },
+///     classifier: ClassifierSpec::Mlp { hidden: vec![8], activation: Activation::Tanh },
 ///     counts: Counts::Poisson,
 ///     noise: Noise::StudentT,
 ///     ..Model::default()

@@ -2,15 +2,13 @@
 
 use ndarray::ArrayView2;
 
-use super::detector::{Detector, log_odds};
-use super::parts::Parts;
-use super::posterior::{check_capacity, infeasible};
-use super::spec::Model;
+use super::data::SessionData;
+use super::fit::Outcome;
+use super::warning::Warning;
 use crate::align::Aligned;
 use crate::inference::Lattice;
-use crate::learning::data::SessionData;
-use crate::learning::{Outcome, Warning};
 use crate::math::sigmoid;
+use crate::model::{Detector, Model, Parts, check_capacity, infeasible, log_odds};
 use crate::params::Part;
 use crate::session::check_columns;
 use crate::{Result, Session};

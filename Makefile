@@ -1,0 +1,42 @@
+# The two commands of the README are `make demo` and `make test`.
+.PHONY: demo test bench format lint docs rust-test bench-test reference
+
+PYTHON ?= python3
+VENV := .venv
+
+demo:
+	cargo run --release --quiet --example quickstart
+
+test: lint docs rust-test bench-test reference
+
+format:
+	cargo fmt --all
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+rust-test:
+	cargo test --workspace --quiet
+
+# Benches in test mode: each runs once, so that none can rot.
+bench-test:
+	cargo test --workspace --quiet --benches
+
+# Golden numbers, recomputed by other implementations and compared with the committed ones.
+reference: $(VENV)/.ready
+	$(PYTHON) -m unittest discover -s reference -q
+	$(PYTHON) reference/oracle.py --check
+	$(VENV)/bin/python reference/scipy_minima.py --check
+	$(VENV)/bin/python reference/metrics.py --check
+
+$(VENV)/.ready: reference/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r reference/requirements.txt
+	touch $@
+
+bench:
+	cargo bench --workspace
