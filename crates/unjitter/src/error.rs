@@ -145,6 +145,12 @@ pub enum Error {
         /// Total weight of the negative targets.
         negatives: f64,
     },
+    /// Hand-aligned labels are needed and a recording has none.
+    #[error("session {session}: it has no hand-aligned labels, which this learner or score needs")]
+    NoTruth {
+        /// Name of the session.
+        session: String,
+    },
     /// More stamps than the count model can explain.
     #[error(
         "session {session}: {stamps} stamps, but {instances} observed instances with at most \

@@ -1,6 +1,7 @@
 //! Learn precise event detectors from sloppy timestamps.
 
 mod align;
+pub mod baselines;
 pub mod error;
 pub mod inference;
 pub mod learning;

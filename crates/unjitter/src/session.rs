@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{ArcArray2, Array2, ArrayView2};
 
 use crate::{Error, Result};
 
@@ -12,7 +12,8 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     name: String,
-    features: Array2<f64>,
+    /// Shared, so that a copy of a session costs little.
+    features: ArcArray2<f64>,
     times: Vec<f64>,
     stamps: Vec<f64>,
     labels: Option<Vec<Option<bool>>>,
@@ -37,6 +38,7 @@ impl Session {
         check_features(&name, features.view())?;
         check_times(&name, "time", &times)?;
         check_times(&name, "stamp", &stamps)?;
+        let features = features.into_shared();
         Ok(Self { name, features, times, stamps, labels: None, subject: None, observed: None })
     }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
-use unjitter::learning::{LbfgsOptions, Target, fit_supervised};
-use unjitter::{ClassifierSpec, FitOptions, Model, Priors, Session};
+use unjitter::learning::{Supervised, Target};
+use unjitter::{FitOptions, Model, Session};
 
 /// The folder with recordings beside the checkout, if there is one.
 fn folder(name: &str) -> Option<PathBuf> {
@@ -64,9 +64,7 @@ fn sloppy_stamps_teach_as_well_as_labels() {
         data.iter().map(|(_, labels)| labels.iter().map(|&y| y.into()).collect()).collect();
     let rows: Vec<_> =
         data.iter().zip(&targets).map(|((s, _), t)| (s.features(), t.as_slice())).collect();
-    let spec = ClassifierSpec::Logistic;
-    let (detector, _) =
-        fit_supervised(&spec, &rows, &Priors::default(), &LbfgsOptions::default(), 0).unwrap();
+    let (detector, _) = Supervised::default().fit(&rows, 0).unwrap();
     let by_hand = f1(data.iter().flat_map(|(session, labels)| {
         detector.predict(session.features()).unwrap().into_iter().zip(labels.iter().copied())
     }));

@@ -131,7 +131,7 @@ fn fit_to(
 }
 
 /// The instance nearest in time; the earlier one of two.
-pub(super) fn nearest(times: &[f64], stamp: f64) -> usize {
+pub(crate) fn nearest(times: &[f64], stamp: f64) -> usize {
     let after = times.partition_point(|&t| t < stamp);
     if after == 0 {
         return 0;

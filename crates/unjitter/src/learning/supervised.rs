@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use ndarray::{ArrayView2, CowArray, Ix2};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::Objective;
@@ -48,7 +49,7 @@ pub(super) fn cross_entropy(log_odds: &mut [f64], targets: impl Iterator<Item = 
 }
 
 /// Weighted cross-entropy plus prior, to be made small over the classifier's parameters.
-pub(super) struct SupervisedObjective<'a> {
+pub(crate) struct SupervisedObjective<'a> {
     classifier: &'a dyn Classifier,
     layout: Layout,
     priors: &'a Priors,
@@ -58,7 +59,7 @@ pub(super) struct SupervisedObjective<'a> {
 
 impl<'a> SupervisedObjective<'a> {
     /// `data` are prepared features with a target per row.
-    pub(super) fn new(
+    pub(crate) fn new(
         classifier: &'a dyn Classifier,
         priors: &'a Priors,
         data: Vec<(CowArray<'a, f64, Ix2>, &'a [Target])>,
@@ -99,28 +100,56 @@ impl Objective for SupervisedObjective<'_> {
     }
 }
 
-/// Learns a detector from targets per instance: one slice of targets per feature matrix.
-///
-/// Only `priors.weight_precision` and `priors.intercept_precision` matter here.
-pub fn fit_supervised(
-    spec: &ClassifierSpec,
-    data: &[(ArrayView2<'_, f64>, &[Target])],
-    priors: &Priors,
-    options: &LbfgsOptions,
-    seed: u64,
-) -> Result<(Detector, Minimum)> {
-    priors.check()?;
-    check_targets(data)?;
-    let features: Vec<ArrayView2<'_, f64>> = data.iter().map(|(features, _)| *features).collect();
-    let classifier = spec.fit(&features, seed)?;
-    let prepared =
-        data.iter().map(|(features, targets)| (classifier.prepare(*features), *targets)).collect();
-    let objective = SupervisedObjective::new(classifier.as_ref(), priors, prepared);
-    let start = classifier.start(seed);
-    let minimum = minimise(&objective, &start, options, &mut |_| ControlFlow::Continue(()))
-        .expect("cross-entropy is finite at the start");
-    drop(objective);
-    Ok((Detector::new(classifier, minimum.params.clone()), minimum))
+/// What a supervised fit needs besides data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Supervised {
+    /// Features to log-odds.
+    pub classifier: ClassifierSpec,
+    /// Only the precisions of weights and intercept matter.
+    pub priors: Priors,
+    /// When to stop.
+    pub optimiser: LbfgsOptions,
+}
+
+impl Default for Supervised {
+    fn default() -> Self {
+        Self {
+            classifier: ClassifierSpec::Logistic,
+            priors: Priors::default(),
+            optimiser: LbfgsOptions::default(),
+        }
+    }
+}
+
+impl Supervised {
+    /// Learns a detector from targets per instance: one slice of targets per feature matrix.
+    pub fn fit(
+        &self,
+        data: &[(ArrayView2<'_, f64>, &[Target])],
+        seed: u64,
+    ) -> Result<(Detector, Minimum)> {
+        self.priors.check()?;
+        check_targets(data)?;
+        let features: Vec<ArrayView2<'_, f64>> = data.iter().map(|(rows, _)| *rows).collect();
+        let classifier = self.classifier.fit(&features, seed)?;
+        let minimum = self.fit_classifier(classifier.as_ref(), data, classifier.start(seed));
+        Ok((Detector::new(classifier, minimum.params.clone()), minimum))
+    }
+
+    /// The parameters of a classifier whose feature map is given, from a start of one's own.
+    pub(crate) fn fit_classifier(
+        &self,
+        classifier: &dyn Classifier,
+        data: &[(ArrayView2<'_, f64>, &[Target])],
+        start: Vec<f64>,
+    ) -> Minimum {
+        let prepared =
+            data.iter().map(|(rows, targets)| (classifier.prepare(*rows), *targets)).collect();
+        let objective = SupervisedObjective::new(classifier, &self.priors, prepared);
+        minimise(&objective, &start, &self.optimiser, &mut |_| ControlFlow::Continue(()))
+            .expect("cross-entropy is finite at a finite start")
+    }
 }
 
 fn check_targets(data: &[(ArrayView2<'_, f64>, &[Target])]) -> Result<()> {

@@ -1,0 +1,63 @@
+//! The cautious habit: stamps at their word, but instances near a stamp, which may be the true
+//! ones, are left out of training instead of being called negative.
+
+use serde::{Deserialize, Serialize};
+
+use super::naive::{naive_labels, observed_targets};
+use super::{Learner, Recording, Trained, abbreviation, described, fit_targets};
+use crate::learning::{Supervised, Target};
+use crate::{Error, Result};
+
+/// Naive learning without the instances within `radius` of a stamp, its nearest excepted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DropNear {
+    /// Classifier and priors.
+    pub supervised: Supervised,
+    /// Largest distance in time, in the unit of the data, at which an instance is left out.
+    pub radius: f64,
+}
+
+impl Default for DropNear {
+    fn default() -> Self {
+        Self { supervised: Supervised::default(), radius: 1.0 }
+    }
+}
+
+impl Learner for DropNear {
+    fn name(&self) -> String {
+        format!("{}-D", abbreviation(&self.supervised.classifier))
+    }
+
+    fn options(&self) -> serde_json::Value {
+        described("drop_near", self)
+    }
+
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        if !(self.radius >= 0.0 && self.radius.is_finite()) {
+            let expected = "a finite time of at least 0";
+            return Err(Error::OutOfRange { name: "radius".into(), value: self.radius, expected });
+        }
+        let targets: Vec<Vec<Target>> =
+            recordings.iter().map(|recording| self.targets(recording)).collect();
+        fit_targets(&self.supervised, recordings, &targets, seed)
+    }
+}
+
+impl DropNear {
+    fn targets(&self, recording: &Recording) -> Vec<Target> {
+        let session = &recording.session;
+        let labels = naive_labels(session);
+        let mut targets = observed_targets(session, &labels);
+        for stamp in session.stamps() {
+            let first = session.times().partition_point(|t| stamp - t > self.radius);
+            let end = session.times().partition_point(|t| t - stamp <= self.radius);
+            for i in first..end {
+                if !labels[i] {
+                    targets[i].weight = 0.0;
+                }
+            }
+        }
+        targets
+    }
+}

@@ -1,0 +1,34 @@
+//! Training on labels that somebody aligned by hand: the ceiling of what sloppy stamps can teach.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Learner, Recording, Trained, abbreviation, described, fit_targets};
+use crate::learning::{Supervised, Target};
+use crate::{Error, Result};
+
+/// Ordinary supervised learning on hand-aligned labels: LR-H, KLR-H, NN-H.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandAligned {
+    /// Classifier and priors.
+    pub supervised: Supervised,
+}
+
+impl Learner for HandAligned {
+    fn name(&self) -> String {
+        format!("{}-H", abbreviation(&self.supervised.classifier))
+    }
+
+    fn options(&self) -> serde_json::Value {
+        described("hand_aligned", self)
+    }
+
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        let targets = |recording: &&Recording| match &recording.truth {
+            Some(truth) => Ok(truth.iter().map(|&label| Target::from(label)).collect()),
+            None => Err(Error::NoTruth { session: recording.session.name().to_owned() }),
+        };
+        let targets: Vec<Vec<Target>> = recordings.iter().map(targets).collect::<Result<_>>()?;
+        fit_targets(&self.supervised, recordings, &targets, seed)
+    }
+}

@@ -1,0 +1,35 @@
+//! Ours: the detector and the annotator learned together from all alignments.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Learner, Recording, Trained, abbreviation, described};
+use crate::learning::FitOptions;
+use crate::model::Model;
+use crate::{Result, Session};
+
+/// A model fitted to stamps: LR-M, KLR-M, NN-M.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Imprecise {
+    /// Classifier, counts, noise and priors.
+    pub model: Model,
+    /// Restarts and tolerances; the seed comes from the caller.
+    pub fit: FitOptions,
+}
+
+impl Learner for Imprecise {
+    fn name(&self) -> String {
+        format!("{}-M", abbreviation(&self.model.classifier))
+    }
+
+    fn options(&self) -> serde_json::Value {
+        described("imprecise", self)
+    }
+
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        let sessions: Vec<Session> =
+            recordings.iter().map(|recording| recording.session.clone()).collect();
+        let options = FitOptions { seed, threads: None, ..self.fit.clone() };
+        Ok(Trained::Fitted(Box::new(self.model.fit(&sessions, &options)?)))
+    }
+}

@@ -1,0 +1,111 @@
+//! Learners to compare: every row of the paper's tables, and what people do today.
+//!
+//! | name | trains on |
+//! |---|---|
+//! | LR-H, KLR-H, NN-H | labels aligned by hand: the ceiling ([`HandAligned`]) |
+//! | LR-N, KLR-N, NN-N | each stamp at its word: the nearest instance ([`Naive`]) |
+//! | LR-D, … | the same, instances near a stamp left out ([`DropNear`]) |
+//! | LR-S, … | soft labels, a Gaussian around each stamp ([`Smear`]) |
+//! | MI | bags of instances with a witness each ([`MultipleInstance`]) |
+//! | LR-M, KLR-M, NN-M | all alignments: ours ([`Imprecise`]) |
+
+mod drop_near;
+mod hand_aligned;
+mod imprecise;
+mod multiple_instance;
+mod naive;
+mod smear;
+
+use std::fmt::Debug;
+
+pub use drop_near::DropNear;
+pub use hand_aligned::HandAligned;
+pub use imprecise::Imprecise;
+pub use multiple_instance::{MultipleInstance, Witnesses};
+pub use naive::Naive;
+pub use smear::Smear;
+
+use crate::learning::{Fitted, Supervised, Target};
+use crate::model::Detector;
+use crate::model::classifier::ClassifierSpec;
+use crate::{Result, Session};
+
+/// A session and, where somebody made them, its hand-aligned labels. The labels are for judging
+/// and for learners that are trained on them; other learners never look.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// What every learner sees.
+    pub session: Session,
+    /// One label per instance.
+    pub truth: Option<Vec<bool>>,
+}
+
+/// What a learner gives back.
+#[derive(Debug)]
+pub enum Trained {
+    /// A detector alone.
+    Detector(Detector),
+    /// A detector with a model of the annotator.
+    Fitted(Box<Fitted>),
+}
+
+impl Trained {
+    /// Probability of the positive label, one per row of `features`.
+    pub fn predict(&self, features: ndarray::ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+        match self {
+            Trained::Detector(detector) => detector.predict(features),
+            Trained::Fitted(fitted) => fitted.predict(features),
+        }
+    }
+
+    /// Log-odds of the positive label, one per row of `features`.
+    pub fn log_odds(&self, features: ndarray::ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+        match self {
+            Trained::Detector(detector) => detector.log_odds(features),
+            Trained::Fitted(fitted) => fitted.log_odds(features),
+        }
+    }
+}
+
+/// A way to get a detector from recordings.
+pub trait Learner: Debug + Send + Sync {
+    /// Short name, such as "LR-M".
+    fn name(&self) -> String;
+
+    /// All its options, so that two learners are the same if and only if these are.
+    fn options(&self) -> serde_json::Value;
+
+    /// Learns from recordings, all with the same number of features.
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained>;
+}
+
+/// The paper's abbreviation of a classifier.
+fn abbreviation(classifier: &ClassifierSpec) -> &'static str {
+    match classifier {
+        ClassifierSpec::Logistic => "LR",
+        ClassifierSpec::Kernel { .. } => "KLR",
+        ClassifierSpec::Mlp { .. } => "NN",
+    }
+}
+
+/// A learner's options with its kind, for [`Learner::options`].
+fn described(kind: &str, options: &impl serde::Serialize) -> serde_json::Value {
+    // Options are plain structs of numbers and names: they always have a JSON form.
+    let options = serde_json::to_value(options).expect("options are plain data");
+    serde_json::json!({ "kind": kind, "options": options })
+}
+
+/// Fits a supervised learner to targets per recording.
+fn fit_targets(
+    supervised: &Supervised,
+    recordings: &[&Recording],
+    targets: &[Vec<Target>],
+    seed: u64,
+) -> Result<Trained> {
+    let data: Vec<_> = recordings
+        .iter()
+        .zip(targets)
+        .map(|(recording, targets)| (recording.session.features(), targets.as_slice()))
+        .collect();
+    Ok(Trained::Detector(supervised.fit(&data, seed)?.0))
+}

@@ -1,0 +1,199 @@
+//! Multiple-instance learning: the paper's adaptation of MI-SVM (Andrews et al. 2002) to logistic
+//! regression.
+//!
+//! A session is cut into bags of B neighbouring instances. A bag is positive if a stamp, taken at
+//! its word, falls into it. All instances of negative bags are negative; of a positive bag only one
+//! instance counts, its *witness*: the one that the detector finds likeliest. Choosing witnesses
+//! and fitting the detector alternate until the witnesses stay. Neither step can make the objective
+//! worse. As in MI-SVM, the first detector sees the mean of each positive bag.
+
+use ndarray::{Array2, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
+
+use super::naive::naive_labels;
+use super::{Learner, Recording, Trained, described};
+use crate::learning::{Minimum, Supervised, Target};
+use crate::model::Detector;
+use crate::model::classifier::Classifier;
+use crate::{Error, Result};
+
+/// Rounds after which to stop even if witnesses still change: each lowers the objective, so they
+/// cannot cycle, but they could be many.
+const MAX_ROUNDS: usize = 100;
+
+/// Witness learning on bags: MI.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MultipleInstance {
+    /// Classifier and priors.
+    pub supervised: Supervised,
+    /// Instances per bag, at least 1.
+    pub bag_size: usize,
+}
+
+impl Default for MultipleInstance {
+    fn default() -> Self {
+        Self { supervised: Supervised::default(), bag_size: 4 }
+    }
+}
+
+/// How the alternation went.
+#[derive(Debug)]
+pub struct Witnesses {
+    /// The final detector.
+    pub detector: Detector,
+    /// Per recording, the witness of each positive bag.
+    pub instances: Vec<Vec<usize>>,
+    /// The objective after every fit to witnesses; it never rises.
+    pub objective: Vec<f64>,
+    /// Whether the witnesses stopped changing.
+    pub settled: bool,
+}
+
+impl Learner for MultipleInstance {
+    fn name(&self) -> String {
+        match super::abbreviation(&self.supervised.classifier) {
+            "LR" => "MI".to_owned(),
+            other => format!("{other}-MI"),
+        }
+    }
+
+    fn options(&self) -> serde_json::Value {
+        described("multiple_instance", self)
+    }
+
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        Ok(Trained::Detector(self.alternate(recordings, seed)?.detector))
+    }
+}
+
+/// Bags of one recording: the ranges of the positive ones, and targets with only negatives set.
+struct Bags {
+    positive: Vec<Vec<usize>>,
+    negatives: Vec<Target>,
+}
+
+impl MultipleInstance {
+    /// Alternates between witnesses and detector, and tells how it went.
+    pub fn alternate(&self, recordings: &[&Recording], seed: u64) -> Result<Witnesses> {
+        if self.bag_size == 0 {
+            let expected = "at least 1";
+            return Err(Error::OutOfRange { name: "bag_size".into(), value: 0.0, expected });
+        }
+        self.supervised.priors.check()?;
+        let features: Vec<ArrayView2<'_, f64>> =
+            recordings.iter().map(|recording| recording.session.features()).collect();
+        let classifier = self.supervised.classifier.fit(&features, seed)?;
+        let bags: Vec<Bags> = recordings.iter().map(|recording| self.bags(recording)).collect();
+        let positives: usize = bags.iter().map(|bags| bags.positive.len()).sum();
+        let negatives: f64 = bags.iter().flat_map(|b| &b.negatives).map(|t| t.weight).sum();
+        if positives == 0 || negatives == 0.0 {
+            return Err(Error::OneClass { positives: positives as f64, negatives });
+        }
+        let mut params =
+            self.fit_to_means(classifier.as_ref(), &features, &bags, classifier.start(seed)).params;
+        let mut instances = choose(classifier.as_ref(), &params, &features, &bags);
+        let mut objective = Vec::new();
+        let mut settled = false;
+        while !settled && objective.len() < MAX_ROUNDS {
+            let minimum =
+                self.fit_to_witnesses(classifier.as_ref(), &features, &bags, &instances, params);
+            objective.push(minimum.value);
+            params = minimum.params;
+            let next = choose(classifier.as_ref(), &params, &features, &bags);
+            settled = next == instances;
+            instances = next;
+        }
+        Ok(Witnesses { detector: Detector::new(classifier, params), instances, objective, settled })
+    }
+
+    fn bags(&self, recording: &Recording) -> Bags {
+        let session = &recording.session;
+        let labels = naive_labels(session);
+        let mut bags = Bags {
+            positive: Vec::new(),
+            negatives: vec![Target { positive: 0.0, weight: 0.0 }; session.len()],
+        };
+        for bag in session.observed_instances().chunks(self.bag_size) {
+            if bag.iter().any(|&i| labels[i]) {
+                bags.positive.push(bag.to_vec());
+            } else {
+                bag.iter().for_each(|&i| bags.negatives[i].weight = 1.0);
+            }
+        }
+        bags
+    }
+
+    fn fit_to_witnesses(
+        &self,
+        classifier: &dyn Classifier,
+        features: &[ArrayView2<'_, f64>],
+        bags: &[Bags],
+        witnesses: &[Vec<usize>],
+        start: Vec<f64>,
+    ) -> Minimum {
+        let targets: Vec<Vec<Target>> = bags
+            .iter()
+            .zip(witnesses)
+            .map(|(bags, witnesses)| {
+                let mut targets = bags.negatives.clone();
+                witnesses.iter().for_each(|&i| targets[i] = Target::from(true));
+                targets
+            })
+            .collect();
+        let data: Vec<_> =
+            features.iter().zip(&targets).map(|(rows, targets)| (*rows, &targets[..])).collect();
+        self.supervised.fit_classifier(classifier, &data, start)
+    }
+
+    fn fit_to_means(
+        &self,
+        classifier: &dyn Classifier,
+        features: &[ArrayView2<'_, f64>],
+        bags: &[Bags],
+        start: Vec<f64>,
+    ) -> Minimum {
+        let means: Vec<Array2<f64>> = features
+            .iter()
+            .zip(bags)
+            .map(|(rows, bags)| {
+                let mut means = Array2::zeros((bags.positive.len(), rows.ncols()));
+                for (mut mean, bag) in means.rows_mut().into_iter().zip(&bags.positive) {
+                    let bag = rows.select(Axis(0), bag);
+                    mean.assign(&bag.mean_axis(Axis(0)).expect("a bag has instances"));
+                }
+                means
+            })
+            .collect();
+        let positive: Vec<Vec<Target>> =
+            means.iter().map(|means| vec![Target::from(true); means.nrows()]).collect();
+        let of_means = means.iter().zip(&positive).map(|(rows, t)| (rows.view(), &t[..]));
+        let of_negatives = features.iter().zip(bags).map(|(rows, b)| (*rows, &b.negatives[..]));
+        let data: Vec<_> = of_negatives.chain(of_means).collect();
+        self.supervised.fit_classifier(classifier, &data, start)
+    }
+}
+
+/// The likeliest instance of each positive bag; the earliest of equals.
+fn choose(
+    classifier: &dyn Classifier,
+    params: &[f64],
+    features: &[ArrayView2<'_, f64>],
+    bags: &[Bags],
+) -> Vec<Vec<usize>> {
+    let witnesses = |(rows, bags): (&ArrayView2<'_, f64>, &Bags)| {
+        let mut log_odds = vec![0.0; rows.nrows()];
+        classifier.log_odds(params, classifier.prepare(*rows).view(), &mut log_odds);
+        let likeliest = |bag: &Vec<usize>| {
+            let mut best = bag[0];
+            for &i in bag {
+                if log_odds[i] > log_odds[best] {
+                    best = i;
+                }
+            }
+            best
+        };
+        bags.positive.iter().map(likeliest).collect()
+    };
+    features.iter().zip(bags).map(witnesses).collect()
+}

@@ -1,0 +1,55 @@
+//! Each stamp at its word: it belongs to the nearest instance, and all else is negative.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Learner, Recording, Trained, abbreviation, described, fit_targets};
+use crate::learning::{Supervised, Target, nearest};
+use crate::{Result, Session};
+
+/// Supervised learning on naively aligned stamps: LR-N, NN-N.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Naive {
+    /// Classifier and priors.
+    pub supervised: Supervised,
+}
+
+impl Learner for Naive {
+    fn name(&self) -> String {
+        format!("{}-N", abbreviation(&self.supervised.classifier))
+    }
+
+    fn options(&self) -> serde_json::Value {
+        described("naive", self)
+    }
+
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        let targets: Vec<Vec<Target>> = recordings
+            .iter()
+            .map(|recording| {
+                observed_targets(&recording.session, &naive_labels(&recording.session))
+            })
+            .collect();
+        fit_targets(&self.supervised, recordings, &targets, seed)
+    }
+}
+
+/// Which instances are nearest to a stamp.
+pub(crate) fn naive_labels(session: &Session) -> Vec<bool> {
+    let observed = session.observed_instances();
+    let times: Vec<f64> = observed.iter().map(|&i| session.times()[i]).collect();
+    let mut labels = vec![false; session.len()];
+    for &stamp in session.stamps() {
+        labels[observed[nearest(&times, stamp)]] = true;
+    }
+    labels
+}
+
+/// Labels as targets; instances at which nobody was annotating are left out.
+pub(super) fn observed_targets(session: &Session, labels: &[bool]) -> Vec<Target> {
+    let mut targets = vec![Target { positive: 0.0, weight: 0.0 }; session.len()];
+    for i in session.observed_instances() {
+        targets[i] = Target::from(labels[i]);
+    }
+    targets
+}
