@@ -10,6 +10,7 @@ pub mod model;
 pub mod params;
 pub mod prior;
 pub mod session;
+pub mod simulation;
 
 pub use align::{Aligned, AlignedInstance, AlignedStamp};
 pub use error::{Error, Result};

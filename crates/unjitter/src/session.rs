@@ -59,6 +59,17 @@ impl Session {
         Ok(self)
     }
 
+    /// The same session with other stamps. Those outside the observed intervals are left out, as
+    /// nobody was there to press.
+    pub fn with_stamps(mut self, stamps: Vec<f64>) -> Result<Self> {
+        check_times(&self.name, "stamp", &stamps)?;
+        self.stamps = stamps;
+        if let Some(intervals) = &self.observed {
+            self.stamps.retain(|&stamp| is_inside(intervals, stamp));
+        }
+        Ok(self)
+    }
+
     /// Adds the person or animal recorded, whose sessions belong together.
     pub fn with_subject(mut self, subject: impl Into<String>) -> Self {
         self.subject = Some(subject.into());
@@ -76,8 +87,8 @@ impl Session {
             }
             previous = end;
         }
-        let outside = |z: &f64| !intervals.iter().any(|&(start, end)| (start..=end).contains(z));
-        if let Some(index) = self.stamps.iter().position(outside) {
+        let outside = self.stamps.iter().position(|&stamp| !is_inside(&intervals, stamp));
+        if let Some(index) = outside {
             let time = self.stamps[index];
             return Err(Error::StampOutsideObserved { session: self.name, index, time });
         }
@@ -144,6 +155,10 @@ impl Session {
         }
         instances
     }
+}
+
+fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
+    intervals.iter().any(|&(start, end)| (start..=end).contains(&time))
 }
 
 /// Checks that sessions can be learned from together: at least one, distinct names, one number of

@@ -1,0 +1,314 @@
+//! Somebody who presses a button at true events: late, early, not at all, or for nothing.
+//!
+//! Missing and spurious presses are two separate numbers. (The paper's simulator has one, π, and its
+//! equations contradict each other once π < 1.) Delays come from a noise model or from a table of
+//! errors that people really made.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::baselines::Recording;
+use crate::math::Random;
+use crate::model::BoundNoise;
+use crate::model::noise::Noise;
+use crate::{Error, Result, Session};
+
+/// Where delays come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Delays {
+    /// A noise model at natural values, by block name, in the unit of the data.
+    Model {
+        /// Which one.
+        noise: Noise,
+        /// Its parameters, such as `spread = [1.0]`.
+        values: BTreeMap<String, Vec<f64>>,
+    },
+    /// A table of errors to draw from, each multiplied by `scale`.
+    Table {
+        /// Errors, stamp minus truth.
+        errors: Vec<f64>,
+        /// Factor, such as spacings per second.
+        scale: f64,
+    },
+}
+
+/// How often somebody presses for nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Spurious {
+    /// With this probability at each negative instance, with its delay: as the model has it.
+    PerInstance(f64),
+    /// At this rate, anywhere in the recording, whatever the instances.
+    PerHour {
+        /// Presses per hour.
+        rate: f64,
+        /// Length of the data's unit of time in seconds.
+        seconds_per_unit: f64,
+    },
+}
+
+/// An annotator of known sloppiness.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Annotator {
+    /// Delays of presses.
+    pub delays: Delays,
+    /// Probability that a true event gets no press.
+    pub miss: f64,
+    /// Presses for nothing.
+    pub spurious: Spurious,
+    /// Standard deviation of an offset that all presses of one session share, in the unit of the
+    /// data.
+    pub offset_spread: f64,
+}
+
+/// Presses with what the simulator knows of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Presses {
+    /// Times of the presses, in order.
+    pub stamps: Vec<f64>,
+    /// The instance that each came from; `None` for one that came from nowhere.
+    pub sources: Vec<Option<usize>>,
+    /// The session's offset.
+    pub offset: f64,
+}
+
+impl Annotator {
+    /// Gaussian delays around `delay`, every event pressed, nothing else.
+    pub fn gaussian(delay: f64, spread: f64) -> Self {
+        let values = BTreeMap::from([
+            ("delay".to_owned(), vec![delay]),
+            ("spread".to_owned(), vec![spread]),
+        ]);
+        Self {
+            delays: Delays::Model { noise: Noise::Gaussian, values },
+            miss: 0.0,
+            spurious: Spurious::PerInstance(0.0),
+            offset_spread: 0.0,
+        }
+    }
+
+    /// The paper's first sweep: unbiased Gaussian delays of spread σ, π = 1.
+    pub fn paper_spread(sigma: f64) -> Self {
+        Self::gaussian(0.0, sigma)
+    }
+
+    /// The paper's second sweep: σ = 1 and a share π of the events pressed.
+    pub fn paper_pressed(pi: f64) -> Self {
+        Self { miss: 1.0 - pi, ..Self::gaussian(0.0, 1.0) }
+    }
+
+    /// Presses for the true events of instances at `times`.
+    pub fn press(&self, times: &[f64], truth: &[bool], seed: u64) -> Result<Presses> {
+        self.check()?;
+        let mut random = Random::new(seed);
+        let source = self.source()?;
+        let offset = self.offset_spread * random.normal();
+        let mut presses: Vec<(f64, Option<usize>)> = Vec::new();
+        let false_rate = match self.spurious {
+            Spurious::PerInstance(rate) => rate,
+            Spurious::PerHour { .. } => 0.0,
+        };
+        for (i, (&time, &event)) in times.iter().zip(truth).enumerate() {
+            let rate = if event { 1.0 - self.miss } else { false_rate };
+            // Drawn whether or not there is a press, so that rates do not change other delays.
+            let (chance, delay) = (random.uniform(), source.draw(&mut random));
+            if chance < rate {
+                presses.push((time + offset + delay, Some(i)));
+            }
+        }
+        if let Spurious::PerHour { rate, seconds_per_unit } = self.spurious {
+            anywhere(times, rate * seconds_per_unit / 3600.0, &mut random, &mut presses);
+        }
+        presses.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (stamps, sources) = presses.into_iter().unzip();
+        Ok(Presses { stamps, sources, offset })
+    }
+
+    /// The recording with its stamps replaced by presses for its true events. Presses that fall
+    /// where nobody was annotating are not recorded.
+    pub fn annotate(&self, recording: &Recording, seed: u64) -> Result<Recording> {
+        let session = &recording.session;
+        let truth = recording.truth.as_ref();
+        let truth = truth.ok_or_else(|| Error::NoTruth { session: session.name().to_owned() })?;
+        let presses = self.press(session.times(), truth, seed)?;
+        let session: Session = session.clone().with_stamps(presses.stamps)?;
+        Ok(Recording { session, truth: recording.truth.clone() })
+    }
+
+    fn source(&self) -> Result<Source<'_>> {
+        match &self.delays {
+            Delays::Model { noise, values } => {
+                let values: Vec<(&str, &[f64])> =
+                    values.iter().map(|(name, values)| (name.as_str(), &values[..])).collect();
+                Ok(Source::Model(noise.with(&values)?))
+            }
+            Delays::Table { errors, scale } => Ok(Source::Table(errors, *scale)),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let probability = |name: &str, value: f64| {
+            let expected = "a probability from 0 to 1";
+            require(name, value, (0.0..=1.0).contains(&value), expected)
+        };
+        probability("miss", self.miss)?;
+        match self.spurious {
+            Spurious::PerInstance(rate) => probability("spurious per_instance", rate)?,
+            Spurious::PerHour { rate, seconds_per_unit } => {
+                require("spurious per_hour rate", rate, rate >= 0.0, "a number of at least 0")?;
+                let expected = "a number above 0";
+                require("seconds_per_unit", seconds_per_unit, seconds_per_unit > 0.0, expected)?;
+            }
+        }
+        let least = self.offset_spread >= 0.0;
+        require("offset_spread", self.offset_spread, least, "a number of at least 0")?;
+        if let Delays::Table { errors, scale } = &self.delays {
+            require("scale", *scale, true, "a finite number")?;
+            require("number of errors", errors.len() as f64, !errors.is_empty(), "at least 1")?;
+            for (k, &error) in errors.iter().enumerate() {
+                require(&format!("error {k} of the table"), error, true, "a finite number")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn require(name: &str, value: f64, holds: bool, expected: &'static str) -> Result<()> {
+    if holds && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { name: name.to_owned(), value, expected })
+    }
+}
+
+enum Source<'a> {
+    Model(BoundNoise),
+    Table(&'a [f64], f64),
+}
+
+impl Source<'_> {
+    fn draw(&self, random: &mut Random) -> f64 {
+        match self {
+            Source::Model(noise) => noise.sample(random),
+            Source::Table(errors, scale) => errors[random.below(errors.len())] * scale,
+        }
+    }
+}
+
+/// Adds presses at a rate per unit of time, between the first instance and the last.
+fn anywhere(
+    times: &[f64],
+    rate: f64,
+    random: &mut Random,
+    presses: &mut Vec<(f64, Option<usize>)>,
+) {
+    let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return };
+    if rate == 0.0 {
+        return;
+    }
+    // Exponential gaps of a Poisson process; a unit Gamma of shape one is exponential.
+    let mut time = first + random.gamma(1.0) / rate;
+    while time <= last {
+        presses.push((time, None));
+        time += random.gamma(1.0) / rate;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn many() -> (Vec<f64>, Vec<bool>) {
+        let times = (0..40_000).map(|i| 10.0 * f64::from(i)).collect();
+        let truth = (0..40_000).map(|i| i % 10 == 0).collect();
+        (times, truth)
+    }
+
+    #[test]
+    fn rates_and_delays_come_out_as_asked() {
+        let (times, truth) = many();
+        let annotator = Annotator {
+            miss: 0.2,
+            spurious: Spurious::PerInstance(0.01),
+            ..Annotator::gaussian(0.5, 0.8)
+        };
+        let presses = annotator.press(&times, &truth, 1).unwrap();
+        let hits: Vec<usize> =
+            presses.sources.iter().flatten().copied().filter(|&i| truth[i]).collect();
+        let slips = presses.sources.len() - hits.len();
+        // Four standard errors of binomial counts of 4 000 and 36 000.
+        assert!((hits.len() as f64 - 3200.0).abs() < 4.0 * (4000.0f64 * 0.2 * 0.8).sqrt());
+        assert!((slips as f64 - 360.0).abs() < 4.0 * (36_000.0f64 * 0.01 * 0.99).sqrt());
+        let delays: Vec<f64> = presses
+            .stamps
+            .iter()
+            .zip(&presses.sources)
+            .map(|(z, source)| z - times[source.unwrap()])
+            .collect();
+        let n = delays.len() as f64;
+        let mean = delays.iter().sum::<f64>() / n;
+        let variance = delays.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / n;
+        assert!((mean - 0.5).abs() < 4.0 * 0.8 / n.sqrt(), "{mean}");
+        assert!((variance.sqrt() - 0.8).abs() < 4.0 * 0.8 / (2.0 * n).sqrt(), "{variance}");
+    }
+
+    #[test]
+    fn presses_per_hour_fall_anywhere() {
+        let (times, truth) = many();
+        let spurious = Spurious::PerHour { rate: 30.0, seconds_per_unit: 1.0 };
+        let annotator = Annotator { miss: 1.0, spurious, ..Annotator::gaussian(0.0, 1.0) };
+        let presses = annotator.press(&times, &truth, 2).unwrap();
+        assert!(presses.sources.iter().all(Option::is_none));
+        let expected = 30.0 * 399_990.0 / 3600.0;
+        // Four standard deviations of a Poisson count.
+        assert!((presses.stamps.len() as f64 - expected).abs() < 4.0 * expected.sqrt());
+        assert!(presses.stamps.windows(2).all(|pair| pair[0] <= pair[1]));
+    }
+
+    #[test]
+    fn a_table_is_drawn_from_and_scaled() {
+        let (times, truth) = many();
+        let delays = Delays::Table { errors: vec![-1.0, 2.0], scale: 0.5 };
+        let annotator = Annotator { delays, ..Annotator::gaussian(0.0, 1.0) };
+        let presses = annotator.press(&times, &truth, 3).unwrap();
+        for (z, source) in presses.stamps.iter().zip(&presses.sources) {
+            let delay = z - times[source.unwrap()];
+            // Sums of small multiples of a half: exact.
+            assert!(delay == -0.5 || delay == 1.0, "{delay}");
+        }
+    }
+
+    #[test]
+    fn a_session_shares_its_offset() {
+        let annotator = Annotator { offset_spread: 5.0, ..Annotator::gaussian(0.0, 1e-9) };
+        let presses = annotator.press(&[0.0, 100.0], &[true, true], 4).unwrap();
+        assert!(presses.offset.abs() > 0.01);
+        for (z, t) in presses.stamps.iter().zip([0.0, 100.0]) {
+            // The delays themselves have a spread of 1e-9.
+            assert!((z - t - presses.offset).abs() < 1e-7);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_presses_the_same_and_rates_leave_delays_alone() {
+        let (times, truth) = many();
+        let all = Annotator::paper_spread(1.0).press(&times, &truth, 5).unwrap();
+        assert_eq!(all, Annotator::paper_spread(1.0).press(&times, &truth, 5).unwrap());
+        let some = Annotator::paper_pressed(0.7).press(&times, &truth, 5).unwrap();
+        assert!(some.stamps.len() < all.stamps.len());
+        assert!(some.stamps.iter().all(|z| all.stamps.contains(z)));
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named() {
+        let annotator = Annotator { miss: 1.5, ..Annotator::gaussian(0.0, 1.0) };
+        let error = annotator.press(&[0.0], &[true], 0).unwrap_err().to_string();
+        assert_eq!(error, "miss is 1.5, expected a probability from 0 to 1");
+        let annotator = Annotator::gaussian(0.0, -1.0);
+        let error = annotator.press(&[0.0], &[true], 0).unwrap_err().to_string();
+        assert_eq!(error, "noise.spread is -1, expected a number above 0");
+    }
+}
