@@ -223,10 +223,10 @@ pub enum Error {
         /// Its value.
         value: f64,
     },
-    /// Log-odds, times or stamps passed to bare inference that are unusable.
+    /// An entry of a slice that is unusable.
     #[error("{what} {index} is {value}, expected {expected}")]
     BadInput {
-        /// "log-odds", "time" or "stamp".
+        /// What the slice holds: "log-odds", "time", "probability", …
         what: &'static str,
         /// Its position.
         index: usize,
@@ -234,6 +234,60 @@ pub enum Error {
         value: f64,
         /// What was expected.
         expected: &'static str,
+    },
+    /// Two slices that must run parallel but differ in length.
+    #[error("{found} {what} for {expected} {against}")]
+    Unpaired {
+        /// What there is too little or too much of: "labels", …
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// What it must run parallel to: "probabilities", …
+        against: &'static str,
+        /// How many of those there are.
+        expected: usize,
+    },
+    /// Too little to answer the question.
+    #[error("{found} {what}, expected at least {least}")]
+    TooFew {
+        /// What was counted: "instances", "bins", …
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many are needed.
+        least: usize,
+    },
+    /// Too few sessions or subjects to hold any out.
+    #[error(
+        "{groups} sessions or subjects cannot be split into {folds} folds, expected at least 2 of both"
+    )]
+    TooFewGroups {
+        /// Groups there are.
+        groups: usize,
+        /// Folds asked for.
+        folds: usize,
+    },
+    /// A contender without candidates.
+    #[error("contender {contender}: it has no candidates to choose from")]
+    NoCandidates {
+        /// Its name.
+        contender: String,
+    },
+    /// A journal that cannot be gone on with.
+    #[error("journal {path}: {problem}; choose another file, or remove it to begin anew")]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The watcher asked to stop.
+    #[error("interrupted after {done} of {total} cells")]
+    Interrupted {
+        /// Cells finished.
+        done: usize,
+        /// All cells.
+        total: usize,
     },
     /// A model file that is not what it should be.
     #[error("model file: {place}: {problem}")]

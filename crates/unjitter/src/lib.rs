@@ -3,6 +3,7 @@
 mod align;
 pub mod baselines;
 pub mod error;
+pub mod evaluation;
 pub mod inference;
 pub mod learning;
 pub mod math;

@@ -1,0 +1,440 @@
+//! Nested cross-validation over sessions or subjects.
+//!
+//! Every outer fold is held out once. On the rest, each learner's candidates (a grid of options)
+//! are compared by an inner cross-validation; the best is trained on all the rest and judged on
+//! the fold. Inner fits are the cells of a journal, as are the final ones; cells run in parallel
+//! and none depends on another's order, so the numbers are the same on any number of threads and
+//! after any interruption.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::criterion::{Annotated, Criterion};
+use super::fingerprint::fingerprint;
+use super::folds::{GroupBy, folds};
+use super::instances::{Confusion, confusion};
+use super::journal::Journal;
+use super::threshold::Threshold;
+use crate::baselines::{Learner, Recording};
+use crate::{Error, Result};
+
+/// How to cross-validate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CrossValidation {
+    /// Outer folds.
+    pub folds: usize,
+    /// Inner folds, for choosing among candidates.
+    pub inner_folds: usize,
+    /// What no fold may split.
+    pub group_by: GroupBy,
+    /// What candidates are chosen by; by default F1 where every recording has hand-aligned labels,
+    /// and the held-out evidence otherwise.
+    pub criterion: Option<Criterion>,
+    /// Where probabilities are cut.
+    pub threshold: Threshold,
+    /// Seed of the folds and of every fit.
+    pub seed: u64,
+}
+
+impl Default for CrossValidation {
+    fn default() -> Self {
+        Self {
+            folds: 10,
+            inner_folds: 10,
+            group_by: GroupBy::default(),
+            criterion: None,
+            threshold: Threshold::default(),
+            seed: 0,
+        }
+    }
+}
+
+/// A learner to judge: one, or several candidates to choose from in each fold.
+#[derive(Debug)]
+pub struct Contender {
+    /// Its name in tables.
+    pub name: String,
+    /// At least one.
+    pub candidates: Vec<Box<dyn Learner>>,
+}
+
+impl Contender {
+    /// A learner with nothing to choose.
+    pub fn single(learner: impl Learner + 'static) -> Self {
+        Self { name: learner.name(), candidates: vec![Box::new(learner)] }
+    }
+
+    /// Candidates to choose from; the name is the first one's.
+    pub fn grid<L: Learner + 'static>(candidates: impl IntoIterator<Item = L>) -> Self {
+        let candidates: Vec<Box<dyn Learner>> =
+            candidates.into_iter().map(|learner| Box::new(learner) as Box<dyn Learner>).collect();
+        Self { name: candidates.first().map_or(String::new(), |first| first.name()), candidates }
+    }
+}
+
+/// Where the work stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CellsDone {
+    /// Cells finished, those found in the journal included.
+    pub done: usize,
+    /// All cells.
+    pub total: usize,
+}
+
+/// How contenders did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Positions of the recordings of each outer fold.
+    pub folds: Vec<Vec<usize>>,
+    /// One per contender.
+    pub contenders: Vec<Judged>,
+}
+
+/// How one contender did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Its name.
+    pub name: String,
+    /// One per outer fold.
+    pub folds: Vec<FoldResult>,
+}
+
+/// How a contender did on one outer fold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FoldResult {
+    /// Which candidate was chosen.
+    pub chosen: usize,
+    /// Where its probabilities are cut.
+    pub threshold: f64,
+    /// Log evidence of the held-out stamps; `None` where they are impossible.
+    pub log_evidence: Option<f64>,
+    /// Probabilities of the instances of each held-out recording.
+    pub probabilities: Vec<Vec<f64>>,
+    /// Hits and errors on hand-aligned labels, pooled over the fold, where it has them.
+    pub confusion: Option<Confusion>,
+}
+
+impl Judged {
+    /// F1 of each fold; `None` without labels.
+    pub fn f1(&self) -> Option<Vec<f64>> {
+        self.folds.iter().map(|fold| Some(fold.confusion?.scores().f1)).collect()
+    }
+
+    /// Hits and errors of all folds together; `None` without labels.
+    pub fn pooled(&self) -> Option<Confusion> {
+        let all: Option<Vec<Confusion>> = self.folds.iter().map(|fold| fold.confusion).collect();
+        Some(all?.into_iter().fold(Confusion::default(), std::ops::Add::add))
+    }
+}
+
+/// Result of an inner fit on its held-out part.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct InnerResult {
+    confusion: Option<Confusion>,
+    /// Nothing where it was not asked for.
+    log_evidence: Option<f64>,
+}
+
+/// A line of the journal.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Cell {
+    Inner(InnerResult),
+    Fold(FoldResult),
+}
+
+impl CrossValidation {
+    /// Judges contenders on recordings. With a `journal`, finished cells are kept there and found
+    /// again. `watch` is told of every finished cell, from whichever thread; when it breaks, the
+    /// work stops with [`Error::Interrupted`] and the journal has all that was done.
+    pub fn run(
+        &self,
+        recordings: &[Recording],
+        contenders: &[Contender],
+        journal: Option<&Path>,
+        watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
+    ) -> Result<Comparison> {
+        let all: Vec<&Recording> = recordings.iter().collect();
+        let outer = folds(&all, self.folds, self.group_by, self.seed)?;
+        for contender in contenders {
+            if contender.candidates.is_empty() {
+                return Err(Error::NoCandidates { contender: contender.name.clone() });
+            }
+        }
+        let journal = match journal {
+            None => Journal::none(),
+            Some(path) => {
+                Journal::open(path, &self.description(contenders), &fingerprint(recordings))?
+            }
+        };
+        let plan = Plan { options: self, recordings: all, outer, contenders };
+        let inner = plan.inner_cells()?;
+        let work = Work {
+            journal,
+            watch,
+            done: AtomicUsize::new(0),
+            total: inner.len() + plan.outer.len() * contenders.len(),
+            stop: AtomicBool::new(false),
+        };
+        let inner: Vec<(InnerCell, InnerResult)> = inner
+            .into_par_iter()
+            .map(|cell| {
+                let result = work.cell(&cell.name(), || Ok(Cell::Inner(plan.inner(&cell)?)))?;
+                match result {
+                    Cell::Inner(result) => Ok((cell, result)),
+                    Cell::Fold(_) => Err(work.mixed_up(&cell.name())),
+                }
+            })
+            .collect::<Result<_>>()?;
+        let finals: Vec<(usize, usize)> = (0..contenders.len())
+            .flat_map(|contender| (0..plan.outer.len()).map(move |fold| (contender, fold)))
+            .collect();
+        let results: Vec<FoldResult> = finals
+            .into_par_iter()
+            .map(|(contender, fold)| {
+                let chosen = plan.choose(contender, fold, &inner);
+                let name = format!("contender {contender} fold {fold}");
+                match work.cell(&name, || Ok(Cell::Fold(plan.last(contender, fold, chosen)?)))? {
+                    Cell::Fold(result) => Ok(result),
+                    Cell::Inner(_) => Err(work.mixed_up(&name)),
+                }
+            })
+            .collect::<Result<_>>()?;
+        let judged = contenders.iter().zip(results.chunks(plan.outer.len()));
+        let contenders = judged
+            .map(|(contender, folds)| Judged {
+                name: contender.name.clone(),
+                folds: folds.to_vec(),
+            })
+            .collect();
+        Ok(Comparison { folds: plan.outer, contenders })
+    }
+
+    /// Everything that decides the numbers.
+    fn description(&self, contenders: &[Contender]) -> serde_json::Value {
+        let contenders: Vec<serde_json::Value> = contenders
+            .iter()
+            .map(|contender| {
+                let candidates: Vec<_> =
+                    contender.candidates.iter().map(|learner| learner.options()).collect();
+                serde_json::json!({ "name": contender.name, "candidates": candidates })
+            })
+            .collect();
+        serde_json::json!({ "cross_validation": self, "contenders": contenders })
+    }
+}
+
+/// The work, laid out.
+struct Plan<'a> {
+    options: &'a CrossValidation,
+    recordings: Vec<&'a Recording>,
+    outer: Vec<Vec<usize>>,
+    contenders: &'a [Contender],
+}
+
+/// One inner fit: a candidate without one inner fold of what one outer fold leaves.
+#[derive(Debug)]
+struct InnerCell {
+    contender: usize,
+    candidate: usize,
+    fold: usize,
+    inner_fold: usize,
+    training: Vec<usize>,
+    held_out: Vec<usize>,
+}
+
+impl InnerCell {
+    fn name(&self) -> String {
+        let Self { contender, candidate, fold, inner_fold, .. } = self;
+        format!("contender {contender} candidate {candidate} fold {fold} inner {inner_fold}")
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn criterion(&self) -> Criterion {
+        let labelled = self.recordings.iter().all(|recording| recording.truth.is_some());
+        let default = if labelled { Criterion::F1 } else { Criterion::LogEvidence };
+        self.options.criterion.unwrap_or(default)
+    }
+
+    fn at(&self, positions: &[usize]) -> Vec<&'a Recording> {
+        positions.iter().map(|&k| self.recordings[k]).collect()
+    }
+
+    /// Recordings outside an outer fold.
+    fn rest(&self, fold: usize) -> Vec<usize> {
+        (0..self.recordings.len()).filter(|k| self.outer[fold].binary_search(k).is_err()).collect()
+    }
+
+    fn inner_cells(&self) -> Result<Vec<InnerCell>> {
+        let mut cells = Vec::new();
+        for fold in 0..self.outer.len() {
+            let rest = self.rest(fold);
+            if self.contenders.iter().all(|contender| contender.candidates.len() == 1) {
+                continue;
+            }
+            let CrossValidation { inner_folds, group_by, seed, .. } = *self.options;
+            // Another shuffle for every outer fold, the same for all contenders.
+            let inner = folds(&self.at(&rest), inner_folds, group_by, seed + 1 + fold as u64)?;
+            for (inner_fold, positions) in inner.iter().enumerate() {
+                let held_out: Vec<usize> = positions.iter().map(|&p| rest[p]).collect();
+                let training: Vec<usize> =
+                    rest.iter().copied().filter(|k| held_out.binary_search(k).is_err()).collect();
+                for (contender, grid) in self.contenders.iter().enumerate() {
+                    if grid.candidates.len() == 1 {
+                        continue;
+                    }
+                    for candidate in 0..grid.candidates.len() {
+                        let (training, held_out) = (training.clone(), held_out.clone());
+                        cells.push(InnerCell {
+                            contender,
+                            candidate,
+                            fold,
+                            inner_fold,
+                            training,
+                            held_out,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    fn inner(&self, cell: &InnerCell) -> Result<InnerResult> {
+        let learner = &self.contenders[cell.contender].candidates[cell.candidate];
+        let training = self.at(&cell.training);
+        let seed = self.options.seed;
+        let trained = learner.fit(&training, seed)?;
+        let held_out = self.at(&cell.held_out);
+        match self.criterion() {
+            Criterion::F1 => {
+                let threshold = self.options.threshold.choose(&trained, &training, seed)?;
+                let mut confusion = Confusion::default();
+                for recording in held_out {
+                    let probabilities = trained.predict(recording.session.features())?;
+                    confusion = confusion + judge(recording, &probabilities, threshold)?;
+                }
+                Ok(InnerResult { confusion: Some(confusion), log_evidence: None })
+            }
+            Criterion::LogEvidence => {
+                let annotated = Annotated::new(&trained, &training, seed)?;
+                let log_evidence = sum_evidence(&annotated, &held_out)?;
+                Ok(InnerResult { confusion: None, log_evidence })
+            }
+        }
+    }
+
+    /// The best candidate of a contender for a fold; the first of equals.
+    fn choose(&self, contender: usize, fold: usize, inner: &[(InnerCell, InnerResult)]) -> usize {
+        let candidates = self.contenders[contender].candidates.len();
+        let score = |candidate: usize| {
+            let own = inner.iter().filter(|(cell, _)| {
+                cell.contender == contender && cell.fold == fold && cell.candidate == candidate
+            });
+            match self.criterion() {
+                Criterion::F1 => {
+                    own.filter_map(|(_, result)| result.confusion)
+                        .fold(Confusion::default(), std::ops::Add::add)
+                        .scores()
+                        .f1
+                }
+                Criterion::LogEvidence => {
+                    own.map(|(_, result)| result.log_evidence.unwrap_or(f64::NEG_INFINITY)).sum()
+                }
+            }
+        };
+        let scores: Vec<f64> = (0..candidates).map(score).collect();
+        let mut best = 0;
+        for (candidate, score) in scores.iter().enumerate() {
+            if *score > scores[best] {
+                best = candidate;
+            }
+        }
+        best
+    }
+
+    /// Trains the chosen candidate on all but the fold, and judges it there.
+    fn last(&self, contender: usize, fold: usize, chosen: usize) -> Result<FoldResult> {
+        let learner = &self.contenders[contender].candidates[chosen];
+        let training = self.at(&self.rest(fold));
+        let seed = self.options.seed;
+        let trained = learner.fit(&training, seed)?;
+        let threshold = self.options.threshold.choose(&trained, &training, seed)?;
+        let held_out = self.at(&self.outer[fold]);
+        let mut probabilities = Vec::new();
+        let mut confusion = Some(Confusion::default());
+        for recording in &held_out {
+            let found = trained.predict(recording.session.features())?;
+            confusion = match (confusion, &recording.truth) {
+                (Some(sum), Some(_)) => Some(sum + judge(recording, &found, threshold)?),
+                _ => None,
+            };
+            probabilities.push(found);
+        }
+        let annotated = Annotated::new(&trained, &training, seed)?;
+        let log_evidence = sum_evidence(&annotated, &held_out)?;
+        Ok(FoldResult { chosen, threshold, log_evidence, probabilities, confusion })
+    }
+}
+
+fn judge(recording: &Recording, probabilities: &[f64], threshold: f64) -> Result<Confusion> {
+    let no_truth = || Error::NoTruth { session: recording.session.name().to_owned() };
+    let truth = recording.truth.as_ref().ok_or_else(no_truth)?;
+    confusion(probabilities, truth, threshold)
+}
+
+/// Summed log evidence; `None` where a recording is impossible.
+fn sum_evidence(annotated: &Annotated<'_>, held_out: &[&Recording]) -> Result<Option<f64>> {
+    let mut sum = 0.0;
+    for recording in held_out {
+        sum += annotated.log_evidence(recording)?;
+    }
+    Ok(sum.is_finite().then_some(sum))
+}
+
+/// Cells under way: the journal, who watches, and whether to stop.
+struct Work<'a> {
+    journal: Journal<Cell>,
+    watch: &'a (dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
+    done: AtomicUsize,
+    total: usize,
+    stop: AtomicBool,
+}
+
+impl Work<'_> {
+    /// The result of a cell, from the journal or by doing it.
+    fn cell(&self, name: &str, work: impl FnOnce() -> Result<Cell>) -> Result<Cell> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(self.interrupted());
+        }
+        let result = match self.journal.get(name) {
+            Some(result) => result.clone(),
+            None => {
+                let result = work()?;
+                self.journal.note(name, &result)?;
+                result
+            }
+        };
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if (self.watch)(CellsDone { done, total: self.total }).is_break() {
+            self.stop.store(true, Ordering::Relaxed);
+            return Err(self.interrupted());
+        }
+        Ok(result)
+    }
+
+    fn interrupted(&self) -> Error {
+        Error::Interrupted { done: self.done.load(Ordering::Relaxed), total: self.total }
+    }
+
+    fn mixed_up(&self, name: &str) -> Error {
+        self.journal.refuse(format!("cell {name} is of another kind than expected"))
+    }
+}

@@ -1,0 +1,82 @@
+//! Where to cut a detector's probabilities.
+
+use serde::{Deserialize, Serialize};
+
+use super::criterion::Annotated;
+use crate::baselines::{Recording, Trained};
+use crate::{Error, Result};
+
+/// How the threshold of a trained detector is found, on the recordings it was trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Threshold {
+    /// A fixed probability, such as 0.5.
+    Fixed(f64),
+    /// The one with the best F1 on hand-aligned labels.
+    BestF1,
+    /// The one with the best expected F1, 2·Σ_{found} p / (found + Σ p), where p is the posterior
+    /// probability of each instance given the stamps: needs no clean label.
+    ExpectedF1,
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self::Fixed(0.5)
+    }
+}
+
+impl Threshold {
+    /// The threshold for a trained learner; instances at or above it are positive.
+    pub fn choose(&self, trained: &Trained, training: &[&Recording], seed: u64) -> Result<f64> {
+        match *self {
+            Threshold::Fixed(value) if (0.0..=1.0).contains(&value) => Ok(value),
+            Threshold::Fixed(value) => {
+                let expected = "a probability from 0 to 1";
+                Err(Error::OutOfRange { name: "threshold".to_owned(), value, expected })
+            }
+            Threshold::BestF1 => {
+                best(trained, training, |recording| Ok(hand_labels(recording)?.collect()))
+            }
+            Threshold::ExpectedF1 => {
+                let annotated = Annotated::new(trained, training, seed)?;
+                best(trained, training, |recording| annotated.posterior(recording))
+            }
+        }
+    }
+}
+
+fn hand_labels(recording: &Recording) -> Result<impl Iterator<Item = f64> + '_> {
+    let no_truth = || Error::NoTruth { session: recording.session.name().to_owned() };
+    let truth = recording.truth.as_ref().ok_or_else(no_truth)?;
+    Ok(truth.iter().map(|&label| f64::from(u8::from(label))))
+}
+
+/// The score with the largest F1 against soft labels; 0.5 where no score finds anything.
+fn best(
+    trained: &Trained,
+    training: &[&Recording],
+    soft: impl Fn(&Recording) -> Result<Vec<f64>>,
+) -> Result<f64> {
+    let mut scored: Vec<(f64, f64)> = Vec::new();
+    for recording in training {
+        let scores = trained.predict(recording.session.features())?;
+        scored.extend(scores.into_iter().zip(soft(recording)?));
+    }
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let positives: f64 = scored.iter().map(|(_, label)| label).sum();
+    let (mut best_f1, mut threshold, mut hits) = (0.0, 0.5, 0.0);
+    for (k, &(score, label)) in scored.iter().enumerate() {
+        hits += label;
+        // Equal scores fall on the same side.
+        if scored.get(k + 1).is_some_and(|next| next.0 == score) {
+            continue;
+        }
+        let f1 = 2.0 * hits / ((k + 1) as f64 + positives);
+        if f1 > best_f1 {
+            // Half way to the next score, so that rounding does not decide.
+            let next = scored.get(k + 1).map_or(0.0, |next| next.0);
+            (best_f1, threshold) = (f1, 0.5 * (score + next));
+        }
+    }
+    Ok(threshold)
+}
