@@ -1,0 +1,326 @@
+//! Cross-validation that cannot leak, can be cut off at any moment, and ends with the same numbers.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ndarray::Array2;
+use unjitter::baselines::{HandAligned, Imprecise, Learner, Naive, Recording, Trained};
+use unjitter::evaluation::{
+    CellsDone, Comparison, Contender, Criterion, CrossValidation, GroupBy, Threshold, folds,
+};
+use unjitter::learning::Supervised;
+use unjitter::math::Random;
+use unjitter::simulation::Annotator;
+use unjitter::{Priors, Result, Session};
+
+/// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
+/// annotated with a spread of one second; two sessions per subject.
+fn recordings(sessions: usize) -> Vec<Recording> {
+    let mut random = Random::new(5);
+    (0..sessions)
+        .map(|k| {
+            let truth: Vec<bool> = (0..60).map(|_| random.uniform() < 0.25).collect();
+            let features = Array2::from_shape_fn((60, 2), |(i, j)| {
+                let shift = if truth[i] { [2.0, -1.0][j] } else { 0.0 };
+                shift + random.normal()
+            });
+            let times = (0..60).map(f64::from).collect();
+            let session = Session::new(format!("s{k}"), features, times, vec![]).unwrap();
+            let session = session.with_subject(format!("p{}", k / 2));
+            let recording = Recording { session, truth: Some(truth) };
+            Annotator::gaussian(0.3, 1.0).annotate(&recording, k as u64).unwrap()
+        })
+        .collect()
+}
+
+fn ridge(weight_precision: f64) -> Supervised {
+    let priors = Priors { weight_precision, ..Priors::default() };
+    Supervised { priors, ..Supervised::default() }
+}
+
+fn contenders() -> Vec<Contender> {
+    let naive = [0.1, 1.0, 10.0].map(|precision| Naive { supervised: ridge(precision) });
+    vec![Contender::grid(naive), Contender::single(HandAligned::default())]
+}
+
+fn options() -> CrossValidation {
+    CrossValidation { folds: 4, inner_folds: 3, ..CrossValidation::default() }
+}
+
+fn go_on(_: CellsDone) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn run(data: &[Recording], journal: Option<&Path>) -> Result<Comparison> {
+    options().run(data, &contenders(), journal, &go_on)
+}
+
+#[test]
+fn folds_split_neither_sessions_nor_subjects() {
+    let data = recordings(12);
+    let all: Vec<&Recording> = data.iter().collect();
+    for seed in 0..20 {
+        for (group_by, count) in [(GroupBy::Session, 5), (GroupBy::Subject, 4)] {
+            let folds = folds(&all, count, group_by, seed).unwrap();
+            let mut seen: Vec<usize> = folds.iter().flatten().copied().collect();
+            seen.sort_unstable();
+            assert_eq!(seen, (0..12).collect::<Vec<_>>());
+            if group_by == GroupBy::Subject {
+                for k in 0..6 {
+                    let of = |i: usize| folds.iter().position(|fold| fold.contains(&i));
+                    assert_eq!(of(2 * k), of(2 * k + 1), "subject {k} is split");
+                }
+            }
+        }
+    }
+    let one = folds(&all, 6, GroupBy::Subject, 1).unwrap();
+    assert_eq!(one, folds(&all, 6, GroupBy::Subject, 1).unwrap());
+    assert_ne!(one, folds(&all, 6, GroupBy::Subject, 2).unwrap());
+    assert_eq!(folds(&all, 50, GroupBy::Subject, 1).unwrap().len(), 6);
+    let error = folds(&all[..2], 10, GroupBy::Subject, 1).unwrap_err().to_string();
+    assert!(error.contains("1 sessions or subjects cannot be split into 10 folds"), "{error}");
+}
+
+/// Notes what it was trained on.
+#[derive(Debug)]
+struct Spy {
+    precision: f64,
+    seen: Arc<Mutex<Vec<Vec<String>>>>,
+}
+
+impl Learner for Spy {
+    fn name(&self) -> String {
+        "spy".to_owned()
+    }
+    fn options(&self) -> serde_json::Value {
+        serde_json::json!(self.precision)
+    }
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        let names = recordings.iter().map(|r| r.session.name().to_owned()).collect();
+        self.seen.lock().unwrap().push(names);
+        Naive { supervised: ridge(self.precision) }.fit(recordings, seed)
+    }
+}
+
+#[test]
+fn nothing_held_out_is_trained_on() {
+    let data = recordings(8);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let spies = [0.1, 10.0].map(|precision| Spy { precision, seen: seen.clone() });
+    let options = CrossValidation { group_by: GroupBy::Subject, ..options() };
+    let result = options.run(&data, &[Contender::grid(spies)], None, &go_on).unwrap();
+    let seen = seen.lock().unwrap();
+    let names = |fold: &Vec<usize>| -> HashSet<String> {
+        fold.iter().map(|&k| data[k].session.name().to_owned()).collect()
+    };
+    // Four outer folds of one subject; three inner folds of one subject; two candidates: 24 inner
+    // fits on two subjects, 4 final ones on three.
+    let by_size = |size: usize| seen.iter().filter(|names| names.len() == size).count();
+    assert_eq!((seen.len(), by_size(4), by_size(6)), (28, 24, 4));
+    for fold in &result.folds {
+        let held_out = names(fold);
+        let without = seen.iter().filter(|names| names.iter().all(|n| !held_out.contains(n)));
+        // Its own six inner fits and one final one, and the inner fits of others that hold the same
+        // subject out: three other folds, two candidates each.
+        assert_eq!(without.count(), 6 + 1 + 6);
+    }
+}
+
+#[test]
+fn threads_do_not_change_the_numbers() {
+    let data = recordings(8);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run(&data, None).unwrap())
+    };
+    assert_eq!(on(1), on(2));
+}
+
+#[test]
+fn interrupted_work_goes_on_and_ends_the_same() {
+    let data = recordings(8);
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let whole = run(&data, None).unwrap();
+    let total = 4 * 3 * 3 + 8;
+    for stop_after in [1, 7, 20, 38] {
+        let stop = |cells: CellsDone| {
+            assert_eq!(cells.total, total);
+            if cells.done >= stop_after {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let error = options().run(&data, &contenders(), Some(&journal), &stop).unwrap_err();
+        assert!(error.to_string().contains(&format!("of {total} cells")), "{error}");
+    }
+    let lines = std::fs::read_to_string(&journal).unwrap().lines().count();
+    assert!(lines > 38, "{lines} lines: the journal has the header and what was done");
+    let fits = AtomicUsize::new(0);
+    let count = |_: CellsDone| {
+        fits.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    assert_eq!(options().run(&data, &contenders(), Some(&journal), &count).unwrap(), whole);
+    assert_eq!(fits.into_inner(), total);
+    // A second run finds everything.
+    let before = std::fs::read(&journal).unwrap();
+    assert_eq!(run(&data, Some(&journal)).unwrap(), whole);
+    assert_eq!(std::fs::read(&journal).unwrap(), before);
+}
+
+#[test]
+fn a_torn_line_is_done_again() {
+    let data = recordings(8);
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let whole = run(&data, Some(&journal)).unwrap();
+    let bytes = std::fs::read(&journal).unwrap();
+    for cut in [1, 10, bytes.len() / 2, bytes.len() - 3] {
+        std::fs::write(&journal, &bytes[..bytes.len() - cut]).unwrap();
+        assert_eq!(run(&data, Some(&journal)).unwrap(), whole, "{cut} bytes lost");
+    }
+}
+
+#[test]
+fn a_journal_of_other_options_or_data_is_refused() {
+    let data = recordings(8);
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    run(&data, Some(&journal)).unwrap();
+    let before = std::fs::read(&journal).unwrap();
+    let other = CrossValidation { seed: 1, ..options() };
+    let error = other.run(&data, &contenders(), Some(&journal), &go_on).unwrap_err().to_string();
+    assert!(error.contains("other options"), "{error}");
+    let error = options().run(&data, &contenders()[..1], Some(&journal), &go_on).unwrap_err();
+    assert!(error.to_string().contains("other options"), "{error}");
+    let mut changed = data.clone();
+    changed[3].truth.as_mut().unwrap()[5] ^= true;
+    let error = run(&changed, Some(&journal)).unwrap_err().to_string();
+    assert!(error.contains("other data"), "{error}");
+    assert_eq!(std::fs::read(&journal).unwrap(), before);
+    std::fs::write(&journal, "not a journal\n").unwrap();
+    let error = run(&data, Some(&journal)).unwrap_err().to_string();
+    assert!(error.contains("does not begin like a journal"), "{error}");
+}
+
+/// Naive, but slow enough to be killed on the way.
+#[derive(Debug)]
+struct Slow(f64);
+
+impl Learner for Slow {
+    fn name(&self) -> String {
+        "slow".to_owned()
+    }
+    fn options(&self) -> serde_json::Value {
+        serde_json::json!(self.0)
+    }
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        if std::env::var_os("UNJITTER_TEST_JOURNAL").is_some() {
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        Naive { supervised: ridge(self.0) }.fit(recordings, seed)
+    }
+}
+
+fn slow_run(journal: Option<&Path>) -> Comparison {
+    let contenders = [Contender::grid([0.1, 1.0, 10.0].map(Slow))];
+    options().run(&recordings(8), &contenders, journal, &go_on).unwrap()
+}
+
+/// Not a test of its own: the process that `killed_work_goes_on_and_ends_the_same` kills.
+#[test]
+fn child_to_be_killed() {
+    if let Some(journal) = std::env::var_os("UNJITTER_TEST_JOURNAL") {
+        slow_run(Some(Path::new(&journal)));
+    }
+}
+
+#[test]
+fn killed_work_goes_on_and_ends_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("journal");
+    let lines = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
+    for at_least in [4, 12] {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_to_be_killed"])
+            .env("UNJITTER_TEST_JOURNAL", &journal)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while lines() < at_least && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let left = lines();
+    assert!((12..41).contains(&left), "{left} lines when killed");
+    assert_eq!(slow_run(Some(&journal)), slow_run(None));
+}
+
+#[test]
+fn without_clean_labels_the_evidence_decides() {
+    let mut data = recordings(8);
+    data.iter_mut().for_each(|recording| recording.truth = None);
+    let naive = [0.1, 1e4].map(|precision| Naive { supervised: ridge(precision) });
+    let result = options().run(&data, &[Contender::grid(naive)], None, &go_on).unwrap();
+    let judged = &result.contenders[0];
+    assert!(judged.f1().is_none() && judged.pooled().is_none());
+    assert!(judged.folds.iter().all(|fold| fold.log_evidence.is_some()));
+    let error = CrossValidation { criterion: Some(Criterion::F1), ..options() }
+        .run(&data, &contenders()[..1], None, &go_on)
+        .unwrap_err();
+    assert!(error.to_string().contains("no hand-aligned labels"), "{error}");
+}
+
+#[test]
+fn evidence_prefers_the_model_that_generated_the_stamps() {
+    let data = recordings(8);
+    let wide = |spread: f64| {
+        let mut learner = Imprecise::default();
+        learner.model = learner.model.freeze("noise.spread", &[spread]);
+        learner
+    };
+    let options = CrossValidation { criterion: Some(Criterion::LogEvidence), ..options() };
+    let grid = Contender::grid([wide(0.05), wide(1.0), wide(20.0)]);
+    let result = options.run(&data, &[grid], None, &go_on).unwrap();
+    assert!(result.contenders[0].folds.iter().all(|fold| fold.chosen == 1), "{result:?}");
+}
+
+#[test]
+fn thresholds_follow_their_rule() {
+    let data = recordings(8);
+    let training: Vec<&Recording> = data.iter().collect();
+    let trained = Imprecise::default().fit(&training, 0).unwrap();
+    assert_eq!(Threshold::Fixed(0.5).choose(&trained, &training, 0).unwrap(), 0.5);
+    let error = Threshold::Fixed(1.5).choose(&trained, &training, 0).unwrap_err().to_string();
+    assert_eq!(error, "threshold is 1.5, expected a probability from 0 to 1");
+    let f1 = |threshold: f64| {
+        let judge = |recording: &Recording| {
+            let found = trained.predict(recording.session.features()).unwrap();
+            unjitter::evaluation::confusion(&found, recording.truth.as_ref().unwrap(), threshold)
+        };
+        let all = data.iter().map(|recording| judge(recording).unwrap());
+        all.reduce(|a, b| a + b).unwrap().scores().f1
+    };
+    let best = Threshold::BestF1.choose(&trained, &training, 0).unwrap();
+    for k in 1..100 {
+        assert!(f1(best) >= f1(f64::from(k) / 100.0), "{best} is not the best: {k} % is better");
+    }
+    let expected = Threshold::ExpectedF1.choose(&trained, &training, 0).unwrap();
+    // Without a clean label, within a few hundredths of the best that labels give.
+    assert!(
+        f1(expected) > f1(best) - 0.05,
+        "{} at {expected}, {} at {best}",
+        f1(expected),
+        f1(best)
+    );
+}
