@@ -2,7 +2,7 @@
 
 use crate::Session;
 use crate::inference::{Alignment, Marginals};
-use crate::math::{log_sigmoid, sigmoid};
+use crate::math::sigmoid;
 
 /// A session's stamps and instances after alignment.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,15 +57,15 @@ pub struct AlignedInstance {
 }
 
 impl Aligned {
-    /// `observed` maps the instances of `marginals` to those of the session; `log_unit` turns its
-    /// densities into the user's.
+    /// `observed` maps the instances of `marginals` to those of the session; `offset` adds what known
+    /// labels and the unit of time contribute to logarithms.
     pub(crate) fn new(
         session: &Session,
         observed: &[usize],
         log_odds: &[f64],
         marginals: &Marginals,
         best: &Alignment,
-        log_unit: f64,
+        offset: f64,
     ) -> Self {
         let stamps = (0..session.stamps().len())
             .map(|l| aligned_stamp(session, observed, marginals, best, l))
@@ -77,16 +77,11 @@ impl Aligned {
             instances[i].p_missed = marginals.counts.missed(k);
             instances[i].observed = true;
         }
-        let log_labels: f64 = (0..session.len())
-            .filter_map(|i| {
-                Some(log_sigmoid(if session.label(i)? { log_odds[i] } else { -log_odds[i] }))
-            })
-            .sum();
         Self {
             stamps,
             instances,
-            log_evidence: marginals.log_evidence - log_unit + log_labels,
-            best_log_weight: best.log_weight - log_unit + log_labels,
+            log_evidence: marginals.log_evidence + offset,
+            best_log_weight: best.log_weight + offset,
         }
     }
 }

@@ -21,7 +21,7 @@ impl Lattice<'_> {
     pub fn best_alignment(&self) -> Result<Alignment, Impossible> {
         let mut solver = SpanSolver::default();
         self.widened(|lattice, band| {
-            lattice.solve(band, &mut solver)?;
+            lattice.sum(band, &mut solver)?;
             let mut instances = Vec::with_capacity(lattice.stamps.len());
             let mut log_weight = 0.0;
             let mut quiet_from = 0;
@@ -42,7 +42,7 @@ impl Lattice<'_> {
     pub fn sample(&self, draws: usize, seed: u64) -> Result<Vec<Vec<usize>>, Impossible> {
         let mut solver = SpanSolver::default();
         self.widened(|lattice, band| {
-            lattice.solve(band, &mut solver)?;
+            lattice.sum(band, &mut solver)?;
             let mut random = Random::new(seed);
             let mut alignments = vec![Vec::with_capacity(lattice.stamps.len()); draws];
             let mut log_space = LogSpace::default();

@@ -135,6 +135,15 @@ impl Responsibilities {
 }
 
 impl Lattice<'_> {
+    /// log p(z | x, t) alone.
+    pub fn log_evidence(&self) -> Result<f64, Impossible> {
+        let mut solver = SpanSolver::default();
+        let mut band = Band::default();
+        widen(&mut band, self.times, self.stamps, self.density, self.counts, |band| {
+            self.sum(band, &mut solver)
+        })
+    }
+
     /// The posterior over all alignments.
     pub fn marginals(&self) -> Result<Marginals, Impossible> {
         let mut solver = SpanSolver::default();
@@ -155,7 +164,27 @@ impl Lattice<'_> {
         })
     }
 
-    pub(super) fn solve(&self, band: &Band, solver: &mut SpanSolver) -> Result<Marginals, Trouble> {
+    /// The log evidence within the windows of a band, if they are wide enough.
+    pub(super) fn sum(&self, band: &Band, solver: &mut SpanSolver) -> Result<f64, Trouble> {
+        let mut responsibilities = vec![0.0; band.cells()];
+        let mut d_log_odds = vec![0.0; self.times.len()];
+        let mut expected = Expected::zeros(self.counts);
+        let mut log_evidence = 0.0;
+        for span in band.spans(self.times.len()) {
+            log_evidence += solver.solve(
+                band,
+                self.counts,
+                &span,
+                &self.log_odds[span.instances.clone()],
+                &mut responsibilities,
+                &mut d_log_odds[span.instances.clone()],
+                &mut expected,
+            )?;
+        }
+        Ok(log_evidence)
+    }
+
+    fn solve(&self, band: &Band, solver: &mut SpanSolver) -> Result<Marginals, Trouble> {
         let mut values = vec![0.0; band.cells()];
         let mut positive = vec![0.0; band.cells()];
         let mut d_log_odds = vec![0.0; self.times.len()];

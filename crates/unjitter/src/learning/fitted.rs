@@ -6,8 +6,8 @@ use super::data::SessionData;
 use super::fit::Outcome;
 use super::warning::Warning;
 use crate::align::Aligned;
-use crate::inference::Lattice;
-use crate::math::sigmoid;
+use crate::inference::{Impossible, Lattice};
+use crate::math::{log_sigmoid, sigmoid};
 use crate::model::{Detector, Model, Parts, check_capacity, infeasible, log_odds};
 use crate::params::Part;
 use crate::session::check_columns;
@@ -107,34 +107,72 @@ impl Fitted {
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.
     pub fn log_evidence(&self, session: &Session) -> Result<f64> {
-        Ok(self.align(session)?.log_evidence)
+        let laid = self.lay_out(session)?;
+        let in_units = laid.lattice(self, |lattice| lattice.log_evidence())?;
+        Ok(in_units - laid.log_unit + log_labels(session, &laid.log_odds))
     }
 
     /// Gives every stamp of a session back where it belongs.
     pub fn align(&self, session: &Session) -> Result<Aligned> {
+        let laid = self.lay_out(session)?;
+        let (marginals, best) =
+            laid.lattice(self, |lattice| Ok((lattice.marginals()?, lattice.best_alignment()?)))?;
+        let offset = log_labels(session, &laid.log_odds) - laid.log_unit;
+        Ok(Aligned::new(session, &laid.observed, &laid.log_odds, &marginals, &best, offset))
+    }
+
+    fn lay_out<'a>(&self, session: &'a Session) -> Result<Laid<'a>> {
         let name = session.name();
         check_columns(name, session.features().ncols(), self.parts.classifier.features())?;
         let data = SessionData::new(0, session, self.parts.classifier.as_ref(), self.time_unit);
         let (stamps, instances) = (data.stamps.len(), data.times.len());
         check_capacity(name, stamps, instances, self.parts.counts.max_count())?;
-        let all_log_odds = self.log_odds(session.features())?;
+        let log_odds = self.log_odds(session.features())?;
         let observed = session.observed_instances();
-        let mut pinned: Vec<f64> = observed.iter().map(|&i| all_log_odds[i]).collect();
+        let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
         data.pin_labels(0, &mut pinned);
-        let tables = self.parts.tables(&self.params, stamps);
-        let density = self.parts.density(&self.params[self.parts.layout.part(Part::Noise)]);
+        // Densities are per unit of the model; the user's are per unit of the data.
+        let log_unit = stamps as f64 * self.time_unit.ln();
+        Ok(Laid { session, data, observed, log_odds, pinned, log_unit })
+    }
+}
+
+/// A session laid out for inference under a fitted model.
+struct Laid<'a> {
+    session: &'a Session,
+    data: SessionData<'a>,
+    /// Positions of the observed instances in the session.
+    observed: Vec<usize>,
+    /// Log-odds of all instances.
+    log_odds: Vec<f64>,
+    /// Log-odds of the observed ones; ±∞ where the label is known.
+    pinned: Vec<f64>,
+    log_unit: f64,
+}
+
+impl Laid<'_> {
+    fn lattice<T>(
+        &self,
+        fitted: &Fitted,
+        ask: impl FnOnce(&Lattice<'_>) -> std::result::Result<T, Impossible>,
+    ) -> Result<T> {
+        let parts = &fitted.parts;
+        let tables = parts.tables(&fitted.params, self.data.stamps.len());
+        let density = parts.density(&fitted.params[parts.layout.part(Part::Noise)]);
         let lattice = Lattice {
-            times: &data.times,
-            stamps: &data.stamps,
-            log_odds: &pinned,
+            times: &self.data.times,
+            stamps: &self.data.stamps,
+            log_odds: &self.pinned,
             counts: &tables,
             density: &density,
         };
-        let impossible = |e| infeasible(name, &data.times, session.stamps(), e);
-        let marginals = lattice.marginals().map_err(impossible)?;
-        let best = lattice.best_alignment().map_err(impossible)?;
-        // Densities are per unit of the model; the user's are per unit of the data.
-        let log_unit = stamps as f64 * self.time_unit.ln();
-        Ok(Aligned::new(session, &observed, &all_log_odds, &marginals, &best, log_unit))
+        let (name, stamps) = (self.session.name(), self.session.stamps());
+        ask(&lattice).map_err(|impossible| infeasible(name, &self.data.times, stamps, impossible))
     }
+}
+
+/// log p(y | x) of the known labels.
+fn log_labels(session: &Session, log_odds: &[f64]) -> f64 {
+    let of = |(i, f): (usize, &f64)| Some(log_sigmoid(if session.label(i)? { *f } else { -f }));
+    log_odds.iter().enumerate().filter_map(of).sum()
 }
