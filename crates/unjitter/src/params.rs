@@ -262,7 +262,7 @@ impl Layout {
         Error::UnknownParameter { name: name.to_owned(), known: known.join(", ") }
     }
 
-    /// Resolves "part.name" (a whole block) or "part.name[k]" (one entry) with the natural values
+    /// Resolves `part.name` (a whole block) or `part.name[k]` (one entry) with the natural values
     /// given for it, to places in the flat vector and the unconstrained numbers that go there.
     pub fn resolve(
         &self,

@@ -1,18 +1,41 @@
 //! How good a detector is: by instance, by event, and whether the difference is real.
 
+mod bootstrap;
+mod calibration;
 mod criterion;
 mod cross_validation;
+mod curve;
+mod detection;
+mod events;
 mod fingerprint;
 mod folds;
 mod instances;
 mod journal;
+mod matching;
+mod quantile;
+mod ranked_events;
+mod ranking;
+mod rounding;
 mod scores;
+mod significance;
 mod threshold;
+mod tolerance;
 
+pub use bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
+pub use calibration::{
+    Bins, ReliabilityBin, brier_score, expected_calibration_error, log_loss, reliability_curve,
+};
 pub use criterion::Criterion;
 pub use cross_validation::{CellsDone, Comparison, Contender, CrossValidation, FoldResult, Judged};
+pub use curve::{CurvePoint, average_precision, best_f1, precision_recall_curve};
+pub use detection::{EventMetrics, SessionEvents, TimingErrors, event_metrics};
+pub use events::{Detection, EventOptions, detect_events};
 pub use fingerprint::fingerprint;
 pub use folds::{GroupBy, folds};
 pub use instances::{Confusion, confusion};
+pub use matching::{Pair, match_events};
+pub use ranked_events::{event_average_precision, mean_event_average_precision};
 pub use scores::Scores;
+pub use significance::{PairedTest, bonferroni, paired_t_test};
 pub use threshold::Threshold;
+pub use tolerance::Tolerance;

@@ -27,7 +27,7 @@ pub enum Trouble {
 }
 
 /// Σ_i p(o_i = c, y_i = y | z), the sufficient statistic of the count parameters. For a first-order
-/// model only the total and Σ c·expected[c] are meant: the table has two entries that carry them.
+/// model only the total and `Σ c·expected[c]` are meant: the table has two entries that carry them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expected(pub [Vec<f64>; 2]);
 

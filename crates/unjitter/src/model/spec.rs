@@ -40,7 +40,7 @@ pub struct Model {
     pub frozen: Vec<Frozen>,
 }
 
-/// A parameter block ("noise.delay"), or one entry of one ("classifier.weights[2]"), held still.
+/// A parameter block (`noise.delay`), or one entry of one (`classifier.weights[2]`), held still.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frozen {

@@ -1,0 +1,171 @@
+//! From a probability for each instance to a list of events.
+//!
+//! One true event lifts the probability of several neighbouring instances, so a threshold alone
+//! counts it several times. Non-maximum suppression keeps the highest of each cluster: candidates
+//! are taken from the most probable down, and each one kept rules out its neighbours.
+//!
+//! Cost: O(n log n) for the sort. The suppression is O(n): kept events are at least the separation
+//! apart, so a candidate is passed over by one kept event on either side at most.
+
+use serde::{Deserialize, Serialize};
+
+use super::instances::check_probabilities;
+use super::rounding::slack;
+use crate::{Error, Result};
+
+/// When an instance becomes an event.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EventOptions {
+    /// Instances of this probability or more are candidates; 0 to 1.
+    pub threshold: f64,
+    /// Smallest distance between two events, at least 0, in the unit of time. Events exactly this
+    /// far apart are both kept (but for rounding, as in [`Tolerance`](super::Tolerance)); 0 keeps
+    /// every candidate.
+    pub min_separation: f64,
+}
+
+impl Default for EventOptions {
+    fn default() -> Self {
+        Self { threshold: 0.5, min_separation: 0.0 }
+    }
+}
+
+impl EventOptions {
+    fn check(&self) -> Result<()> {
+        let Self { threshold, min_separation } = *self;
+        let (name, value, expected) = if !(0.0..=1.0).contains(&threshold) {
+            ("threshold", threshold, "a number from 0 to 1")
+        } else if !(min_separation.is_finite() && min_separation >= 0.0) {
+            ("min_separation", min_separation, "a finite number, at least 0")
+        } else {
+            return Ok(());
+        };
+        Err(Error::OutOfRange { name: name.to_owned(), value, expected })
+    }
+}
+
+/// A detected event.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Detection {
+    /// When, in the unit of time.
+    pub time: f64,
+    /// How sure: any finite number, larger is surer. [`detect_events`] puts the probability.
+    pub score: f64,
+}
+
+/// The events of one session, in order of time.
+///
+/// Candidates are taken from the most probable down, of equals the earlier first; one that is
+/// closer than `min_separation` to an event already taken is dropped. Instances may come in any
+/// order.
+pub fn detect_events(
+    times: &[f64],
+    probabilities: &[f64],
+    options: &EventOptions,
+) -> Result<Vec<Detection>> {
+    options.check()?;
+    if times.len() != probabilities.len() {
+        return Err(Error::Unpaired {
+            what: "times",
+            found: times.len(),
+            against: "probabilities",
+            expected: probabilities.len(),
+        });
+    }
+    check_probabilities(probabilities)?;
+    check_times("time", times)?;
+    let mut candidates: Vec<Detection> = times
+        .iter()
+        .zip(probabilities)
+        .filter(|&(_, &probability)| probability >= options.threshold)
+        .map(|(&time, &score)| Detection { time, score })
+        .collect();
+    candidates.sort_by(|a, b| a.time.total_cmp(&b.time));
+    let limit =
+        options.min_separation - slack(times.iter().copied().chain([options.min_separation]));
+    Ok(suppress(&candidates, limit))
+}
+
+/// Keeps those candidates, sorted by time, that are no closer than `limit` to a better one kept.
+fn suppress(candidates: &[Detection], limit: f64) -> Vec<Detection> {
+    let mut best_first: Vec<usize> = (0..candidates.len()).collect();
+    // The sort is stable: of equals the earlier comes first.
+    best_first.sort_by(|&a, &b| candidates[b].score.total_cmp(&candidates[a].score));
+    let mut dropped = vec![false; candidates.len()];
+    for k in best_first {
+        if dropped[k] {
+            continue;
+        }
+        let time = candidates[k].time;
+        let later = (k + 1..candidates.len()).take_while(|&j| candidates[j].time - time < limit);
+        let earlier = (0..k).rev().take_while(|&j| time - candidates[j].time < limit);
+        for near in later.chain(earlier) {
+            dropped[near] = true;
+        }
+    }
+    candidates.iter().zip(dropped).filter(|entry| !entry.1).map(|entry| *entry.0).collect()
+}
+
+pub(super) fn check_times(what: &'static str, times: &[f64]) -> Result<()> {
+    match times.iter().position(|time| !time.is_finite()) {
+        None => Ok(()),
+        Some(index) => {
+            Err(Error::BadInput { what, index, value: times[index], expected: "a finite time" })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(times: &[f64], probabilities: &[f64], min_separation: f64) -> Vec<f64> {
+        let options = EventOptions { threshold: 0.5, min_separation };
+        let found = detect_events(times, probabilities, &options).unwrap();
+        found.iter().map(|detection| detection.time).collect()
+    }
+
+    #[test]
+    fn the_threshold_itself_is_a_candidate() {
+        assert_eq!(detect(&[1.0, 2.0, 3.0], &[0.5, 0.5_f64.next_down(), 0.9], 0.0), [1.0, 3.0]);
+    }
+
+    #[test]
+    fn the_separation_itself_is_far_enough() {
+        assert_eq!(detect(&[1.0, 3.0], &[0.6, 0.9], 2.0), [1.0, 3.0]);
+        assert_eq!(detect(&[1.0, 3.0], &[0.6, 0.9], 2.000_001), [3.0]);
+        // 0.3 − 0.1 rounds below 0.2, and so do most tenths of a second in epoch seconds.
+        assert_eq!(detect(&[0.1, 0.3], &[0.6, 0.9], 0.2).len(), 2);
+        assert_eq!(detect(&[1.7e9 + 0.1, 1.7e9 + 0.4], &[0.6, 0.9], 0.3).len(), 2);
+    }
+
+    #[test]
+    fn a_dropped_candidate_drops_nobody() {
+        // 2 falls to 1, so 3 has no better neighbour left.
+        assert_eq!(detect(&[1.0, 2.0, 3.0], &[0.9, 0.8, 0.7], 1.5), [1.0, 3.0]);
+        assert_eq!(detect(&[1.0, 2.0, 3.0], &[0.7, 0.9, 0.8], 1.5), [2.0]);
+    }
+
+    #[test]
+    fn of_equals_the_earlier_stays() {
+        assert_eq!(detect(&[1.0, 2.0], &[0.8, 0.8], 1.5), [1.0]);
+        assert_eq!(detect(&[2.0, 1.0], &[0.8, 0.8], 1.5), [1.0]);
+        assert_eq!(detect(&[1.0, 1.0], &[0.8, 0.8], 0.0), [1.0, 1.0]);
+        assert_eq!(detect(&[1.0, 1.0], &[0.8, 0.8], 0.1), [1.0]);
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let message = |times: &[f64], options| {
+            detect_events(times, &[0.5], &options).unwrap_err().to_string()
+        };
+        let fine = EventOptions::default();
+        assert_eq!(message(&[], fine), "0 times for 1 probabilities");
+        assert_eq!(message(&[f64::NAN], fine), "time 0 is NaN, expected a finite time");
+        let options = EventOptions { min_separation: -1.0, ..fine };
+        assert!(message(&[0.0], options).starts_with("min_separation is -1"));
+        let options = EventOptions { threshold: 1.5, ..fine };
+        assert!(message(&[0.0], options).starts_with("threshold is 1.5"));
+        assert_eq!(detect_events(&[], &[], &fine).unwrap(), []);
+    }
+}
