@@ -164,10 +164,11 @@ def log_student_t(d, delay, scale, degrees_of_freedom):
 
 def log_shifted_gamma(d, shift, shape, spread):
     x = d - shift
-    if x.real <= 0:
+    if x.real < 0 or (x == 0 and shape != 1):
         return NEVER
+    power = 0.0 if shape == 1 else (shape - 1) * log(x)  # at the shift, 0·(−∞) would be NaN
     theta = spread / shape**0.5
-    return (shape - 1) * log(x) - x / theta - log_gamma(shape) - shape * log(theta)
+    return power - x / theta - log_gamma(shape) - shape * log(theta)
 
 
 def log_uniform(d, earliest, latest):

@@ -108,10 +108,14 @@ class Densities(TestCase):
         for delay in (-0.5000001, 1.5000001):
             self.assertEqual(oracle.log_density(noise, delay), -math.inf)
 
-    def test_shifted_gamma_is_zero_at_and_below_its_shift(self):
-        for shape, delay in itertools.product([1.0, 2.5], [-0.25, -1.0]):
+    def test_shifted_gamma_begins_at_its_shift_from_zero_or_with_a_jump(self):
+        for shape in (1.0, 2.5):
             noise = NOISE_EXAMPLES[4] | {"shape": shape}
-            self.assertEqual(oracle.log_density(noise, delay), -math.inf)
+            self.assertEqual(oracle.log_density(noise, -1.0), -math.inf)
+            self.assertEqual(oracle.log_density(noise, math.nextafter(-0.25, -1)), -math.inf)
+        rising, exponential = NOISE_EXAMPLES[4], NOISE_EXAMPLES[4] | {"shape": 1.0}
+        self.assertEqual(oracle.log_density(rising, -0.25), -math.inf)
+        self.assertEqual(oracle.log_density(exponential, -0.25), math.log(2))  # 1 / spread
 
     def test_spread_is_the_standard_deviation(self):
         for noise, mean in [

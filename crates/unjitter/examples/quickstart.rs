@@ -16,7 +16,7 @@ fn main() -> unjitter::Result<()> {
             let event = random.uniform() < 1.0 / 12.0;
             features[[i, 0]] = random.normal() + if event { 3.0 } else { 0.0 };
             features[[i, 1]] = random.normal() - if event { 2.0 } else { 0.0 };
-            if random.uniform() < if event { 0.9 } else { 0.002 } {
+            if random.uniform() < if event { 0.9 } else { 0.01 } {
                 presses.push(time + 1.5 + 2.0 * random.normal());
             }
         }

@@ -113,6 +113,13 @@ fn simplex_logits(natural: &[f64]) -> std::result::Result<Vec<f64>, &'static str
     Ok(rest.iter().map(|v| v.ln() - last.ln()).collect())
 }
 
+/// The entry that makes weights unusable; `None` if it is only their sum.
+fn simplex_culprit(natural: &[f64]) -> Option<usize> {
+    let no_weight = natural.iter().position(|v| !(v.is_finite() && *v >= 0.0));
+    let sums_to_one = (natural.iter().sum::<f64>() - 1.0).abs() <= 1e-6;
+    no_weight.or_else(|| sums_to_one.then(|| natural.len() - 1))
+}
+
 /// What a parameter stands for, which decides its prior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -196,13 +203,16 @@ impl Block {
             Ok(numbers) => return Ok(numbers),
             Err(expected) => expected,
         };
-        let bad = |&(_, &v): &(usize, &f64)| self.spec.transform.unconstrained(&[v]).is_err();
-        let (k, &value) = match self.spec.transform {
-            Transform::Simplex => (0, &natural[0]),
-            _ => natural.iter().enumerate().find(bad).unwrap_or((0, &natural[0])),
+        let bad = |v: &f64| self.spec.transform.unconstrained(&[*v]).is_err();
+        let culprit = match self.spec.transform {
+            Transform::Simplex => simplex_culprit(natural),
+            _ => Some(natural.iter().position(bad).unwrap_or(0)),
         };
-        let name =
-            if natural.len() > 1 { format!("{}[{k}]", self.name) } else { self.name.clone() };
+        let (name, value) = match culprit {
+            None => (format!("the sum of {}", self.name), natural.iter().sum()),
+            Some(k) if natural.len() > 1 => (format!("{}[{k}]", self.name), natural[k]),
+            Some(k) => (self.name.clone(), natural[k]),
+        };
         Err(Error::OutOfRange { name, value, expected })
     }
 }

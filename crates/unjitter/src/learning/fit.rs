@@ -1,5 +1,6 @@
 //! Fitting: MAP from several starts, the best kept.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use ndarray::ArrayView2;
@@ -55,9 +56,10 @@ pub struct Progress {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// Whether the best start ended by its own tolerances.
+    /// Whether the best start ended by its own tolerances, or where no step leads down because the
+    /// noise model has a kink there.
     pub converged: bool,
-    /// Why the best start ended.
+    /// Why the best start ended, or that the fit was cancelled.
     pub stop: StopReason,
     /// Its iterations.
     pub iterations: usize,
@@ -117,7 +119,8 @@ impl Model {
         let (outcome, warnings) = judge(&problem, &objective, best, &params);
         drop(objective);
         let Problem { parts, time_unit, .. } = problem;
-        Ok(Fitted { model: self.clone(), parts, params, time_unit, outcome, warnings })
+        let (model, metadata) = (self.clone(), BTreeMap::new());
+        Ok(Fitted { model, parts, params, time_unit, outcome, warnings, metadata })
     }
 }
 
@@ -199,6 +202,10 @@ fn run_starts(
             best = Some((k, minimum));
         }
         if cancelled {
+            // Whichever start is the best one, the fit as a whole was cut short.
+            if let Some((_, best)) = &mut best {
+                best.stop = StopReason::Cancelled;
+            }
             break;
         }
     }
@@ -217,8 +224,9 @@ fn impossible_session(
     let from = problem.start(objective, 0, options.seed);
     match objective.log_evidences(&objective.full(&from)) {
         Err((index, impossible)) => {
-            let session = &problem.sessions[index];
-            infeasible(session.name(), session.times(), session.stamps(), impossible)
+            // Only observed instances can explain a stamp.
+            let (session, times) = (&problem.sessions[index], &objective.data()[index].times);
+            infeasible(session.name(), times, session.stamps(), impossible)
         }
         Ok(_) => Error::OutOfRange {
             name: "the log posterior at the start".to_owned(),
@@ -237,7 +245,11 @@ fn judge(
 ) -> (Outcome, Vec<Warning>) {
     let Problem { sessions, parts, time_unit, .. } = problem;
     let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
-    let converged = matches!(stop, StopReason::GradientTolerance | StopReason::ValueTolerance);
+    let converged = match stop {
+        StopReason::GradientTolerance | StopReason::ValueTolerance => true,
+        StopReason::LineSearchFailed => parts.noise.has_kinks(),
+        StopReason::IterationLimit | StopReason::Cancelled => false,
+    };
     let mut found = warnings(sessions, objective.data(), parts, params, *time_unit);
     if !converged {
         found.insert(0, Warning::NotConverged { stop, gradient_norm });

@@ -1,5 +1,7 @@
 //! A model that has learned: its parts, its parameters and how learning went.
 
+use std::collections::BTreeMap;
+
 use ndarray::ArrayView2;
 
 use super::data::SessionData;
@@ -22,6 +24,7 @@ pub struct Fitted {
     pub(crate) time_unit: f64,
     pub(crate) outcome: Outcome,
     pub(crate) warnings: Vec<Warning>,
+    pub(crate) metadata: BTreeMap<String, serde_json::Value>,
 }
 
 /// What was learned about the annotator, in the unit of the data.

@@ -125,6 +125,10 @@ pub(crate) fn check_capacity(
     instances: usize,
     max_count: Option<usize>,
 ) -> Result<()> {
+    if instances == 0 && stamps > 0 {
+        let reason = "no instance lies in an observed interval".to_owned();
+        return Err(Error::Infeasible { session: session.to_owned(), stamps, instances, reason });
+    }
     // Without a limit per instance, one instance explains everything.
     let max_count = max_count.unwrap_or(usize::MAX);
     let capacity = instances.saturating_mul(max_count);

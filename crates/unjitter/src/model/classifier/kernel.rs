@@ -71,6 +71,7 @@ pub struct Kernel {
 
 /// A [`Kernel`] as it is saved: the factor is made anew from the landmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KernelState {
     standardiser: Standardiser,
     length_scale: f64,

@@ -16,6 +16,7 @@ use crate::params::{BlockSpec, Role, Transform};
 
 /// Logistic regression on standardised features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Logistic {
     pub(super) standardiser: Standardiser,
 }

@@ -7,6 +7,7 @@ use crate::{Error, Result};
 
 /// Rows × columns numbers, row after row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Matrix {
     rows: usize,
     columns: usize,

@@ -66,6 +66,7 @@ impl Activation {
 
 /// A multilayer perceptron on standardised features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mlp {
     pub(super) standardiser: Standardiser,
     pub(super) hidden: Vec<usize>,

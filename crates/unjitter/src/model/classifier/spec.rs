@@ -67,6 +67,18 @@ pub enum ClassifierState {
 }
 
 impl ClassifierState {
+    /// Whether this is what a fit of `spec` leaves behind, as far as `spec` alone can say.
+    pub(crate) fn suits(&self, spec: &ClassifierSpec) -> bool {
+        match (self, spec) {
+            (Self::Logistic(_), ClassifierSpec::Logistic)
+            | (Self::Kernel(_), ClassifierSpec::Kernel { .. }) => true,
+            (Self::Mlp(network), ClassifierSpec::Mlp { hidden, activation }) => {
+                network.hidden == *hidden && network.activation == *activation
+            }
+            _ => false,
+        }
+    }
+
     /// The classifier, if all sizes agree and all values are in range. Whatever the file said, this
     /// neither panics nor allocates by a size that only the file declares.
     pub fn check(self) -> Result<Box<dyn Classifier>> {

@@ -11,6 +11,7 @@ use crate::{Error, Result};
 
 /// Maps features to (x − mean) / scale, column by column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Standardiser {
     pub(super) means: Vec<f64>,
     pub(super) scales: Vec<f64>,

@@ -82,4 +82,9 @@ impl NoiseModel for Laplace {
     fn spread(&self, params: &[f64]) -> f64 {
         params[1].exp()
     }
+
+    /// At the delay itself, as for the median.
+    fn has_kinks(&self) -> bool {
+        true
+    }
 }

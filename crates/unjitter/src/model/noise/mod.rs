@@ -69,6 +69,12 @@ pub trait NoiseModel: Debug + Send + Sync {
 
     /// Standard deviation of the delay; where that is infinite, the scale.
     fn spread(&self, params: &[f64]) -> f64;
+
+    /// Whether the log density has kinks. The best parameters may then lie on one, where no step
+    /// leads down although the gradient does not vanish.
+    fn has_kinks(&self) -> bool {
+        false
+    }
 }
 
 /// Which noise model, with its fixed settings (times in the user's unit).
@@ -125,7 +131,10 @@ impl Noise {
             Noise::ShiftedGamma => Box::new(ShiftedGamma),
             Noise::Uniform { earliest, latest } => {
                 check_interval(earliest, latest)?;
-                Box::new(Uniform::new(earliest / time_unit, latest / time_unit))
+                let (earliest, latest) = (earliest / time_unit, latest / time_unit);
+                // An extreme unit can push an end to infinity or both ends together.
+                check_interval(earliest, latest)?;
+                Box::new(Uniform::new(earliest, latest))
             }
         })
     }

@@ -1,0 +1,82 @@
+//! Whole files: read up to a limit, replaced at once or not at all.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use crate::{Error, Result};
+
+/// The bytes of a file, or `None` if there are more than `limit`, whatever its size is said to be
+/// and even if it grows or never ends.
+pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
+    let failed = |source| Error::Io { path: path.to_owned(), source };
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.len() > limit {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(failed)?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+/// Puts `bytes` at `path`. They go to a file beside it, which takes its place once they are safely
+/// on disk: after any error, and after a crash, the old file is as it was.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_beside(path, bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
+}
+
+fn write_beside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    // The parent of a bare name is the empty path.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = create_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn create_in(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file, the umask decides; temporary files are otherwise private.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.prefix(".unjitter-").tempfile_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_up_to_the_limit_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("five");
+        replace(&path, b"12345").unwrap();
+        assert_eq!(read(&path, 5).unwrap().unwrap(), b"12345");
+        assert!(read(&path, 4).unwrap().is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_without_end_is_refused() {
+        // Its size is said to be 0.
+        assert!(read(Path::new("/dev/zero"), 1000).unwrap().is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_those_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, ours) = (folder.path().join("plain"), folder.path().join("ours"));
+        std::fs::write(&plain, b"").unwrap();
+        replace(&ours, b"").unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&ours), mode(&plain));
+    }
+}

@@ -1,0 +1,322 @@
+//! Fitted models on disk, as JSON that people can read.
+//!
+//! ```text
+//! format, version      what the file is
+//! metadata             notes that nothing depends on
+//! model, time_unit     what was fitted, and the unit that priors measured time in
+//! outcome, warnings    how learning ended
+//! parameters           blocks by name: `unconstrained` numbers, which count, and the `natural`
+//!                      values they stand for, in the unit of the data, for reading
+//! classifier           what was learned from the features alone
+//! ```
+//!
+//! Numbers are written with all their digits, so a model that was saved and loaded gives the same
+//! bits. A file may come from anywhere: it can be refused, but it cannot make the program panic or
+//! take memory by a size that is only declared. Nothing is built before the sizes are known to
+//! agree with what the file holds. To load a file takes a few times its size, at most 1 GiB, and
+//! for a kernel classifier of m landmarks 8m² bytes and m³/3 multiplications, m ≤ 20 000.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::extended::Extended;
+use super::strict::Strict;
+use super::{disk, header, metadata, pretty};
+use crate::learning::{Outcome, Warning};
+use crate::model::classifier::{
+    ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
+};
+use crate::model::{Model, Parts};
+use crate::params::{Block, Layout};
+use crate::{Error, Fitted, Result};
+
+/// What every model file says it is.
+pub(super) const FORMAT: &str = "unjitter model";
+/// The version of the format that is written and read.
+pub(super) const VERSION: u64 = 1;
+
+/// Largest file that is read or written: a kernel of 20 000 landmarks and 1000 features fits.
+const MAX_BYTES: u64 = 1 << 30;
+/// Most hidden layers of a network in a file.
+const MAX_LAYERS: usize = 1000;
+/// How far, relatively and absolutely, natural values may be from what the unconstrained numbers
+/// give: an edited digit is more than this, the rounding of another machine's `exp` is less.
+const TOLERANCE: f64 = 1e-9;
+/// Longest problem that is told; a file can hold names of any length.
+const MAX_PROBLEM: usize = 400;
+
+impl Fitted {
+    /// Writes the model to a file. An old file of that name is replaced at once, when the new one is
+    /// complete and on disk; after an error it is as it was.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        let text = self.to_json();
+        // Never a file that cannot be read back in place of one that could.
+        let file = ModelFile::parse(text.as_bytes())?;
+        check_parameters(&file.parameters, &self.parts.layout, self.time_unit)?;
+        disk::replace(path.as_ref(), text.as_bytes())
+    }
+
+    /// Reads a model from a file of at most 1 GiB.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = disk::read(path, MAX_BYTES)?;
+        let fitted = bytes.ok_or_else(too_large).and_then(|bytes| Self::from_json(&bytes));
+        fitted.map_err(|error| match error {
+            Error::ModelFile { place, problem } => {
+                Error::ModelFile { place: format!("{}: {place}", path.display()), problem }
+            }
+            other => other,
+        })
+    }
+
+    /// The model as JSON.
+    pub fn to_json(&self) -> String {
+        pretty::to_string(&ModelFile::of(self))
+    }
+
+    /// The model from its JSON.
+    pub fn from_json(bytes: &[u8]) -> Result<Self> {
+        ModelFile::parse(bytes)?.into_fitted()
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with the fields of a model file")]
+struct ModelFile {
+    format: String,
+    version: u64,
+    metadata: BTreeMap<String, Value>,
+    model: Strict<Model>,
+    time_unit: f64,
+    outcome: Strict<Outcome>,
+    warnings: Strict<Vec<Warning>>,
+    parameters: Vec<SavedBlock>,
+    #[serde(with = "SavedClassifier")]
+    classifier: ClassifierState,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a block with its `name` and numbers")]
+struct SavedBlock {
+    name: String,
+    unconstrained: Vec<Extended>,
+    natural: Vec<Extended>,
+}
+
+/// [`ClassifierState`] under its kind as key, `{"logistic": {…}}`: with the kind among the fields,
+/// serde would copy all numbers into a tree to look for it.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "ClassifierState", rename_all = "snake_case")]
+enum SavedClassifier {
+    Logistic(Logistic),
+    Kernel(KernelState),
+    Mlp(Mlp),
+}
+
+impl ModelFile {
+    fn of(fitted: &Fitted) -> Self {
+        let blocks = fitted.parts.layout.blocks();
+        let extended = |numbers: &[f64]| numbers.iter().copied().map(Extended).collect();
+        let saved = |block: &Block| SavedBlock {
+            name: block.name.clone(),
+            unconstrained: extended(&fitted.params[block.range.clone()]),
+            natural: extended(&block.natural(&fitted.params, fitted.time_unit)),
+        };
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            metadata: fitted.metadata.clone(),
+            model: Strict(fitted.model.clone()),
+            time_unit: fitted.time_unit,
+            outcome: Strict(fitted.outcome.clone()),
+            warnings: Strict(fitted.warnings.clone()),
+            parameters: blocks.iter().map(saved).collect(),
+            classifier: fitted.parts.classifier.state(),
+        }
+    }
+
+    /// The fields, of the right kinds but not yet checked against each other.
+    fn parse(bytes: &[u8]) -> Result<Self> {
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(too_large());
+        }
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            broken(&format!("byte {}", error.valid_up_to()), "not UTF-8 text".to_owned())
+        })?;
+        header::check(text)?;
+        let file: Self = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+        metadata::check(&file.metadata).map_err(|error| within("metadata", &error))?;
+        Ok(file)
+    }
+
+    fn into_fitted(self) -> Result<Fitted> {
+        let Self { metadata, classifier, parameters, time_unit, .. } = self;
+        let (Strict(model), Strict(outcome), Strict(warnings)) =
+            (self.model, self.outcome, self.warnings);
+        check_model(&model, time_unit)?;
+        check_classifier(&model.classifier, &classifier, parameters.len())?;
+        let parts = Parts::new(
+            classifier.check().map_err(|error| within("classifier", &error))?,
+            model.counts.build().map_err(|error| within("model.counts", &error))?,
+            model.noise.build(time_unit).map_err(|error| within("model.noise", &error))?,
+        );
+        check_parameters(&parameters, &parts.layout, time_unit)?;
+        let params: Vec<f64> =
+            parameters.iter().flat_map(|block| &block.unconstrained).map(|x| x.0).collect();
+        check_frozen(&model, &parts.layout, time_unit, &params)?;
+        Ok(Fitted { model, parts, params, time_unit, outcome, warnings, metadata })
+    }
+}
+
+/// Checks what needs no layout: priors, settings, the unit of time.
+fn check_model(model: &Model, time_unit: f64) -> Result<()> {
+    model.check().map_err(|error| within("model", &error))?;
+    if let ClassifierSpec::Kernel { length_scale, landmarks } = model.classifier {
+        let settings = KernelSettings { length_scale, landmarks };
+        settings.check().map_err(|error| within("model.classifier", &error))?;
+    }
+    if !(time_unit > 0.0 && time_unit.is_finite()) {
+        let problem = format!("it is {time_unit:?}, expected a finite number above 0");
+        return Err(broken("time_unit", problem));
+    }
+    match model.time_unit {
+        Some(asked) if asked != time_unit => {
+            let problem = format!("it is {time_unit:?}, but model.time_unit asks for {asked:?}");
+            Err(broken("time_unit", problem))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the classifier is the one that the model asks for, and not one whose layers, each
+/// two bytes in the file, would become more blocks than the file has.
+fn check_classifier(spec: &ClassifierSpec, state: &ClassifierState, blocks: usize) -> Result<()> {
+    if !state.suits(spec) {
+        let problem = format!("not what model.classifier asks for, which is {}", spec.name());
+        return Err(broken("classifier", problem));
+    }
+    let ClassifierSpec::Mlp { hidden, .. } = spec else { return Ok(()) };
+    let layers = hidden.len();
+    if layers > MAX_LAYERS {
+        let problem = format!("{layers} hidden layers, expected at most {MAX_LAYERS}");
+        return Err(broken("classifier.hidden", problem));
+    }
+    if blocks < 2 * (layers + 1) {
+        let problem = format!("{blocks} blocks are too few for {layers} hidden layers");
+        return Err(broken("parameters", problem));
+    }
+    Ok(())
+}
+
+/// Checks that the blocks are those of the layout and that natural values agree with the
+/// unconstrained numbers.
+fn check_parameters(saved: &[SavedBlock], layout: &Layout, time_unit: f64) -> Result<()> {
+    for (k, block) in layout.blocks().iter().enumerate() {
+        let name = &block.name;
+        match saved.get(k) {
+            None => return Err(broken("parameters", format!("block {name} is missing"))),
+            Some(found) if found.name != *name => {
+                let problem = format!("block {k} is {}, expected {name}", found.name);
+                return Err(broken("parameters", problem));
+            }
+            Some(found) => check_block(found, block, time_unit)?,
+        }
+    }
+    match saved.get(layout.blocks().len()) {
+        None => Ok(()),
+        Some(extra) => {
+            let problem = format!("block {} is not part of the model", extra.name);
+            Err(broken("parameters", problem))
+        }
+    }
+}
+
+fn check_block(saved: &SavedBlock, block: &Block, time_unit: f64) -> Result<()> {
+    let wrong = |problem| Err(broken(&format!("parameters.{}", block.name), problem));
+    let (found, expected) = (saved.unconstrained.len(), block.range.len());
+    if found != expected {
+        return wrong(format!("{found} unconstrained numbers, expected {expected}"));
+    }
+    let (found, expected) = (saved.natural.len(), block.spec.len);
+    if found != expected {
+        return wrong(format!("{found} natural values, expected {expected}"));
+    }
+    let numbers: Vec<f64> = saved.unconstrained.iter().map(|x| x.0).collect();
+    // The block alone, so at the start of its own vector.
+    let alone = Block { range: 0..numbers.len(), ..block.clone() };
+    for (k, (want, Extended(found))) in
+        alone.natural(&numbers, time_unit).into_iter().zip(&saved.natural).enumerate()
+    {
+        if !want.is_finite() {
+            return wrong(format!(
+                "the unconstrained numbers give the natural value {k} as {want:?}"
+            ));
+        }
+        if !agree(*found, want) {
+            return wrong(format!(
+                "natural value {k} is {found:?}, but the unconstrained numbers, which are what \
+                 counts, give {want:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that frozen parameters are where the model freezes them, and the others finite.
+fn check_frozen(model: &Model, layout: &Layout, time_unit: f64, params: &[f64]) -> Result<()> {
+    let frozen =
+        model.frozen_params(layout, time_unit).map_err(|error| within("model.frozen", &error))?;
+    for block in layout.blocks() {
+        for (k, at) in block.range.clone().enumerate() {
+            let found = params[at];
+            let problem = match frozen[at] {
+                Some(value) if !agree(found, value) => {
+                    format!("it is {found:?}, but model.frozen holds it at {value:?}")
+                }
+                None if !found.is_finite() => {
+                    format!("it is {found:?}, which only a frozen parameter may be")
+                }
+                _ => continue,
+            };
+            return Err(broken(&format!("parameters.{}.unconstrained[{k}]", block.name), problem));
+        }
+    }
+    Ok(())
+}
+
+fn agree(found: f64, want: f64) -> bool {
+    // Beside an infinity every finite number would be within its tolerance.
+    found == want || (want.is_finite() && (found - want).abs() <= TOLERANCE * (1.0 + want.abs()))
+}
+
+fn too_large() -> Error {
+    broken("the whole file", format!("more than {MAX_BYTES} bytes"))
+}
+
+/// The error for a mistake in the file.
+pub(super) fn broken(place: &str, problem: String) -> Error {
+    let problem = match problem.char_indices().nth(MAX_PROBLEM) {
+        Some((end, _)) => format!("{}…", &problem[..end]),
+        None => problem,
+    };
+    Error::ModelFile { place: place.to_owned(), problem }
+}
+
+/// The error for text that is not JSON or does not have the fields of a model file.
+pub(super) fn syntax(error: &serde_json::Error) -> Error {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let problem = message.strip_suffix(&format!(" at line {line} column {column}"));
+    broken(&format!("line {line}, column {column}"), problem.unwrap_or(&message).to_owned())
+}
+
+/// An error of a part, told with its place in the file.
+fn within(place: &str, error: &Error) -> Error {
+    match error {
+        Error::ModelFile { place, problem } => broken(place, problem.clone()),
+        other => broken(place, other.to_string()),
+    }
+}

@@ -1,0 +1,50 @@
+//! An allocator that counts what each thread holds.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// Counts what each thread asks for.
+struct Counting;
+
+thread_local! {
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+fn count(change: isize) {
+    let live = LIVE.get() + change;
+    LIVE.set(live);
+    PEAK.set(PEAK.get().max(live));
+}
+
+#[expect(unsafe_code, reason = "a global allocator cannot be written without")]
+// SAFETY: every call goes to the system's allocator unchanged; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Runs `work` and says how many bytes it held at most, beyond what was held before.
+pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, isize) {
+    let before = LIVE.get();
+    PEAK.set(before);
+    let result = work();
+    (result, PEAK.get() - before)
+}
+
+#[test]
+fn the_counter_sees_what_was_given_back() {
+    let (_, held) = peak_of(|| drop(Vec::<u8>::with_capacity(1 << 20)));
+    // The vector, and nothing else of its size.
+    assert!((1 << 20..1 << 21).contains(&held), "{held}");
+}

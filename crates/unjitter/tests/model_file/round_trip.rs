@@ -1,0 +1,78 @@
+//! What comes back is what was saved.
+
+use serde_json::{Value, json};
+use unjitter::{Fitted, Model};
+
+use crate::{fit, models, session};
+
+fn bits(numbers: &[f64]) -> Vec<u64> {
+    numbers.iter().map(|x| x.to_bits()).collect()
+}
+
+fn assert_same(a: &Fitted, b: &Fitted) {
+    let held_out = session("new", 3);
+    let features = held_out.features();
+    assert_eq!(bits(&a.predict(features).unwrap()), bits(&b.predict(features).unwrap()));
+    let stamped = |fitted: &Fitted| bits(&fitted.predict_stamped(features).unwrap());
+    assert_eq!(stamped(a), stamped(b));
+    let (aligned, other) = (a.align(&held_out).unwrap(), b.align(&held_out).unwrap());
+    assert!(aligned.log_evidence.is_finite());
+    assert_eq!(aligned.log_evidence.to_bits(), other.log_evidence.to_bits());
+    assert_eq!(aligned, other);
+    for name in a.parameter_names() {
+        let [one, two] = [a, b].map(|fitted| bits(&fitted.parameter(name).unwrap()));
+        assert_eq!(one, two, "{name}");
+    }
+    assert_eq!(a.parameter_names().collect::<Vec<_>>(), b.parameter_names().collect::<Vec<_>>());
+    assert_eq!((a.model(), a.time_unit()), (b.model(), b.time_unit()));
+    assert_eq!((a.outcome(), a.warnings()), (b.outcome(), b.warnings()));
+    assert_eq!(a.metadata(), b.metadata());
+    // Everything once more, the unconstrained numbers included.
+    assert_eq!(a.to_json(), b.to_json());
+}
+
+#[test]
+fn every_part_comes_back_to_the_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    for (k, model) in models().iter().enumerate() {
+        let fitted = fit(model).with_metadata("note", json!({"seed": 1, "files": ["a", "b"]}));
+        let fitted = fitted.unwrap();
+        let path = folder.path().join(format!("{k}.json"));
+        fitted.save(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, fitted.to_json());
+        assert!(text.contains("\"-inf\""), "the frozen rate of {model:?}");
+        assert_same(&fitted, &Fitted::load(&path).unwrap());
+    }
+}
+
+#[test]
+fn the_file_is_for_people_too() {
+    let text = fit(&Model::default()).to_json();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[1..3], ["  \"format\": \"unjitter model\",", "  \"version\": 1,"]);
+    assert!(lines.iter().all(|line| line.len() <= 100), "{text}");
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let spread = &file["parameters"][5];
+    assert_eq!(spread["name"], "noise.spread");
+    let numbers = |key: &str| spread[key][0].as_f64().unwrap();
+    // The unit of time is the spacing of instances, 0.5: rounding of exp and log only.
+    assert!((numbers("natural") - 0.5 * numbers("unconstrained").exp()).abs() < 1e-15);
+}
+
+#[test]
+fn metadata_is_bounded_and_kept() {
+    let mut fitted = fit(&Model::default());
+    fitted.set_metadata("a", 1.5).unwrap();
+    fitted.set_metadata("a", "text").unwrap();
+    let error = fitted.set_metadata("b", "x".repeat(1 << 20)).unwrap_err();
+    let want = "size of metadata is 1048595, expected at most 1048576 bytes as JSON";
+    assert_eq!(error.to_string(), want);
+    let nested = |depth| (0..depth).fold(json!(0), |inner, _| json!([inner]));
+    fitted.set_metadata("c", nested(32)).unwrap();
+    let error = fitted.set_metadata("d", nested(33)).unwrap_err();
+    assert_eq!(error.to_string(), "depth of metadata d is 33, expected at most 32");
+    let back = Fitted::from_json(fitted.to_json().as_bytes()).unwrap();
+    assert_eq!(back.metadata().keys().collect::<Vec<_>>(), ["a", "c"]);
+    assert_same(&fitted, &back);
+}

@@ -1,0 +1,14 @@
+//! The README shows the example as it is, and what it prints.
+
+use std::path::Path;
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+#[test]
+fn the_quickstart_is_the_example() {
+    let example = read("examples/quickstart.rs");
+    assert!(read("../../README.md").contains(&example), "README.md differs from the example");
+    assert!(example.lines().count() <= 40, "{} lines", example.lines().count());
+}
