@@ -2,7 +2,9 @@
 //!
 //! `cost`: value + gradient at paper size and at 10⁴, 10⁵ and 10⁶ instances in one session (4 % as
 //! many stamps, spread of one spacing, one thread), and the fused logistic loss beside each.
-//! The extra memory per instance is printed first.
+//! The extra memory per instance is printed first. `growth`: the same with a single feature, so that
+//! what grows is inference and not the traffic of features through the caches. `parts`: count and
+//! noise models side by side.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -36,10 +38,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A session with 50 features, spacing one, stamps one spacing off on average.
-fn session(instances: usize, stamps: usize) -> Session {
+/// A session with spacing one and stamps one spacing off on average.
+fn session(instances: usize, stamps: usize, columns: usize) -> Session {
     let mut random = Random::new(7);
-    let features = Array2::from_shape_simple_fn((instances, 50), || random.normal());
+    let features = Array2::from_shape_simple_fn((instances, columns), || random.normal());
     let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
     let mut z: Vec<f64> =
         (0..stamps).map(|_| random.below(instances) as f64 + 0.3 + random.normal()).collect();
@@ -90,7 +92,7 @@ fn cost(c: &mut Criterion) {
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(4));
     for (instances, stamps) in [(260, 10), (10_000, 400), (100_000, 4_000), (1_000_000, 40_000)] {
-        let session = session(instances, stamps);
+        let session = session(instances, stamps, 50);
         let labels: Vec<f64> = (0..instances).map(|i| f64::from(i % 25 == 0)).collect();
         group.throughput(Throughput::Elements(instances as u64));
         let mut gradient = vec![0.0; 51];
@@ -112,6 +114,29 @@ fn cost(c: &mut Criterion) {
             "L = {instances}: {:.1} bytes per instance beyond the session",
             extra as f64 / instances as f64
         );
+        group.bench_function(BenchmarkId::new("objective", instances), |b| {
+            b.iter(|| pool.install(|| objective.evaluate(black_box(&params), &mut gradient)));
+        });
+    }
+    group.finish();
+}
+
+/// One feature only: time per instance must not depend on the length of the session.
+fn growth(c: &mut Criterion) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let mut group = c.benchmark_group("growth");
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_secs(1))
+        .measurement_time(Duration::from_secs(3));
+    let model = Model::default();
+    for (instances, stamps) in [(10_000, 400), (100_000, 4_000), (1_000_000, 40_000)] {
+        let sessions = [session(instances, stamps, 1)];
+        let problem = Problem::new(&model, &sessions, 0).unwrap();
+        let objective = problem.objective().unwrap();
+        let params = params(objective.dim());
+        let mut gradient = vec![0.0; objective.dim()];
+        group.throughput(Throughput::Elements(instances as u64));
         group.bench_function(BenchmarkId::new("objective", instances), |b| {
             b.iter(|| pool.install(|| objective.evaluate(black_box(&params), &mut gradient)));
         });
@@ -158,5 +183,5 @@ fn parts(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, cost, parts);
+criterion_group!(benches, cost, growth, parts);
 criterion_main!(benches);

@@ -557,3 +557,16 @@ fn delays_on_the_edge_of_bounded_noise_are_within_it() {
     }
     assert!(on_edge > 10, "{on_edge} delays lie on an edge");
 }
+
+#[test]
+fn parameters_at_the_end_of_the_numbers_still_align() {
+    // Log densities of −1e308 each: their sum overflows, their differences do not matter.
+    let counts = Counts::Bernoulli.with(&[("false_rate", &[0.0]), ("hit_rate", &[0.9])]).unwrap();
+    for delay in [-5e307, 5e307] {
+        let noise = Noise::Laplace.with(&[("delay", &[delay]), ("spread", &[0.5])]).unwrap();
+        let found =
+            posterior(&[0.0, 1.0, 2.0, 3.0], &[1.2, 2.3], &[0.0; 4], &counts, &noise).unwrap();
+        assert_eq!(found.best_alignment().instances.len(), 2);
+        assert!(found.sample(3, 1).iter().all(|alignment| alignment.len() == 2));
+    }
+}

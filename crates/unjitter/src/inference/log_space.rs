@@ -47,7 +47,7 @@ impl LogSpace {
         for row in 1..self.lows.len() {
             self.share(band, block, weights, row, emitted, outputs);
         }
-        Ok(log_evidence)
+        Ok(log_evidence + log_scale(band, block))
     }
 
     /// Fills the forward table, with `add` joining paths (log-sum or maximum), and returns its
@@ -182,7 +182,7 @@ impl LogSpace {
             }
             best
         });
-        (counts, best)
+        (counts, best + log_scale(band, block))
     }
 
     /// Prepares [`draw`](Self::draw).
@@ -279,18 +279,24 @@ impl LogSpace {
     }
 }
 
+/// What the stamps' best densities contribute to every alignment.
+fn log_scale(band: &Band, block: &Span) -> f64 {
+    block.stamps.clone().map(|stamp| band.log_scale(stamp)).sum()
+}
+
 /// log p of the `count`-th stamp after state `from` at the instance of `row`; nothing for none.
 fn step(band: &Band, block: &Span, row: usize, from: usize, count: usize) -> f64 {
     if count == 0 { 0.0 } else { log_density(band, block, row, from + count - 1) }
 }
 
-/// log p(z_l | t_i), stamps and rows counted within the block; −∞ outside the window.
+/// log p(z_l | t_i) relative to the stamp's best, stamps and rows counted within the block; −∞
+/// outside the window.
 fn log_density(band: &Band, block: &Span, row: usize, stamp: usize) -> f64 {
     let stamp = block.stamps.start + stamp;
     let instance = block.instances.start + row - 1;
     let window = band.windows()[stamp];
     if (window.first..window.end).contains(&instance) {
-        band.log_density(stamp)[instance - window.first]
+        band.log_density(stamp)[instance - window.first] - band.log_scale(stamp)
     } else {
         f64::NEG_INFINITY
     }
