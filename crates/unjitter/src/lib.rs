@@ -22,7 +22,7 @@ pub use model::counts::Counts;
 pub use model::noise::Noise;
 pub use model::{Detector, Model, Posterior, posterior};
 pub use prior::Priors;
-pub use session::Session;
+pub use session::{Recording, Session};
 
 /// The README's examples are tests.
 #[cfg(doctest)]

@@ -157,6 +157,16 @@ impl Session {
     }
 }
 
+/// A session and, where somebody made them, its hand-aligned labels. The labels are for judging
+/// and for learners that are trained on them; other learners never look.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// What every learner sees.
+    pub session: Session,
+    /// One label per instance.
+    pub truth: Option<Vec<bool>>,
+}
+
 fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
     intervals.iter().any(|&(start, end)| (start..=end).contains(&time))
 }

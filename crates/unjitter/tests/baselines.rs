@@ -1,13 +1,13 @@
 //! Each learner trains on what it says it trains on.
 
 use ndarray::{Array2, array};
-use unjitter::Session;
 use unjitter::baselines::{
-    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Recording, Smear, Trained,
+    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
 };
 use unjitter::evaluation::confusion;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
+use unjitter::{Recording, Session};
 
 /// Ten sessions of 100 instances one second apart; 15 % events, two telling features.
 fn recordings(spread: f64) -> Vec<Recording> {

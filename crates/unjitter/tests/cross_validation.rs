@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ndarray::Array2;
-use unjitter::baselines::{HandAligned, Imprecise, Learner, Naive, Recording, Trained};
+use unjitter::baselines::{HandAligned, Imprecise, Learner, Naive, Trained};
 use unjitter::evaluation::{
     CellsDone, Comparison, Contender, Criterion, CrossValidation, GroupBy, Threshold, folds,
 };
 use unjitter::learning::Supervised;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Priors, Result, Session};
+use unjitter::{Priors, Recording, Result, Session};
 
 /// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
 /// annotated with a spread of one second; two sessions per subject.

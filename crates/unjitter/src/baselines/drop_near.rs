@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::naive::{naive_labels, observed_targets};
-use super::{Learner, Recording, Trained, abbreviation, described, fit_targets};
+use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
-use crate::{Error, Result};
+use crate::{Error, Recording, Result};
 
 /// Naive learning without the instances within `radius` of a stamp, its nearest excepted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, Recording, Trained, abbreviation, described, fit_targets};
+use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
-use crate::{Error, Result};
+use crate::{Error, Recording, Result};
 
 /// Ordinary supervised learning on hand-aligned labels: LR-H, KLR-H, NN-H.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, Recording, Trained, abbreviation, described};
+use super::{Learner, Trained, abbreviation, described};
 use crate::learning::FitOptions;
 use crate::model::Model;
-use crate::{Result, Session};
+use crate::{Recording, Result, Session};
 
 /// A model fitted to stamps: LR-M, KLR-M, NN-M.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

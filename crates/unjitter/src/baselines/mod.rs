@@ -28,17 +28,7 @@ pub use smear::Smear;
 use crate::learning::{Fitted, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::ClassifierSpec;
-use crate::{Result, Session};
-
-/// A session and, where somebody made them, its hand-aligned labels. The labels are for judging
-/// and for learners that are trained on them; other learners never look.
-#[derive(Debug, Clone)]
-pub struct Recording {
-    /// What every learner sees.
-    pub session: Session,
-    /// One label per instance.
-    pub truth: Option<Vec<bool>>,
-}
+use crate::{Recording, Result};
 
 /// What a learner gives back.
 #[derive(Debug)]

@@ -11,11 +11,11 @@ use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 use super::naive::naive_labels;
-use super::{Learner, Recording, Trained, described};
+use super::{Learner, Trained, described};
 use crate::learning::{Minimum, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::Classifier;
-use crate::{Error, Result};
+use crate::{Error, Recording, Result};
 
 /// Rounds after which to stop even if witnesses still change: each lowers the objective, so they
 /// cannot cycle, but they could be many.

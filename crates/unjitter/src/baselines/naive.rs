@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, Recording, Trained, abbreviation, described, fit_targets};
+use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target, nearest};
-use crate::{Result, Session};
+use crate::{Recording, Result, Session};
 
 /// Supervised learning on naively aligned stamps: LR-N, NN-N.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

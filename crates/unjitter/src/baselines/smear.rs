@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::naive::observed_targets;
-use super::{Learner, Recording, Trained, abbreviation, described, fit_targets};
+use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
-use crate::{Error, Result};
+use crate::{Error, Recording, Result};
 
 /// Supervised learning on soft labels max_l exp(−½((t − z_l)/width)²).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -8,10 +8,10 @@
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-use crate::baselines::{Recording, Trained};
+use crate::baselines::Trained;
 use crate::learning::{FitOptions, Fitted};
 use crate::model::Model;
-use crate::{Error, Result, Session};
+use crate::{Error, Recording, Result, Session};
 
 /// What to make large on held-out recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,8 +19,8 @@ use super::folds::{GroupBy, folds};
 use super::instances::{Confusion, confusion};
 use super::journal::Journal;
 use super::threshold::Threshold;
-use crate::baselines::{Learner, Recording};
-use crate::{Error, Result};
+use crate::baselines::Learner;
+use crate::{Error, Recording, Result};
 
 /// How to cross-validate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use crate::baselines::Recording;
+use crate::Recording;
 
 /// 32 hexadecimal digits that change with any value of any recording or their order. For telling
 /// data apart, not for security.

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::baselines::Recording;
 use crate::math::Random;
-use crate::{Error, Result};
+use crate::{Error, Recording, Result};
 
 /// What must stay on one side of a split.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

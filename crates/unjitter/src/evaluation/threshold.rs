@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::criterion::Annotated;
-use crate::baselines::{Recording, Trained};
-use crate::{Error, Result};
+use crate::baselines::Trained;
+use crate::{Error, Recording, Result};
 
 /// How the threshold of a trained detector is found, on the recordings it was trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::baselines::Recording;
 use crate::math::Random;
 use crate::model::BoundNoise;
 use crate::model::noise::Noise;
-use crate::{Error, Result, Session};
+use crate::{Error, Recording, Result, Session};
 
 /// Where delays come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
