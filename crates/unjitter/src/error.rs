@@ -257,6 +257,30 @@ pub enum Error {
         /// How many are needed.
         least: usize,
     },
+    /// A signal whose times and values differ in number.
+    #[error("a signal with {times} times and {values} values")]
+    SignalLength {
+        /// How many times were given.
+        times: usize,
+        /// How many values were given.
+        values: usize,
+    },
+    /// A channel from which no sampling rate can be told.
+    #[error("channel {channel}: {samples} samples, expected at least two at different times")]
+    TooFewSamples {
+        /// Position of the channel.
+        channel: usize,
+        /// How many samples it has.
+        samples: usize,
+    },
+    /// A signal in which no respiration cycle was found.
+    #[error("no respiration cycle in {samples} samples and {runs} runs without gaps")]
+    NoCycles {
+        /// Number of samples that were there.
+        samples: usize,
+        /// Number of runs they form.
+        runs: usize,
+    },
     /// Too few sessions or subjects to hold any out.
     #[error(
         "{groups} sessions or subjects cannot be split into {folds} folds, expected at least 2 of both"
@@ -313,4 +337,13 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// Refuses an option that is not finite or for which `holds` is false.
+pub(crate) fn require(name: &str, value: f64, holds: bool, expected: &'static str) -> Result<()> {
+    if holds && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { name: name.to_owned(), value, expected })
+    }
 }

@@ -12,6 +12,7 @@ pub mod model;
 pub mod params;
 pub mod prior;
 pub mod session;
+pub mod signal;
 pub mod simulation;
 
 pub use align::{Aligned, AlignedInstance, AlignedStamp};

@@ -6,9 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Result;
+use crate::error::require;
 use crate::math::{ln_gamma, log_sigmoid, sigmoid};
 use crate::params::{Layout, Role, Transform, log_softmax};
-use crate::{Error, Result};
 
 /// Beta(a, b), density ∝ p^(a−1)·(1−p)^(b−1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -100,7 +101,7 @@ impl Priors {
             ("intercept_precision", self.intercept_precision),
         ];
         for (name, value) in at_least_zero {
-            require(name, value, value >= 0.0, "a number of at least 0")?;
+            require(&format!("prior {name}"), value, value >= 0.0, "a number of at least 0")?;
         }
         let positive = [
             ("hit_rate.a", self.hit_rate.a),
@@ -118,9 +119,9 @@ impl Priors {
             ("shape.rate", self.shape.rate),
         ];
         for (name, value) in positive {
-            require(name, value, value > 0.0, "a number above 0")?;
+            require(&format!("prior {name}"), value, value > 0.0, "a number above 0")?;
         }
-        require("delay.mean", self.delay.mean, true, "a finite number")
+        require("prior delay.mean", self.delay.mean, true, "a finite number")
     }
 
     /// log p(natural values) of the parameters that `is_free`, adding its gradient in the
@@ -176,14 +177,6 @@ impl Priors {
                 unreachable!("simplexes are handled as a whole")
             }
         }
-    }
-}
-
-fn require(name: &str, value: f64, holds: bool, expected: &'static str) -> Result<()> {
-    if holds && value.is_finite() {
-        Ok(())
-    } else {
-        Err(Error::OutOfRange { name: format!("prior {name}"), value, expected })
     }
 }
 

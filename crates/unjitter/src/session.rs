@@ -167,6 +167,19 @@ pub struct Recording {
     pub truth: Option<Vec<bool>>,
 }
 
+/// The instance nearest in time, of at least one; the earlier of two.
+pub(crate) fn nearest(times: &[f64], time: f64) -> usize {
+    let after = times.partition_point(|&t| t < time);
+    if after == 0 {
+        return 0;
+    }
+    if after == times.len() || time - times[after - 1] <= times[after] - time {
+        after - 1
+    } else {
+        after
+    }
+}
+
 fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
     intervals.iter().any(|&(start, end)| (start..=end).contains(&time))
 }
@@ -201,6 +214,20 @@ pub(crate) fn check_features(session: &str, features: ArrayView2<'_, f64>) -> Re
             Err(Error::NonFiniteFeature { session: session.to_owned(), instance, column, value })
         }
     }
+}
+
+/// Checks times that belong to no session: finite, and none before its predecessor.
+pub(crate) fn check_order(what: &'static str, values: &[f64]) -> Result<()> {
+    for (index, &value) in values.iter().enumerate() {
+        if !value.is_finite() {
+            return Err(Error::BadInput { what, index, value, expected: "a finite time" });
+        }
+        if index > 0 && value < values[index - 1] {
+            let expected = "a time no earlier than the one before it";
+            return Err(Error::BadInput { what, index, value, expected });
+        }
+    }
+    Ok(())
 }
 
 fn same_length(session: &str, what: &'static str, found: usize, expected: usize) -> Result<()> {

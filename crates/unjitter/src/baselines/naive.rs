@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described, fit_targets};
-use crate::learning::{Supervised, Target, nearest};
+use crate::learning::{Supervised, Target};
+use crate::session::nearest;
 use crate::{Recording, Result, Session};
 
 /// Supervised learning on naively aligned stamps: LR-N, NN-N.

@@ -21,6 +21,5 @@ pub use fitted::{Fitted, Learned};
 pub use lbfgs::{LbfgsOptions, Minimum, Step, StopReason, minimise};
 pub use map::MapObjective;
 pub use objective::Objective;
-pub(crate) use start::nearest;
 pub use supervised::{Supervised, Target};
 pub use warning::Warning;

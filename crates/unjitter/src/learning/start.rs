@@ -17,6 +17,7 @@ use crate::math::{Random, logit};
 use crate::model::Parts;
 use crate::params::Part;
 use crate::prior::Priors;
+use crate::session::nearest;
 
 /// Rates to start from: a careful annotator.
 const FALSE_RATE: f64 = 0.01;
@@ -128,17 +129,4 @@ fn fit_to(
     let options = LbfgsOptions { max_iterations: ITERATIONS, ..LbfgsOptions::default() };
     let minimum = minimise(&supervised, &from, &options, &mut |_| ControlFlow::Continue(()));
     minimum.map_or(from, |minimum| minimum.params)
-}
-
-/// The instance nearest in time; the earlier one of two.
-pub(crate) fn nearest(times: &[f64], stamp: f64) -> usize {
-    let after = times.partition_point(|&t| t < stamp);
-    if after == 0 {
-        return 0;
-    }
-    if after == times.len() || stamp - times[after - 1] <= times[after] - stamp {
-        after - 1
-    } else {
-        after
-    }
 }

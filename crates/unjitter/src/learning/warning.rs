@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, median};
 use super::lbfgs::StopReason;
-use super::start::nearest;
 use crate::Session;
 use crate::math::sigmoid;
 use crate::model::Parts;
 use crate::params::{Part, Role};
+use crate::session::nearest;
 
 /// A sign that the result may not be what it seems.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

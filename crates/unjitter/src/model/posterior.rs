@@ -4,6 +4,7 @@ use super::parts::{BoundCounts, BoundNoise};
 use crate::inference::{
     Alignment, CountMarginals, CountTables, Impossible, Lattice, Marginals, Responsibilities,
 };
+use crate::session::check_order;
 use crate::{Error, Result};
 
 /// The posterior over the alignments of one session.
@@ -86,19 +87,6 @@ impl Posterior<'_> {
         let Self { times, stamps, log_odds, tables, noise, .. } = self;
         Lattice { times, stamps, log_odds, counts: tables, density: *noise }
     }
-}
-
-fn check_order(what: &'static str, values: &[f64]) -> Result<()> {
-    for (index, &value) in values.iter().enumerate() {
-        if !value.is_finite() {
-            return Err(Error::BadInput { what, index, value, expected: "a finite time" });
-        }
-        if index > 0 && value < values[index - 1] {
-            let expected = "a time no earlier than the one before it";
-            return Err(Error::BadInput { what, index, value, expected });
-        }
-    }
-    Ok(())
 }
 
 fn check_log_odds(log_odds: &[f64], instances: usize) -> Result<()> {

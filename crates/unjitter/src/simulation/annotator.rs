@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::require;
 use crate::math::Random;
 use crate::model::BoundNoise;
 use crate::model::noise::Noise;
@@ -172,14 +173,6 @@ impl Annotator {
             }
         }
         Ok(())
-    }
-}
-
-fn require(name: &str, value: f64, holds: bool, expected: &'static str) -> Result<()> {
-    if holds && value.is_finite() {
-        Ok(())
-    } else {
-        Err(Error::OutOfRange { name: name.to_owned(), value, expected })
     }
 }
 

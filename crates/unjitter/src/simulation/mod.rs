@@ -1,5 +1,7 @@
-//! Data with a known truth: annotators who are sloppy on purpose.
+//! Data with a known truth: people who breathe and smoke, and annotators who are sloppy on purpose.
 
 mod annotator;
+mod respiration;
 
 pub use annotator::{Annotator, Delays, Presses, Spurious};
+pub use respiration::{ChestBand, Respiration};

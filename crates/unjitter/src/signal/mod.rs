@@ -1,0 +1,32 @@
+//! From raw sensor signals to instances: respiration cycles and sliding windows, with features.
+//!
+//! A detector needs instances with a time and features. Two ways to make them are here. A chest
+//! band is cut into breaths ([`find_cycles`]) that are described by [`cycle_features`]; any other
+//! sensor is cut into windows of equal length ([`windows`]). [`Histogram`] turns features into bin
+//! memberships, which lets a linear classifier bend.
+//!
+//! Sampling may be irregular and have gaps. What could not be used (missing samples, rejected
+//! cycles, windows with too few samples) is counted and reported. All of it takes time linear in the
+//! signal for given options.
+
+mod channel;
+mod cycles;
+mod extrema;
+mod features;
+mod histogram;
+mod options;
+mod runs;
+mod session;
+mod sliding;
+mod spectrum;
+mod summary;
+mod windows;
+
+pub use channel::Signal;
+pub use cycles::{Cycle, Cycles, Rejected, find_cycles};
+pub use features::{CYCLE_FEATURES, cycle_features};
+pub use histogram::Histogram;
+pub use options::CycleOptions;
+pub use session::{LabelledSession, session_from_signal};
+pub use summary::SUMMARIES;
+pub use windows::{Anchor, WindowOptions, Windows, windows};

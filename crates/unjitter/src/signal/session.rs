@@ -1,0 +1,61 @@
+//! From a chest-band signal to a session of breaths, with its true labels kept apart.
+
+use super::{CycleOptions, Cycles, Signal, cycle_features, find_cycles};
+use crate::session::nearest;
+use crate::{Recording, Result, Session};
+
+/// A session made from a signal whose true events are known. The session itself knows no label and no
+/// stamp, so nothing can leak into learning by accident.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledSession {
+    /// One instance per respiration cycle, at the start of the cycle.
+    pub session: Session,
+    /// Whether each cycle is a true event.
+    pub labels: Vec<bool>,
+    /// The cycles, and what was rejected.
+    pub cycles: Cycles,
+    /// True events that no cycle begins near: the detector of cycles has lost them.
+    pub missed: Vec<f64>,
+}
+
+impl LabelledSession {
+    /// The session with its labels beside it, for judging.
+    pub fn recording(&self) -> Recording {
+        Recording { session: self.session.clone(), truth: Some(self.labels.clone()) }
+    }
+
+    /// Times of the cycles that are true events.
+    pub fn event_times(&self) -> Vec<f64> {
+        let times = self.session.times().iter().zip(&self.labels);
+        times.filter(|(_, label)| **label).map(|(&time, _)| time).collect()
+    }
+}
+
+/// Finds the cycles of `signal`, describes them, and labels as true those that begin nearest to a
+/// true event.
+///
+/// An event is the beginning of a breath. It belongs to the cycle that starts nearest to it, if that is
+/// within `tolerance` seconds and no earlier event has it; otherwise it is missed.
+pub fn session_from_signal(
+    name: &str,
+    signal: &Signal,
+    events: &[f64],
+    options: &CycleOptions,
+    tolerance: f64,
+) -> Result<LabelledSession> {
+    let cycles = find_cycles(signal, options)?;
+    let starts: Vec<f64> = cycles.cycles.iter().map(|cycle| cycle.start).collect();
+    let mut labels = vec![false; starts.len()];
+    let mut missed = Vec::new();
+    for &event in events {
+        let nearest = nearest(&starts, event);
+        if (starts[nearest] - event).abs() <= tolerance && !labels[nearest] {
+            labels[nearest] = true;
+        } else {
+            missed.push(event);
+        }
+    }
+    let features = cycle_features(&cycles.cycles, options.neighbours);
+    let session = Session::new(name, features, starts, vec![])?;
+    Ok(LabelledSession { session, labels, cycles, missed })
+}
