@@ -145,7 +145,7 @@ impl Cut {
         let within = match options.anchor {
             Anchor::Start => 0.0,
             Anchor::Centre => 0.5 * options.length,
-            Anchor::End => 0.5 * options.length,
+            Anchor::End => options.length,
         };
         self.times.push(origin + (offset + within));
         self.rows.extend(row);

@@ -10,7 +10,7 @@ fn unusable_samples_are_refused_by_place_and_value() {
     };
     let zeros = [0.0; 3];
     assert_eq!(refused(&[0.0, f64::NAN, 1.0], &zeros), "time 1 is NaN, expected a finite time");
-    let backwards = "time 2 is 1, expected a time not earlier than the one before it";
+    let backwards = "time 2 is 1, expected a time no earlier than the one before it";
     assert_eq!(refused(&[0.0, 2.0, 1.0], &zeros), backwards);
     assert_eq!(refused(&[0.0, 1.0], &zeros), "a signal with 2 times and 3 values");
     let infinite = refused(&[0.0, 1.0, 2.0], &[0.0, 0.0, f64::INFINITY]);
