@@ -1,5 +1,5 @@
-//! Simulated chest-band recordings: the numbers asked for, found again by the detector of cycles, and
-//! as hard to classify as promised.
+//! Simulated chest-band recordings: the numbers asked for, found again by the detector of cycles,
+//! and as hard to classify as promised.
 
 use unjitter::learning::{Supervised, Target};
 use unjitter::signal::{CycleOptions, LabelledSession};
@@ -15,22 +15,25 @@ fn sessions(respiration: &Respiration, seed: u64) -> Vec<LabelledSession> {
     recordings.iter().map(|r| r.session(&CycleOptions::default()).unwrap()).collect()
 }
 
-/// F1 of logistic regression on true labels, each session judged by a fit on the others.
-fn f1(data: &[LabelledSession]) -> f64 {
+/// F1 of logistic regression on true labels, all folds together; folds are of whole sessions.
+fn f1(data: &[LabelledSession], folds: usize) -> f64 {
     let targets: Vec<Vec<Target>> =
         data.iter().map(|d| d.labels.iter().map(|&label| label.into()).collect()).collect();
     let (mut hits, mut wrong) = (0.0, 0.0);
-    for held_out in 0..data.len() {
-        let others = (0..data.len()).filter(|&k| k != held_out);
-        let rows: Vec<_> =
-            others.map(|k| (data[k].session.features(), targets[k].as_slice())).collect();
+    for fold in 0..folds {
+        let (held_out, training): (Vec<usize>, Vec<usize>) =
+            (0..data.len()).partition(|k| k % folds == fold);
+        let row = |&k: &usize| (data[k].session.features(), targets[k].as_slice());
+        let rows: Vec<_> = training.iter().map(row).collect();
         let (detector, _) = Supervised::default().fit(&rows, 0).unwrap();
-        let probabilities = detector.predict(data[held_out].session.features()).unwrap();
-        for (p, &label) in probabilities.iter().zip(&data[held_out].labels) {
-            match (*p >= 0.5, label) {
-                (true, true) => hits += 1.0,
-                (false, false) => {}
-                _ => wrong += 1.0,
+        for k in held_out {
+            let probabilities = detector.predict(data[k].session.features()).unwrap();
+            for (p, &label) in probabilities.iter().zip(&data[k].labels) {
+                match (*p >= 0.5, label) {
+                    (true, true) => hits += 1.0,
+                    (false, false) => {}
+                    _ => wrong += 1.0,
+                }
             }
         }
     }
@@ -78,17 +81,52 @@ fn cycles_of_puffs_begin_where_puffs_begin() {
 
 #[test]
 fn puffs_are_learned_but_not_easily() {
-    let scores: Vec<f64> = (0..3).map(|seed| f1(&sessions(&reduced(), seed))).collect();
+    let scores: Vec<f64> = (0..3).map(|seed| f1(&sessions(&reduced(), seed), 8)).collect();
     let mean = scores.iter().sum::<f64>() / 3.0;
     // About 0.8 by design; the mean of three seeds at half size varies by some 0.03.
     assert!((0.70..0.90).contains(&mean), "{scores:?}");
 }
 
+/// Prints the figures of the presets in full: `cargo test --test respiration -- --nocapture`.
+#[test]
+fn presets_are_as_hard_as_promised() {
+    for (name, preset) in
+        [("mpuff", Respiration::mpuff()), ("puffmarker", Respiration::puffmarker())]
+    {
+        let scores: Vec<f64> = (0..3).map(|seed| f1(&sessions(&preset, seed), 10)).collect();
+        eprintln!("{name}: F1 {scores:.3?} for seeds 0, 1 and 2");
+        let mean = scores.iter().sum::<f64>() / 3.0;
+        // The promise of the presets.
+        assert!((0.75..0.85).contains(&mean), "{name}: {scores:?}");
+    }
+}
+
 #[test]
 fn without_overlap_puffs_are_plain() {
     let plain = Respiration { overlap: 0.0, ..reduced() };
-    let score = f1(&sessions(&plain, 0));
+    let score = f1(&sessions(&plain, 0), 8);
     assert!(score > 0.9, "{score}"); // ordinary variation of depth leaves a few in doubt
+}
+
+#[test]
+fn samples_are_lost_as_asked_but_never_in_a_puff() {
+    let steps = |losses: f64| -> Vec<(f64, f64)> {
+        let recordings = Respiration { losses, ..reduced() }.simulate(2).unwrap();
+        let in_puff =
+            |puffs: &[f64], t: f64| puffs.iter().any(|puff| (*puff..puff + 2.0).contains(&t));
+        for recording in &recordings {
+            let times = recording.signal.times();
+            let lost = times.windows(2).filter(|pair| pair[1] - pair[0] > 0.06);
+            assert!(!lost.into_iter().any(|pair| in_puff(&recording.puffs, pair[0])));
+        }
+        let times = recordings.iter().flat_map(|r| r.signal.times().windows(2));
+        times.map(|pair| (pair[0], pair[1] - pair[0])).collect()
+    };
+    // Whole steps of 0.05 s, up to rounding of times near 1000 s.
+    assert!(steps(0.0).iter().all(|(_, step)| (step - 0.05).abs() < 1e-9));
+    let spoiled = steps(6.0);
+    assert!(spoiled.iter().any(|(_, step)| (0.29..0.31).contains(step)));
+    assert!(spoiled.iter().any(|(_, step)| *step > 1.0));
 }
 
 #[test]

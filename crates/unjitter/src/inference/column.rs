@@ -1,6 +1,6 @@
 //! Running sums over a stamp's window, as the columns of its neighbours read them.
 
-use super::band::Window;
+use super::band::{Band, Span, Window};
 use super::span::Trouble;
 
 /// Running sums over a window.
@@ -36,6 +36,65 @@ impl Column<'_> {
             out.extend(self.values[from..from + some - all].iter().map(|v| v * scale));
         }
         out.resize(reader.len(), 0.0);
+    }
+}
+
+/// The forward sums A_l of a block, one column per stamp, unscaled; each column is relative to the
+/// total of the one before it.
+#[derive(Debug, Default)]
+pub(super) struct Forward {
+    sums: Vec<f64>,
+    inverse_totals: Vec<f64>,
+}
+
+impl Forward {
+    /// Forgets the block before.
+    pub(super) fn clear(&mut self) {
+        self.sums.clear();
+        self.inverse_totals.clear();
+    }
+
+    /// The next column, to be filled.
+    pub(super) fn column(&mut self, len: usize) -> &mut [f64] {
+        let from = self.sums.len();
+        self.sums.resize(from + len, 0.0);
+        &mut self.sums[from..]
+    }
+
+    /// The next entry of a column that is filled one by one.
+    pub(super) fn push(&mut self, sum: f64) {
+        self.sums.push(sum);
+    }
+
+    /// Ends a column and returns the log of its total.
+    pub(super) fn finish(&mut self, total: f64) -> Result<f64, Trouble> {
+        if !total.is_normal() {
+            return Err(Trouble::Underflow);
+        }
+        self.inverse_totals.push(1.0 / total);
+        Ok(total.ln())
+    }
+
+    /// 1 / A_l(∞), l counted within the block.
+    pub(super) fn inverse_total(&self, l: usize) -> f64 {
+        self.inverse_totals[l]
+    }
+
+    /// Fills `out` with A_{l−1}(j−1), divided by its total, for j in the window of l = `stamp`.
+    pub(super) fn before(&self, band: &Band, block: &Span, stamp: usize, out: &mut Vec<f64>) {
+        let window = band.windows()[stamp];
+        if stamp == block.stamps.start {
+            out.clear();
+            out.resize(window.len(), 1.0);
+            return;
+        }
+        let cells = band.cells_of(stamp - 1);
+        let offset = band.cells_of(block.stamps.start).start;
+        let column = Column {
+            window: band.windows()[stamp - 1],
+            values: &self.sums[cells.start - offset..cells.end - offset],
+        };
+        column.sums_before(window, self.inverse_total(stamp - 1 - block.stamps.start), out);
     }
 }
 

@@ -14,17 +14,15 @@
 //! O(1) work per cell.
 
 use super::band::{Band, Span};
-use super::column::{Column, certify};
+use super::column::{Column, Forward, certify};
 use super::span::{InstanceWeights, Outputs, Trouble};
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
 pub(super) struct FirstOrder {
-    /// A_l over the window of l, unscaled.
-    forward: Vec<f64>,
+    forward: Forward,
     /// H_y relative to the same scale as the column of A.
     latest: [Vec<f64>; 2],
-    inverse_totals: Vec<f64>,
     /// λ_y·s_y per instance of the block.
     first: [Vec<f64>; 2],
     before: Vec<f64>,
@@ -62,13 +60,12 @@ impl FirstOrder {
 
     fn forward(&mut self, band: &Band, block: &Span, ratios: [f64; 2]) -> Result<f64, Trouble> {
         self.forward.clear();
-        self.inverse_totals.clear();
         self.latest.iter_mut().for_each(Vec::clear);
         let start = block.instances.start;
         let offset = band.cells_of(block.stamps.start).start;
         let mut log_evidence = 0.0;
         for stamp in block.stamps.clone() {
-            self.fill_before(band, block, stamp);
+            self.forward.before(band, block, stamp, &mut self.before);
             let window = band.windows()[stamp];
             let mut total = 0.0;
             for (k, &density) in band.density(stamp).iter().enumerate() {
@@ -82,11 +79,7 @@ impl FirstOrder {
                 }
                 self.forward.push(total);
             }
-            if !total.is_normal() {
-                return Err(Trouble::Underflow);
-            }
-            self.inverse_totals.push(1.0 / total);
-            log_evidence += total.ln() + band.log_scale(stamp);
+            log_evidence += self.forward.finish(total)? + band.log_scale(stamp);
         }
         Ok(log_evidence)
     }
@@ -104,26 +97,8 @@ impl FirstOrder {
             return [0.0, 0.0];
         }
         let cell = band.cells_of(stamp - 1).start - offset + j - band.windows()[stamp - 1].first;
-        let scale = self.inverse_totals[stamp - 1 - block.stamps.start];
+        let scale = self.forward.inverse_total(stamp - 1 - block.stamps.start);
         [self.latest[0][cell] * scale, self.latest[1][cell] * scale]
-    }
-
-    /// A_{l−1}(j−1) for j in the window of l = `stamp`.
-    fn fill_before(&mut self, band: &Band, block: &Span, stamp: usize) {
-        let window = band.windows()[stamp];
-        if stamp == block.stamps.start {
-            self.before.clear();
-            self.before.resize(window.len(), 1.0);
-            return;
-        }
-        let cells = band.cells_of(stamp - 1);
-        let offset = band.cells_of(block.stamps.start).start;
-        let column = Column {
-            window: band.windows()[stamp - 1],
-            values: &self.forward[cells.start - offset..cells.end - offset],
-        };
-        let inverse_total = self.inverse_totals[stamp - 1 - block.stamps.start];
-        column.sums_before(window, inverse_total, &mut self.before);
     }
 
     fn backward(

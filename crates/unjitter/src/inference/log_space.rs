@@ -62,53 +62,39 @@ impl LogSpace {
         self.lay_out(band, block);
         self.forward.clear();
         self.forward.resize(*self.offsets.last().expect("one row at least"), f64::NEG_INFINITY);
-        self.forward[0] = 0.0;
+        let mut forward = std::mem::take(&mut self.forward);
+        forward[0] = 0.0;
         for row in 1..self.lows.len() {
             self.weigh(block, weights, row);
             for from in self.lows[row - 1]..=self.highs[row - 1] {
-                let here = self.forward[self.at(row - 1, from)];
-                let mut log_product = 0.0;
-                for count in 0..self.log_weights.len() {
-                    let to = from + count;
-                    if to > self.highs[row] {
-                        break;
-                    }
-                    log_product += step(band, block, row, from, count);
-                    if to >= self.lows[row] {
-                        let at = self.at(row, to);
-                        let path = here + self.log_weights[count] + log_product;
-                        self.forward[at] = add(self.forward[at], path);
-                    }
+                let here = forward[self.at(row - 1, from)];
+                for (count, log_product) in self.arcs(band, block, row, from) {
+                    let at = self.at(row, from + count);
+                    forward[at] = add(forward[at], here + self.log_weights[count] + log_product);
                 }
             }
         }
+        self.forward = forward;
         self.forward[self.forward.len() - 1]
     }
 
     fn sum_backward(&mut self, band: &Band, block: &Span, weights: &LogWeights<'_>) {
-        self.backward.clear();
-        self.backward.resize(self.forward.len(), f64::NEG_INFINITY);
-        let last = self.backward.len() - 1;
-        self.backward[last] = 0.0;
+        let mut backward = std::mem::take(&mut self.backward);
+        backward.clear();
+        backward.resize(self.forward.len(), f64::NEG_INFINITY);
+        backward[self.forward.len() - 1] = 0.0;
         for row in (1..self.lows.len()).rev() {
             self.weigh(block, weights, row);
             for from in self.lows[row - 1]..=self.highs[row - 1] {
-                let at = self.at(row - 1, from);
-                let mut log_product = 0.0;
-                for count in 0..self.log_weights.len() {
-                    let to = from + count;
-                    if to > self.highs[row] {
-                        break;
-                    }
-                    log_product += step(band, block, row, from, count);
-                    if to >= self.lows[row] {
-                        let onwards = self.backward[self.at(row, to)];
-                        let path = onwards + self.log_weights[count] + log_product;
-                        self.backward[at] = log_add(self.backward[at], path);
-                    }
+                let here = self.at(row - 1, from);
+                for (count, log_product) in self.arcs(band, block, row, from) {
+                    let onwards = backward[self.at(row, from + count)];
+                    let path = onwards + self.log_weights[count] + log_product;
+                    backward[here] = log_add(backward[here], path);
                 }
             }
         }
+        self.backward = backward;
     }
 
     /// Adds what one instance's moves between states say of stamps, counts and labels.
@@ -130,16 +116,11 @@ impl LogSpace {
         let log_evidence = log_sum(&meet.map(|(a, b)| a + b).collect::<Vec<f64>>());
         for from in self.lows[row - 1]..=self.highs[row - 1] {
             let here = self.forward[self.at(row - 1, from)] - log_evidence;
-            let mut log_product = 0.0;
-            for count in 0..self.log_weights.len() {
-                let to = from + count;
-                if to > self.highs[row] {
-                    break;
-                }
-                log_product += step(band, block, row, from, count);
-                if count == 0 || to < self.lows[row] {
+            for (count, log_product) in self.arcs(band, block, row, from) {
+                if count == 0 {
                     continue;
                 }
+                let to = from + count;
                 let log_path = here + log_product + self.backward[self.at(row, to)];
                 for y in [0, 1] {
                     let mass = (log_path + weights.tables.log_joint(log_odds, y, count)).exp();
@@ -242,6 +223,26 @@ impl LogSpace {
         counts
     }
 
+    /// The ways on from a state by the instance of `row`: a count that leads to a possible state,
+    /// and the log densities of its stamps.
+    fn arcs<'a>(
+        &'a self,
+        band: &'a Band,
+        block: &'a Span,
+        row: usize,
+        from: usize,
+    ) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let most = self.highs[row].saturating_sub(from).min(self.log_weights.len() - 1);
+        let mut log_product = 0.0;
+        let counts = (0..=most).map(move |count| {
+            if count > 0 {
+                log_product += log_density(band, block, row, from + count - 1);
+            }
+            (count, log_product)
+        });
+        counts.filter(move |(count, _)| from + count >= self.lows[row])
+    }
+
     fn lay_out(&mut self, band: &Band, block: &Span) {
         let windows = &band.windows()[block.stamps.clone()];
         self.lows.clear();
@@ -282,11 +283,6 @@ impl LogSpace {
 /// What the stamps' best densities contribute to every alignment.
 fn log_scale(band: &Band, block: &Span) -> f64 {
     block.stamps.clone().map(|stamp| band.log_scale(stamp)).sum()
-}
-
-/// log p of the `count`-th stamp after state `from` at the instance of `row`; nothing for none.
-fn step(band: &Band, block: &Span, row: usize, from: usize, count: usize) -> f64 {
-    if count == 0 { 0.0 } else { log_density(band, block, row, from + count - 1) }
 }
 
 /// log p(z_l | t_i) relative to the stamp's best, stamps and rows counted within the block; −∞

@@ -12,7 +12,7 @@
 //! O(1) work per cell; each column is divided by its total.
 
 use super::band::{Band, Span};
-use super::column::{Column, certify};
+use super::column::{Column, Forward, certify};
 use super::span::{InstanceWeights, Outputs, Trouble};
 
 /// Buffers that outlive a block.
@@ -20,10 +20,7 @@ use super::span::{InstanceWeights, Outputs, Trouble};
 pub(super) struct OneStamp {
     /// r_j, one per instance of the block.
     odds: Vec<f64>,
-    /// A_l over the window of l, unscaled, cell by cell.
-    forward: Vec<f64>,
-    /// 1 / A_l(∞).
-    inverse_totals: Vec<f64>,
+    forward: Forward,
     before: Vec<f64>,
     after: Vec<f64>,
     suffix: Vec<f64>,
@@ -76,45 +73,22 @@ impl OneStamp {
 
     fn forward(&mut self, band: &Band, block: &Span) -> Result<f64, Trouble> {
         self.forward.clear();
-        self.inverse_totals.clear();
         let mut log_evidence = 0.0;
         for stamp in block.stamps.clone() {
-            self.fill_before(band, block, stamp);
+            self.forward.before(band, block, stamp, &mut self.before);
             let window = band.windows()[stamp];
-            let column = self.forward.len();
-            self.forward.resize(column + window.len(), 0.0);
             let odds = &self.odds[window.first - block.instances.start..];
             let cells = band.density(stamp).iter().zip(odds).zip(&self.before);
             let mut total = 0.0;
-            for (sum, ((density, odds), before)) in self.forward[column..].iter_mut().zip(cells) {
+            for (sum, ((density, odds), before)) in
+                self.forward.column(window.len()).iter_mut().zip(cells)
+            {
                 total += density * odds * before;
                 *sum = total;
             }
-            if !total.is_normal() {
-                return Err(Trouble::Underflow);
-            }
-            self.inverse_totals.push(1.0 / total);
-            log_evidence += total.ln() + band.log_scale(stamp);
+            log_evidence += self.forward.finish(total)? + band.log_scale(stamp);
         }
         Ok(log_evidence)
-    }
-
-    /// A_{l−1}(j−1) for j in the window of l = `stamp`.
-    fn fill_before(&mut self, band: &Band, block: &Span, stamp: usize) {
-        let window = band.windows()[stamp];
-        if stamp == block.stamps.start {
-            self.before.clear();
-            self.before.resize(window.len(), 1.0);
-            return;
-        }
-        let cells = band.cells_of(stamp - 1);
-        let offset = band.cells_of(block.stamps.start).start;
-        let column = Column {
-            window: band.windows()[stamp - 1],
-            values: &self.forward[cells.start - offset..cells.end - offset],
-        };
-        let inverse_total = self.inverse_totals[stamp - 1 - block.stamps.start];
-        column.sums_before(window, inverse_total, &mut self.before);
     }
 
     fn backward(
@@ -127,7 +101,7 @@ impl OneStamp {
         let mut inverse_total = 1.0;
         for stamp in block.stamps.clone().rev() {
             let window = band.windows()[stamp];
-            self.fill_before(band, block, stamp);
+            self.forward.before(band, block, stamp, &mut self.before);
             if stamp + 1 == block.stamps.end {
                 self.after.clear();
                 self.after.resize(window.len(), 1.0);

@@ -1,10 +1,11 @@
 //! Respiration cycles in the signal of a chest band.
 //!
-//! Each run without gaps is resampled, cleared of spikes by a short median, smoothed by a short mean
-//! and freed of its baseline, a moving median. Peaks and troughs are found by hysteresis with a
-//! threshold that follows the usual swing of the neighbourhood, so that shallow breathing is seen and
-//! noise is not. In the flat pause before a breath the lowest point lies anywhere; inhalation is said to begin
-//! where the final rise leaves the level of the trough. Time is linear in the signal.
+//! Each run without gaps is resampled, cleared of spikes by a short median, smoothed by a short
+//! mean and freed of its baseline, a moving median. Peaks and troughs are found by hysteresis with
+//! a threshold that follows the usual swing of the neighbourhood, so that shallow breathing is seen
+//! and noise is not. In the flat pause before a breath the lowest point lies anywhere; inhalation
+//! is said to begin where the final rise leaves the level of the trough. Time is linear in the
+//! signal.
 
 use super::Signal;
 use super::extrema::{Extremum, alternating};
@@ -15,8 +16,8 @@ use crate::{Error, Result};
 
 /// One breath: inhalation from `start` to `peak`, exhalation (and pause) from `peak` to `end`.
 ///
-/// Times are in seconds, values in units of the smoothed signal, areas in both. A cycle that was not
-/// rejected rises and falls, and its three times increase.
+/// Times are in seconds, values in units of the smoothed signal, areas in both. A cycle that was
+/// not rejected rises and falls, and its three times increase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cycle {
     /// Which run without gaps it lies in, from zero.
@@ -139,8 +140,8 @@ impl Filtered {
         alternating(&self.level, &thresholds)
     }
 
-    /// For each trough of `turns`, which begin with one, the last point before the next peak that has
-    /// risen by no more than `share` of the rise.
+    /// For each trough of `turns`, which begin with one, the last point before the next peak that
+    /// has risen by no more than `share` of the rise.
     fn onsets(&self, turns: &[Extremum], share: f64) -> Vec<usize> {
         let onset = |place: usize| {
             let trough = turns[place].index;
@@ -187,12 +188,12 @@ impl Filtered {
     }
 }
 
-/// The moving median, held constant where its window would reach beyond an end: a window that shrinks
-/// to part of a breath would follow the breath.
+/// The moving median, held constant where its window would reach beyond an end: a window that
+/// shrinks to part of a breath would follow the breath.
 fn baseline(smooth: &[f64], half: usize) -> Vec<f64> {
     let medians = moving_median(smooth, half);
     let count = smooth.len();
     let inside =
-        |i: usize| if count > 2 * half { i.clamp(half, count - 1 - half) } else { count / 2 };
+        |i: usize| if count / 2 > half { i.clamp(half, count - 1 - half) } else { count / 2 };
     (0..count).map(|i| medians[inside(i)]).collect()
 }

@@ -1,7 +1,8 @@
 //! Alternating peaks and troughs by hysteresis.
 //!
 //! A high point is a peak once the signal has fallen from it by the threshold there, and the other
-//! way round for a trough. Wiggles below the threshold are passed over, whatever their number. One pass.
+//! way round for a trough. Wiggles below the threshold are passed over, whatever their number. One
+//! pass.
 
 /// A turning point of a signal.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,7 +11,8 @@ pub(super) struct Extremum {
     pub(super) is_peak: bool,
 }
 
-/// Peaks and troughs in turn. `thresholds` holds, for each value, how far the signal must turn back.
+/// Peaks and troughs in turn. `thresholds` holds, for each value, how far the signal must turn
+/// back.
 ///
 /// The first and the last value are ends, not turning points, and are left out, as is the last
 /// candidate from which the signal has not yet turned back.

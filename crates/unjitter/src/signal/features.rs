@@ -9,8 +9,8 @@ use ndarray::Array2;
 use super::Cycle;
 use super::sliding::moving_median;
 
-/// Names of the columns of [`cycle_features`], in order. Durations are in seconds, amplitudes in units
-/// of the signal, rates in units per second; ratios and fullness have no unit.
+/// Names of the columns of [`cycle_features`], in order. Durations are in seconds, amplitudes in
+/// units of the signal, rates in units per second; ratios and fullness have no unit.
 pub const CYCLE_FEATURES: &[&str] = &[
     "inhalation_duration",
     "exhalation_duration",
@@ -48,15 +48,15 @@ pub const CYCLE_FEATURES: &[&str] = &[
 const BASIC: usize = 6;
 const SHAPE: usize = 6;
 
-/// One row per cycle, one column per entry of [`CYCLE_FEATURES`]; finite for cycles that were found by
-/// [`find_cycles`](super::find_cycles).
+/// One row per cycle, one column per entry of [`CYCLE_FEATURES`]; finite for cycles that were found
+/// by [`find_cycles`](super::find_cycles).
 ///
 /// * `duration_ratio`, `amplitude_ratio`: inhalation divided by exhalation.
 /// * `…_rate`: amplitude divided by duration.
 /// * `…_fullness`: area divided by duration × stretch; one half for straight lines, more for a held
 ///   breath, less for a long pause.
-/// * `…_relative`: divided by the median over `neighbours` cycles on each side and the cycle itself,
-///   fewer at the ends of the recording.
+/// * `…_relative`: divided by the median over `neighbours` cycles on each side and the cycle
+///   itself, fewer at the ends of the recording.
 /// * `…_from_previous`, `…_from_next`: the cycle less that neighbour, which must be of the same run
 ///   without gaps; zero where there is none.
 pub fn cycle_features(cycles: &[Cycle], neighbours: usize) -> Array2<f64> {
@@ -106,7 +106,8 @@ fn shape(cycle: &Cycle, basic: &[f64; BASIC]) -> [f64; SHAPE] {
     ]
 }
 
-/// Measures of cycle `other`, or of cycle `i` itself where `other` does not exist or is of another run.
+/// Measures of cycle `other`, or of cycle `i` itself where `other` does not exist or is of another
+/// run.
 fn neighbour(
     cycles: &[Cycle],
     basics: &[[f64; BASIC]],

@@ -1,8 +1,8 @@
 //! Features as bin memberships, so that a linear classifier can bend.
 //!
 //! The paper's histogram transform: each feature becomes a row of zeros with a one at the bin that
-//! holds it. Bins are cut at quantiles of the training data, which suits any unit and any skew. Cuts
-//! are values that occur, and equal ones are merged, so no bin is empty in training.
+//! holds it. Bins are cut at quantiles of the training data, which suits any unit and any skew.
+//! Cuts are values that occur, and equal ones are merged, so no bin is empty in training.
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,8 @@ impl Histogram {
         Ok(members)
     }
 
-    /// Names of the transformed columns, by the `names` of the features: `duration[0]`, `duration[1]`, …
+    /// Names of the transformed columns, by the `names` of the features: `duration[0]`,
+    /// `duration[1]`, …
     pub fn names(&self, names: &[&str]) -> Vec<String> {
         let bins = |(name, cuts): (&&str, &Vec<f64>)| -> Vec<String> {
             (0..=cuts.len()).map(|bin| format!("{name}[{bin}]")).collect()

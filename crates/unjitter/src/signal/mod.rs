@@ -6,8 +6,8 @@
 //! memberships, which lets a linear classifier bend.
 //!
 //! Sampling may be irregular and have gaps. What could not be used (missing samples, rejected
-//! cycles, windows with too few samples) is counted and reported. All of it takes time linear in the
-//! signal for given options.
+//! cycles, windows with too few samples) is counted and reported. All of it takes time linear in
+//! the signal for given options.
 
 mod channel;
 mod cycles;

@@ -6,7 +6,8 @@ use crate::Result;
 use crate::error::require;
 
 /// Settings of [`find_cycles`](super::find_cycles) and, by `neighbours`, of
-/// [`session_from_signal`](super::session_from_signal). The defaults suit a chest band sampled at 20 to 25 Hz.
+/// [`session_from_signal`](super::session_from_signal). The defaults suit a chest band sampled at
+/// 20 to 25 Hz.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CycleOptions {
@@ -15,7 +16,8 @@ pub struct CycleOptions {
     /// Longest step between samples that is bridged by a straight line, in seconds; a longer one
     /// ends a run, and no cycle spans two runs.
     pub max_gap: f64,
-    /// Width of the median filter against spikes, in seconds; spikes up to nearly half of it vanish.
+    /// Width of the median filter against spikes, in seconds; spikes up to nearly half of it
+    /// vanish.
     pub despike: f64,
     /// Width of the moving average, in seconds. All reported values are read after it.
     pub smoothing: f64,
@@ -24,8 +26,8 @@ pub struct CycleOptions {
     pub baseline: f64,
     /// Width of the window whose range is the swing at a moment, in seconds; about one cycle.
     pub breath: f64,
-    /// Width of the neighbourhood whose median swing is the usual one, in seconds; many cycles, so that
-    /// a few deep breaths do not hide shallow ones beside them.
+    /// Width of the neighbourhood whose median swing is the usual one, in seconds; many cycles, so
+    /// that a few deep breaths do not hide shallow ones beside them.
     pub neighbourhood: f64,
     /// Smallest rise and fall of a cycle, as a share of the usual swing of its neighbourhood.
     pub prominence: f64,
@@ -70,7 +72,6 @@ impl CycleOptions {
     /// Checks every setting.
     pub fn check(&self) -> Result<()> {
         let above_zero = [
-            ("rate", self.rate),
             ("max_gap", self.max_gap),
             ("baseline", self.baseline),
             ("breath", self.breath),
@@ -81,6 +82,9 @@ impl CycleOptions {
         for (name, value) in above_zero {
             require(name, value, value > 0.0, "a finite number above 0")?;
         }
+        // A grid finer than any sensor would only fill the memory.
+        let is_rate = self.rate > 0.0 && self.rate <= 1e4;
+        require("rate", self.rate, is_rate, "a number above 0, 10000 at most")?;
         let at_least_zero = [
             ("despike", self.despike),
             ("smoothing", self.smoothing),

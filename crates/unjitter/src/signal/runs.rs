@@ -1,8 +1,8 @@
 //! Stretches without gaps, resampled to a uniform grid.
 //!
 //! Filters need equal spacing, sensors do not deliver it. Samples are joined by straight lines and
-//! read off at equal steps; a gap that is too long for a straight line ends the run. Times are taken
-//! relative to the first sample of a run, so that epoch seconds lose no digits.
+//! read off at equal steps; a gap that is too long for a straight line ends the run. Times are
+//! taken relative to the first sample of a run, so that epoch seconds lose no digits.
 
 use super::Signal;
 

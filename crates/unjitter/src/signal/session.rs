@@ -1,11 +1,12 @@
 //! From a chest-band signal to a session of breaths, with its true labels kept apart.
 
 use super::{CycleOptions, Cycles, Signal, cycle_features, find_cycles};
+use crate::error::require;
 use crate::session::nearest;
 use crate::{Recording, Result, Session};
 
-/// A session made from a signal whose true events are known. The session itself knows no label and no
-/// stamp, so nothing can leak into learning by accident.
+/// A session made from a signal whose true events are known. The session itself knows no label and
+/// no stamp, so nothing can leak into learning by accident.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledSession {
     /// One instance per respiration cycle, at the start of the cycle.
@@ -34,8 +35,8 @@ impl LabelledSession {
 /// Finds the cycles of `signal`, describes them, and labels as true those that begin nearest to a
 /// true event.
 ///
-/// An event is the beginning of a breath. It belongs to the cycle that starts nearest to it, if that is
-/// within `tolerance` seconds and no earlier event has it; otherwise it is missed.
+/// An event is the beginning of a breath. It belongs to the cycle that starts nearest to it, if
+/// that is within `tolerance` seconds and no earlier event has it; otherwise it is missed.
 pub fn session_from_signal(
     name: &str,
     signal: &Signal,
@@ -43,6 +44,7 @@ pub fn session_from_signal(
     options: &CycleOptions,
     tolerance: f64,
 ) -> Result<LabelledSession> {
+    require("tolerance", tolerance, tolerance >= 0.0, "a finite number of at least 0")?;
     let cycles = find_cycles(signal, options)?;
     let starts: Vec<f64> = cycles.cycles.iter().map(|cycle| cycle.start).collect();
     let mut labels = vec![false; starts.len()];

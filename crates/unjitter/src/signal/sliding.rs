@@ -1,10 +1,11 @@
 //! Sliding averages and quantiles over a centred window, which shrinks at the ends.
 //!
-//! Averages add and subtract one value a step. Quantiles keep the window sorted; a step moves part of
-//! one window, so the time is linear in the signal for a window of given width.
+//! Averages add and subtract one value a step. Quantiles keep the window sorted; a step moves part
+//! of one window, so the time is linear in the signal for a window of given width.
 
 /// Mean over `half` values on each side of each value.
 pub(super) fn moving_mean(values: &[f64], half: usize) -> Vec<f64> {
+    let half = half.min(values.len());
     // Sums of differences from the first value: a large offset costs no digits.
     let origin = values.first().copied().unwrap_or(0.0);
     let mut sums = Vec::with_capacity(values.len() + 1);
@@ -22,7 +23,8 @@ pub(super) fn moving_mean(values: &[f64], half: usize) -> Vec<f64> {
 
 /// `read(sorted window)` for the window of `half` values on each side of each value.
 pub(super) fn moving_sorted(values: &[f64], half: usize, read: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    let mut sorted: Vec<f64> = values[..half.min(values.len())].to_vec();
+    let half = half.min(values.len());
+    let mut sorted: Vec<f64> = values[..half].to_vec();
     sorted.sort_by(f64::total_cmp);
     (0..values.len())
         .map(|i| {
@@ -68,7 +70,11 @@ mod tests {
 
     fn windows(values: &[f64], half: usize) -> Vec<Vec<f64>> {
         (0..values.len())
-            .map(|i| values[i.saturating_sub(half)..(i + half + 1).min(values.len())].to_vec())
+            .map(|i| {
+                values[i.saturating_sub(half)
+                    ..i.saturating_add(half).saturating_add(1).min(values.len())]
+                    .to_vec()
+            })
             .collect()
     }
 
@@ -77,7 +83,7 @@ mod tests {
         let mut random = Random::new(1);
         // Few distinct values, so that windows hold ties.
         let values: Vec<f64> = (0..60).map(|_| random.below(9) as f64 - 4.0).collect();
-        for half in [0, 1, 3, 40, 80] {
+        for half in [0, 1, 3, 40, 80, usize::MAX] {
             let means = moving_mean(&values, half);
             let medians = moving_median(&values, half);
             for (i, window) in windows(&values, half).into_iter().enumerate() {

@@ -1,7 +1,7 @@
 //! How the power of a window is shared between frequency bands.
 //!
-//! The window is made uniform by straight lines, freed of its mean and tapered by a Hann window, then
-//! transformed by a real FFT: O(n log n) for n samples.
+//! The window is made uniform by straight lines, freed of its mean and tapered by a Hann window,
+//! then transformed by a real FFT: O(n log n) for n samples.
 
 use std::fmt;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ impl Spectrum {
         self.taper.len()
     }
 
-    /// The share of the power (without the mean) in each band from `low` to below `high` Hz; zeros for a
-    /// constant window.
+    /// The share of the power (without the mean) in each band from `low` to below `high` Hz; zeros
+    /// for a constant window.
     pub(super) fn shares(&self, mut values: Vec<f64>, bands: &[(f64, f64)]) -> Vec<f64> {
         let origin = values[0];
         let mean = values.iter().map(|value| value - origin).sum::<f64>() / values.len() as f64;

@@ -2,12 +2,13 @@
 
 use super::sliding::quantile;
 
-/// Names of the statistics of [`summarise`], in order; values are in units of the signal unless they
-/// are shares or counts.
+/// Names of the statistics of one channel in one window, in order; in units of the signal unless
+/// they are moments or counts.
 ///
-/// `skewness` and `kurtosis` (in excess of the normal) are moments divided by powers of the population
-/// standard deviation, zero for a constant window. `mean_crossings` counts changes of side about the
-/// mean per second. `mean_absolute_difference` is between samples that follow each other.
+/// `skewness` and `kurtosis` (in excess of the normal) are moments divided by powers of the
+/// population standard deviation, zero for a constant window. `mean_crossings` counts changes of
+/// side about the mean per second. `mean_absolute_difference` is between samples that follow each
+/// other.
 pub const SUMMARIES: &[&str] = &[
     "mean",
     "sd",

@@ -1,8 +1,8 @@
 //! Sliding windows over any sensor, each an instance with summary features.
 //!
-//! Windows are cut by time, not by number of samples, so channels may have rates of their own and lose
-//! samples. A window that has lost too many is left out and counted. Time is O(n log n) in the samples
-//! of all windows.
+//! Windows are cut by time, not by number of samples, so channels may have rates of their own and
+//! lose samples. A window that has lost too many is left out and counted. Time is O(n log n) in the
+//! samples of all windows.
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};

@@ -31,8 +31,8 @@ fn cycles(signal: &Signal) -> Vec<Cycle> {
     find_cycles(signal, &from_trough()).unwrap().cycles
 }
 
-/// Exactly the breaths that begin at `troughs`, placed to within `seconds` and as deep as the wave to
-/// within `amplitude`.
+/// Exactly the breaths that begin at `troughs`, placed to within `seconds` and as deep as the wave
+/// to within `amplitude`.
 #[track_caller]
 fn assert_breaths(found: &[Cycle], troughs: &[f64], seconds: f64, amplitude: f64) {
     assert_eq!(found.len(), troughs.len(), "cycles start at {:?}", starts(found));
@@ -79,7 +79,8 @@ fn drift_irregular_sampling_spikes_and_noise_change_nothing() {
         count += 1;
         wave(t) - if count % 97 < 2 { 8.0 } else { 0.0 }
     });
-    // Spikes of two samples, four times the swing, downwards; a peak beside one is cut by a step or two.
+    // Spikes of two samples, four times the swing, downwards; a peak beside one is cut by a step or
+    // two.
     assert_breaths(&cycles(&spiky), &all, 0.2, 0.06);
 
     let noisy = signal(regular(122.0), |&t| wave(t) + 0.1 * random.normal());
@@ -122,7 +123,8 @@ fn inhalation_begins_where_a_pause_ends() {
     assert_eq!(found.cycles.len(), 19);
     for (k, cycle) in found.cycles.iter().enumerate() {
         let want = 5.0 * (k + 1) as f64;
-        // A tenth of the rise is reached after acos(0.8)/TAU·3 = 0.31 s; the noise moves it by 0.1 s.
+        // A tenth of the rise is reached after acos(0.8)/TAU·3 = 0.31 s; the noise moves it by 0.1
+        // s.
         assert!((0.15..0.45).contains(&(cycle.start - want)), "{want}: {cycle:?}");
     }
 }

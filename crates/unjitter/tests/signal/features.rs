@@ -24,26 +24,28 @@ fn triangle(run: usize, start: f64, rise: f64, fall: f64, height: f64) -> Cycle 
 fn every_feature_of_three_triangles() {
     let cycles = [
         triangle(0, 0.0, 1.0, 3.0, 2.0),
-        triangle(0, 4.0, 2.0, 4.0, 8.0),
+        // Falls below where it rose from.
+        Cycle { end_value: 6.0, ..triangle(0, 4.0, 2.0, 4.0, 8.0) },
         triangle(1, 20.0, 1.0, 1.0, 2.0),
     ];
     let features = cycle_features(&cycles, 1);
     assert_eq!(features.dim(), (3, CYCLE_FEATURES.len()));
     let row = |i: usize| features.row(i).to_vec();
-    // Basic; ratios, rates and fullness; relative to the median of the cycles ±1; from previous; from next.
+    // Basic; ratios, rates and fullness; relative to the median of the cycles ±1; from previous;
+    // from next.
     let zeros = [0.0; 6];
     let first = [
         [1.0, 3.0, 4.0, 2.0, 2.0, 2.0],
         [1.0 / 3.0, 1.0, 2.0, 2.0 / 3.0, 0.5, 0.5],
-        [1.0 / 1.5, 3.0 / 3.5, 4.0 / 5.0, 2.0 / 5.0, 2.0 / 5.0, 2.0 / 5.0],
+        [1.0 / 1.5, 3.0 / 3.5, 4.0 / 5.0, 2.0 / 5.0, 2.0 / 7.0, 2.0 / 5.0],
         zeros,
-        [-1.0, -1.0, -2.0, -6.0, -6.0, -6.0],
+        [-1.0, -1.0, -2.0, -6.0, -10.0, -6.0],
     ];
     let second = [
-        [2.0, 4.0, 6.0, 8.0, 8.0, 8.0],
-        [0.5, 1.0, 4.0, 2.0, 0.5, 0.5],
-        [2.0, 4.0 / 3.0, 1.5, 4.0, 4.0, 4.0],
-        [1.0, 1.0, 2.0, 6.0, 6.0, 6.0],
+        [2.0, 4.0, 6.0, 8.0, 12.0, 8.0],
+        [0.5, 8.0 / 12.0, 4.0, 3.0, 0.5, 0.5],
+        [2.0, 4.0 / 3.0, 1.5, 4.0, 6.0, 4.0],
+        [1.0, 1.0, 2.0, 6.0, 10.0, 6.0],
         // The next cycle is of another run.
         zeros,
     ];
@@ -89,6 +91,8 @@ fn events_label_the_cycle_that_begins_nearest() {
     let times = labelled.event_times();
     // One step of the grid and half the filters.
     assert!((times[0] - 10.0).abs() < 0.1 && (times[1] - 15.0).abs() < 0.1, "{times:?}");
+
+    assert!(session_from_signal("wave", &triangle_wave(), &[], &options, f64::NAN).is_err());
 
     assert!(labelled.session.labels().is_none() && labelled.session.stamps().is_empty());
     assert_eq!(labelled.recording().truth, Some(labelled.labels));

@@ -21,7 +21,7 @@ fn value(found: &Windows, window: usize, name: &str) -> f64 {
 
 #[test]
 fn summaries_follow_their_formulas() {
-    let values = vec![1.0, 4.0, 2.0, 8.0, 5.0, 7.0, 1.0, 4.0];
+    let values = vec![1.0, 8.0, 4.0, 5.0, 7.0, 4.0, 2.0, 1.0];
     let times = (0..8).map(f64::from).collect();
     let signal = Signal::new(times, values.clone()).unwrap();
     let found = windows(&[signal], &options(8.0, 8.0)).unwrap();
@@ -43,14 +43,15 @@ fn summaries_follow_their_formulas() {
         ("quantile_75", 5.5),
         ("quantile_90", 7.3),
         ("max", 8.0),
-        // Below, (at), below, above, above, above, below, (at): two in eight seconds.
+        // Below, above, (at), above, above, (at), below, below: two in eight seconds.
         ("mean_crossings", 0.25),
-        ("mean_absolute_difference", (3.0 + 2.0 + 6.0 + 3.0 + 2.0 + 6.0 + 3.0) / 7.0),
+        ("mean_absolute_difference", (7.0 + 4.0 + 1.0 + 2.0 + 3.0 + 2.0 + 1.0) / 7.0),
     ];
     assert_eq!(want.len(), SUMMARIES.len());
     for (name, want) in want {
         let got = value(&found, 0, name);
-        assert!((got - want).abs() < 1e-13, "{name} is {got}, expected {want}"); // rounding of O(10) terms
+        // Rounding of sums of eight terms of O(10).
+        assert!((got - want).abs() < 1e-13, "{name} is {got}, expected {want}");
     }
 }
 
@@ -74,7 +75,8 @@ fn a_tone_lands_in_its_band() {
         let found = windows(&[signal], &options).unwrap();
         for row in found.features.rows() {
             let shares = &row.to_vec()[SUMMARIES.len()..];
-            // A Hann window keeps all but 0.1 % within two bins, half a hertz; the tones are further in.
+            // A Hann window keeps all but 0.1 % within two bins, half a hertz; the tones are
+            // further in.
             assert!(shares[band] > 0.998, "{tone} Hz: {shares:?}");
         }
     }
@@ -130,7 +132,8 @@ fn windows_with_too_few_samples_are_skipped_and_counted() {
     let values = times.iter().map(|t| t.sin()).collect();
     let gappy = Signal::new(times, values).unwrap();
     let found = windows(&[gappy], &WindowOptions { min_share: 0.6, ..options(4.0, 2.0) }).unwrap();
-    // Of [4, 8), [6, 10) and [8, 12) the second has 30 % of its samples, the first 53 %, the third 78 %.
+    // Of [4, 8), [6, 10) and [8, 12) the second has 30 % of its samples, the first 53 %, the third
+    // 78 %.
     assert_eq!((found.times.len(), found.skipped), (7, 2));
     assert!(!found.times.contains(&6.0) && !found.times.contains(&8.0));
 }

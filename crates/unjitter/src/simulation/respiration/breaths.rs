@@ -3,7 +3,8 @@
 use super::Respiration;
 use crate::math::Random;
 
-/// Breaths before the first and after the last that count: a detector of cycles loses those at the ends.
+/// Breaths before the first and after the last that count: a detector of cycles loses those at the
+/// ends.
 const MARGIN: usize = 2;
 
 /// What one person is like.
@@ -92,7 +93,8 @@ impl Breath {
     }
 }
 
-/// A value that wanders about zero: x ← r·x + noise, with the given standard deviation in the long run.
+/// A value that wanders about zero: x ← r·x + noise, with the given standard deviation in the long
+/// run.
 #[derive(Debug)]
 struct Wander {
     value: f64,
@@ -112,8 +114,8 @@ impl Wander {
     }
 }
 
-/// The breaths of one session: `others` ordinary, talking or sighing ones, with `puffs` in one stretch
-/// among them, and a few at both ends.
+/// The breaths of one session: `others` ordinary, talking or sighing ones, with `puffs` in one
+/// stretch among them, and a few at both ends.
 pub(super) fn sequence(
     subject: &Subject,
     puffs: usize,
@@ -186,8 +188,8 @@ fn disguise(
     }
 }
 
-/// Which breaths are puffs: one stretch, with at least one other breath between two of them where there
-/// are enough.
+/// Which breaths are puffs: one stretch, with at least one other breath between two of them where
+/// there are enough.
 fn plan(puffs: usize, others: usize, random: &mut Random) -> Vec<bool> {
     let most = others.checked_div(puffs).unwrap_or(0);
     let mut gaps: Vec<usize> =

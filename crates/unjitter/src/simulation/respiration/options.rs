@@ -15,9 +15,11 @@ pub struct Respiration {
     pub sessions: usize,
     /// Puffs in all recordings together.
     pub puffs: usize,
-    /// Other breaths in all recordings together. As many cycles are found, to within a few per cent.
+    /// Other breaths in all recordings together. As many cycles are found, to within a few per
+    /// cent.
     pub negatives: usize,
-    /// How much puffs and other breaths are alike: 0 (each puff is a full one, no sigh is held) to 1.
+    /// How much puffs and other breaths are alike: 0 (each puff is a full one, no sigh is held) to
+    /// 1.
     pub overlap: f64,
     /// Share of the time spent talking, 0 to 0.9.
     pub talking: f64,
@@ -46,7 +48,7 @@ impl Respiration {
             sessions: 13,
             puffs: 179,
             negatives: 3180,
-            overlap: 0.13,
+            overlap: 0.12,
             talking: 0.15,
             sighs: 0.03,
             movements: 0.5,

@@ -1,7 +1,7 @@
 //! The curve of a chest that breathes, before any sensor.
 //!
-//! Inhalation is half a cosine; a held breath sinks a little; exhalation falls fast at first and then
-//! slowly; a pause is flat.
+//! Inhalation is half a cosine; a held breath sinks a little; exhalation falls fast at first and
+//! then slowly; a pause is flat.
 
 use std::f64::consts::{PI, TAU};
 
@@ -13,8 +13,8 @@ const SYLLABLES: f64 = 1.6;
 /// How much of its depth a held breath loses per second.
 const LEAK: f64 = 0.05;
 
-/// Fullness of the chest `rate` times a second, from the first breath to the end of the last; zero is
-/// rest, one an ordinary breath.
+/// Fullness of the chest `rate` times a second, from the first breath to the end of the last; zero
+/// is rest, one an ordinary breath.
 pub(super) fn draw(breaths: &[Breath], rate: f64) -> Vec<f64> {
     let mut curve = Vec::new();
     let mut rest = 0.0;
@@ -68,6 +68,8 @@ mod tests {
         // Steepest: depth·(π/2)·0.001 a step in inhalation.
         assert!(curve.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.005));
         assert!((curve[1000] - 1.5).abs() < 1e-12); // one cosine
+        // Half a second at a loss of 5 % a second.
+        assert!((curve[1500] - 1.5 * 0.975).abs() < 1e-12);
         assert_eq!((curve[0], curve[3999]), (0.0, 0.1));
     }
 }
