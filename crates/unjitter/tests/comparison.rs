@@ -9,9 +9,13 @@ use unjitter::signal::CycleOptions;
 use unjitter::simulation::{Annotator, Respiration};
 use unjitter::{Model, Priors, Recording};
 
-/// Eight sessions with the paper's share of puffs, and the median spacing of breaths.
-fn breaths(seed: u64) -> (Vec<Recording>, f64) {
-    let preset = Respiration { sessions: 8, puffs: 100, negatives: 1780, ..Respiration::mpuff() };
+/// About half of the preset's recordings.
+fn reduced() -> Respiration {
+    Respiration { sessions: 8, puffs: 100, negatives: 1780, ..Respiration::mpuff() }
+}
+
+/// Recordings of a seed, and the median spacing of their breaths.
+fn breaths(preset: &Respiration, seed: u64) -> (Vec<Recording>, f64) {
     let recordings: Vec<Recording> = preset
         .simulate(seed)
         .unwrap()
@@ -49,14 +53,23 @@ fn f1(data: &[Recording]) -> [f64; 4] {
     std::array::from_fn(|k| judged[k].pooled().unwrap().scores().f1)
 }
 
+/// The mean over three seeds: one seed alone says little about half a dozen sessions.
+fn mean_f1(annotator: impl Fn(f64) -> Annotator) -> [f64; 4] {
+    let mut mean = [0.0; 4];
+    for seed in 0..3 {
+        let (recordings, spacing) = breaths(&reduced(), seed);
+        let scores = f1(&annotate(&recordings, &annotator(spacing)));
+        mean.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score / 3.0);
+    }
+    mean
+}
+
 #[test]
 fn ours_degrades_least_as_stamps_scatter() {
-    let (recordings, spacing) = breaths(0);
-    let at = |sigma: f64| f1(&annotate(&recordings, &Annotator::paper_spread(sigma * spacing)));
+    let at = |sigma: f64| mean_f1(|spacing| Annotator::paper_spread(sigma * spacing));
     let [exact, one, two, four] = [at(0.25), at(1.0), at(2.0), at(4.0)];
     for [hand, ours, witnesses, naive] in [one, two, four] {
         assert!(ours > witnesses && ours > naive, "{one:?} {two:?} {four:?}");
-        // Measured 0.99 to 1.05 of the ceiling.
         assert!(ours > 0.95 * hand, "{one:?} {two:?} {four:?}");
     }
     let fall = |learner: usize| exact[learner] - four[learner];
@@ -65,10 +78,9 @@ fn ours_degrades_least_as_stamps_scatter() {
 
 #[test]
 fn ours_degrades_least_as_stamps_go_missing() {
-    let (recordings, spacing) = breaths(0);
     let at = |pressed: f64| {
-        let annotator = Annotator { miss: 1.0 - pressed, ..Annotator::gaussian(0.0, spacing) };
-        f1(&annotate(&recordings, &annotator))
+        let miss = 1.0 - pressed;
+        mean_f1(|spacing| Annotator { miss, ..Annotator::gaussian(0.0, spacing) })
     };
     let (all, some) = (at(1.0), at(0.7));
     for learner in [2, 3] {
@@ -79,21 +91,22 @@ fn ours_degrades_least_as_stamps_go_missing() {
 
 #[test]
 fn held_out_evidence_chooses_nearly_as_well_as_clean_labels() {
-    let (recordings, spacing) = breaths(1);
-    let data = annotate(&recordings, &Annotator::paper_spread(spacing));
     let grid = || {
-        Contender::grid([0.01, 1.0, 100.0, 1e4].map(|weight_precision| {
+        Contender::grid([0.1, 1.0, 10.0, 100.0].map(|weight_precision| {
             let priors = Priors { weight_precision, ..Priors::default() };
             Imprecise { model: Model { priors, ..Model::default() }, ..Imprecise::default() }
         }))
     };
-    let by = |criterion| {
+    let by = |criterion, seed| {
+        let (recordings, spacing) = breaths(&Respiration::mpuff(), seed);
+        let data = annotate(&recordings, &Annotator::paper_spread(spacing));
         let criterion = Some(criterion);
         let options =
             CrossValidation { folds: 4, inner_folds: 3, criterion, ..CrossValidation::default() };
         judge(&data, &[grid()], &options)[0].pooled().unwrap().scores().f1
     };
-    let (labels, evidence) = (by(Criterion::F1), by(Criterion::LogEvidence));
+    let mean = |criterion| (by(criterion, 0) + by(criterion, 1)) / 2.0;
+    let (labels, evidence) = (mean(Criterion::F1), mean(Criterion::LogEvidence));
     // The promise: at most 2 % of the F1.
     assert!(evidence > 0.98 * labels, "{evidence} by evidence, {labels} by labels");
 }
