@@ -93,7 +93,8 @@ impl Model {
         watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<Fitted> {
         match options.threads {
-            None => self.fit_here(sessions, options, watch),
+            // In the pool as a whole: handing over every evaluation would cost more than a small one.
+            None => rayon::scope(|_| self.fit_here(sessions, options, watch)),
             Some(threads) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool = pool.map_err(|_| Error::OutOfRange {

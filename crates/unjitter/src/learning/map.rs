@@ -261,10 +261,12 @@ impl Objective for MapObjective<'_> {
     fn evaluate(&self, free: &[f64], gradient: &mut [f64]) -> f64 {
         let params = self.full(free);
         let tables = self.parts.tables(&params, self.max_stamps);
-        let sums: Result<Vec<Sums>, Impossible> = (0..self.tasks.len())
-            .into_par_iter()
-            .map(|task| self.task(task, &params, &tables))
-            .collect();
+        let run = |task| self.task(task, &params, &tables);
+        let sums: Result<Vec<Sums>, Impossible> = match self.tasks.len() {
+            // Not worth handing to another thread.
+            1 => run(0).map(|sums| vec![sums]),
+            tasks => (0..tasks).into_par_iter().map(run).collect(),
+        };
         let Ok(sums) = sums else { return f64::INFINITY };
         let mut total = self.zero(&tables);
         for own in sums {
