@@ -1,7 +1,8 @@
 //! One evaluation of the objective, beside a plain logistic loss over the same features.
 //!
 //! `cost`: value + gradient at paper size and at 10⁴, 10⁵ and 10⁶ instances in one session (4 % as
-//! many stamps, spread of one spacing, one thread), and the fused logistic loss beside each.
+//! many stamps, spread of one spacing; a single session runs on one thread), and the fused logistic
+//! loss beside each.
 //! The extra memory per instance is printed first. `growth`: the same with a single feature, so that
 //! what grows is inference and not the traffic of features through the caches. `parts`: count and
 //! noise models side by side.
@@ -85,7 +86,6 @@ fn fused_logistic(session: &Session, labels: &[f64], w: &[f64], gradient: &mut [
 }
 
 fn cost(c: &mut Criterion) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let mut group = c.benchmark_group("cost");
     group
         .sample_size(20)
@@ -108,14 +108,14 @@ fn cost(c: &mut Criterion) {
         let objective = problem.objective().unwrap();
         let params = params(objective.dim());
         let mut gradient = vec![0.0; objective.dim()];
-        pool.install(|| objective.evaluate(&params, &mut gradient));
+        objective.evaluate(&params, &mut gradient);
         let extra = PEAK.load(Ordering::Relaxed) - before;
         println!(
             "L = {instances}: {:.1} bytes per instance beyond the session",
             extra as f64 / instances as f64
         );
         group.bench_function(BenchmarkId::new("objective", instances), |b| {
-            b.iter(|| pool.install(|| objective.evaluate(black_box(&params), &mut gradient)));
+            b.iter(|| objective.evaluate(black_box(&params), &mut gradient));
         });
     }
     group.finish();
@@ -123,7 +123,6 @@ fn cost(c: &mut Criterion) {
 
 /// One feature only: time per instance must not depend on the length of the session.
 fn growth(c: &mut Criterion) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let mut group = c.benchmark_group("growth");
     group
         .sample_size(20)
@@ -138,7 +137,7 @@ fn growth(c: &mut Criterion) {
         let mut gradient = vec![0.0; objective.dim()];
         group.throughput(Throughput::Elements(instances as u64));
         group.bench_function(BenchmarkId::new("objective", instances), |b| {
-            b.iter(|| pool.install(|| objective.evaluate(black_box(&params), &mut gradient)));
+            b.iter(|| objective.evaluate(black_box(&params), &mut gradient));
         });
     }
     group.finish();
@@ -146,7 +145,6 @@ fn growth(c: &mut Criterion) {
 
 /// Inference alone, no features to speak of, over parts and spreads.
 fn parts(c: &mut Criterion) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let mut group = c.benchmark_group("parts");
     group
         .sample_size(10)
@@ -176,7 +174,7 @@ fn parts(c: &mut Criterion) {
             let mut gradient = vec![0.0; objective.dim()];
             let name = format!("{} {} {spread}", counts.name(), noise.name());
             group.bench_function(name, |b| {
-                b.iter(|| pool.install(|| objective.evaluate(black_box(&params), &mut gradient)));
+                b.iter(|| objective.evaluate(black_box(&params), &mut gradient));
             });
         }
     }
