@@ -252,6 +252,7 @@ fn first_order_evidence(times: &[f64], stamps: &[f64], log_odds: &[f64]) -> f64 
     let tables = CountTables::new([table.clone(), table], Some([0.0, 0.0]));
     let mut solver = SpanSolver::default();
     widen(&mut Band::default(), times, stamps, &Flat, &tables, |band| {
+        band.load(0..stamps.len(), times, stamps, &Flat)?;
         let mut shares = vec![0.0; band.cells()];
         let mut d_log_odds = vec![0.0; times.len()];
         let mut expected = Expected::zeros(&tables);

@@ -3,11 +3,14 @@
 //! A window holds every instance whose density is within `log_drop` of the best that any instance
 //! gives this stamp. Windows are contiguous and move forward with the stamps, so the stamps fall
 //! into *blocks* whose windows overlap; blocks do not touch each other, and the instances between
-//! them are silent. Work and memory are O(cells), the summed lengths of the windows.
+//! them are silent. Work is O(cells), the summed lengths of the windows. Densities are filled in for
+//! a run of stamps at a time, so that a long session needs no more memory for them than a short one
+//! and they stay in cache while they are used.
 
 use std::ops::Range;
 
 use super::DelayDensity;
+use super::span::Trouble;
 use crate::math::exp_in_place;
 
 /// The instances first..end that a stamp can have come from.
@@ -40,13 +43,15 @@ pub struct Span {
     pub stamps: Range<usize>,
 }
 
-/// The windows of a session's stamps and the densities within them.
+/// The windows of a session's stamps, and the densities within those of a run of stamps.
 #[derive(Debug, Clone, Default)]
 pub struct Band {
     instances: usize,
     log_drop: f64,
     windows: Vec<Window>,
-    /// Cells of stamp l are `offsets[l]..offsets[l + 1]`, one per instance of its window.
+    /// First of the stamps whose densities are filled in.
+    first: usize,
+    /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`, one per instance of its window.
     offsets: Vec<usize>,
     delays: Vec<f64>,
     log_densities: Vec<f64>,
@@ -56,7 +61,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// Fills the band anew, keeping its buffers. `times` and `stamps` do not decrease.
+    /// Places the windows anew, keeping buffers. `times` and `stamps` do not decrease.
     ///
     /// On failure names a stamp that has no instance within the support of the density.
     pub fn rebuild(
@@ -68,8 +73,18 @@ impl Band {
     ) -> Result<(), usize> {
         self.instances = times.len();
         self.log_drop = log_drop;
-        self.place_windows(times, stamps, density)?;
-        self.fill_delays(times, stamps);
+        self.place_windows(times, stamps, density)
+    }
+
+    /// Fills in the densities of a run of stamps, instead of those of the run before.
+    pub fn load(
+        &mut self,
+        run: Range<usize>,
+        times: &[f64],
+        stamps: &[f64],
+        density: &dyn DelayDensity,
+    ) -> Result<(), Trouble> {
+        self.fill_delays(run, times, stamps);
         self.log_densities.resize(self.delays.len(), 0.0);
         density.log_density(&self.delays, &mut self.log_densities);
         self.scale_densities()
@@ -90,7 +105,7 @@ impl Band {
         self.instances
     }
 
-    /// Number of cells.
+    /// Number of cells of the loaded stamps.
     pub fn cells(&self) -> usize {
         self.delays.len()
     }
@@ -100,9 +115,9 @@ impl Band {
         &self.windows
     }
 
-    /// Where the cells of a stamp lie.
+    /// Where the cells of a loaded stamp lie.
     pub fn cells_of(&self, stamp: usize) -> Range<usize> {
-        self.offsets[stamp]..self.offsets[stamp + 1]
+        self.offsets[stamp - self.first]..self.offsets[stamp - self.first + 1]
     }
 
     /// Delays z − t, one per cell.
@@ -122,14 +137,14 @@ impl Band {
 
     /// Log of the largest density of a stamp.
     pub(super) fn log_scale(&self, stamp: usize) -> f64 {
-        self.log_scales[stamp]
+        self.log_scales[stamp - self.first]
     }
 
     /// The density of one cell, zero outside the window.
     pub(super) fn density_at(&self, stamp: usize, instance: usize) -> f64 {
         let window = self.windows[stamp];
         if (window.first..window.end).contains(&instance) {
-            self.densities[self.offsets[stamp] + instance - window.first]
+            self.densities[self.offsets[stamp - self.first] + instance - window.first]
         } else {
             0.0
         }
@@ -207,24 +222,25 @@ impl Band {
         }
     }
 
-    fn fill_delays(&mut self, times: &[f64], stamps: &[f64]) {
+    fn fill_delays(&mut self, run: Range<usize>, times: &[f64], stamps: &[f64]) {
+        self.first = run.start;
         self.delays.clear();
         self.offsets.clear();
         self.offsets.push(0);
-        for (window, &stamp) in self.windows.iter().zip(stamps) {
+        for (window, &stamp) in self.windows[run.clone()].iter().zip(&stamps[run]) {
             self.delays.extend(times[window.first..window.end].iter().map(|t| stamp - t));
             self.offsets.push(self.delays.len());
         }
     }
 
-    fn scale_densities(&mut self) -> Result<(), usize> {
+    fn scale_densities(&mut self) -> Result<(), Trouble> {
         self.densities.clear();
         self.log_scales.clear();
-        for stamp in 0..self.windows.len() {
-            let cells = &self.log_densities[self.offsets[stamp]..self.offsets[stamp + 1]];
+        for cells in self.offsets.windows(2) {
+            let cells = &self.log_densities[cells[0]..cells[1]];
             let best = cells.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             if best == f64::NEG_INFINITY {
-                return Err(stamp);
+                return Err(Trouble::Narrow);
             }
             self.densities.extend(cells.iter().map(|v| v - best));
             self.log_scales.push(best);
@@ -304,7 +320,10 @@ mod tests {
 
     fn band(times: &[f64], stamps: &[f64], log_drop: f64, support: f64) -> Result<Band, usize> {
         let mut band = Band::default();
-        band.rebuild(times, stamps, &Tent { support }, log_drop).map(|()| band)
+        let density = Tent { support };
+        band.rebuild(times, stamps, &density, log_drop)?;
+        band.load(0..stamps.len(), times, stamps, &density).unwrap();
+        Ok(band)
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl Lattice<'_> {
     /// each has its marginal.
     pub(super) fn widened<T>(
         &self,
-        mut attempt: impl FnMut(&Lattice<'_>, &Band) -> Result<T, Trouble>,
+        mut attempt: impl FnMut(&Lattice<'_>, &mut Band) -> Result<T, Trouble>,
     ) -> Result<T, Impossible> {
         let counts = self.counts.without_ratios();
         let lattice = Lattice { counts: &counts, ..*self };
@@ -165,7 +165,8 @@ impl Lattice<'_> {
     }
 
     /// The log evidence within the windows of a band, if they are wide enough.
-    pub(super) fn sum(&self, band: &Band, solver: &mut SpanSolver) -> Result<f64, Trouble> {
+    pub(super) fn sum(&self, band: &mut Band, solver: &mut SpanSolver) -> Result<f64, Trouble> {
+        band.load(0..self.stamps.len(), self.times, self.stamps, self.density)?;
         let mut responsibilities = vec![0.0; band.cells()];
         let mut d_log_odds = vec![0.0; self.times.len()];
         let mut expected = Expected::zeros(self.counts);
@@ -184,7 +185,8 @@ impl Lattice<'_> {
         Ok(log_evidence)
     }
 
-    fn solve(&self, band: &Band, solver: &mut SpanSolver) -> Result<Marginals, Trouble> {
+    fn solve(&self, band: &mut Band, solver: &mut SpanSolver) -> Result<Marginals, Trouble> {
+        band.load(0..self.stamps.len(), self.times, self.stamps, self.density)?;
         let mut values = vec![0.0; band.cells()];
         let mut positive = vec![0.0; band.cells()];
         let mut d_log_odds = vec![0.0; self.times.len()];

@@ -90,7 +90,7 @@ impl InstanceWeights<'_> {
 /// What a span's solution is written to, besides its value.
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {
-    /// p(w(i,l) | z), all cells of the session.
+    /// p(w(i,l) | z), all loaded cells of the band.
     pub(super) responsibilities: &'a mut [f64],
     /// p(w(i,l), y_i = 1 | z), where asked for.
     pub(super) positive: Option<&'a mut [f64]>,
@@ -144,8 +144,8 @@ pub struct SpanSolver {
 
 impl SpanSolver {
     /// Log evidence of the span's stamps. `log_odds` (±∞ for a known label) and `d_log_odds` run
-    /// over the span's instances and `responsibilities` over all cells of the band; the latter two
-    /// are overwritten, `expected` is added to.
+    /// over the span's instances and `responsibilities` over the loaded cells of the band, which hold
+    /// the span's stamps; the latter two are overwritten, `expected` is added to.
     #[expect(
         clippy::too_many_arguments,
         reason = "three inputs of the session, one of the span, three outputs"

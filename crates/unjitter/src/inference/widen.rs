@@ -29,7 +29,7 @@ const DOUBLINGS: usize = 5;
 /// A drop beyond which no density on f64 delays falls.
 const WHOLE_SUPPORT: f64 = 1e300;
 
-/// Fills `band` and lets `attempt` work on it, with wider and wider windows until it no longer
+/// Places the windows of `band` and lets `attempt` work on it, with wider and wider windows until it no longer
 /// finds them narrow.
 pub fn widen<T>(
     band: &mut Band,
@@ -37,7 +37,7 @@ pub fn widen<T>(
     stamps: &[f64],
     density: &dyn DelayDensity,
     counts: &CountTables,
-    mut attempt: impl FnMut(&Band) -> Result<T, Trouble>,
+    mut attempt: impl FnMut(&mut Band) -> Result<T, Trouble>,
 ) -> Result<T, Impossible> {
     let mut log_drop = LOG_DROP + counts.log_odds_range().unwrap_or(0.0);
     for attempts in 0.. {

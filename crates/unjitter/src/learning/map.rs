@@ -13,7 +13,9 @@ use rayon::prelude::*;
 use super::data::SessionData;
 use super::objective::Objective;
 use super::supervised::{Target, cross_entropy};
-use crate::inference::{Band, CountTables, Expected, Impossible, SpanSolver, Trouble, widen};
+use crate::inference::{
+    Band, CountTables, DelayDensity, Expected, Impossible, SpanSolver, Trouble, widen,
+};
 use crate::math::{log_sigmoid, sigmoid};
 use crate::model::Parts;
 use crate::model::classifier::Classifier;
@@ -23,8 +25,11 @@ use crate::prior::Priors;
 /// Instances per task, about: enough to make the bookkeeping small, few enough to share out.
 const TASK_INSTANCES: usize = 4096;
 
-/// Numbers of prepared features per span: 256 KiB, which stay in the second-level cache.
+/// Numbers that a span may work on: 256 KiB, which stay in the second-level cache.
 const SPAN_NUMBERS: usize = 1 << 15;
+
+/// Numbers per instance besides its features, about: log-odds, weights, derivatives, cells.
+const WORK_COLUMNS: usize = 10;
 
 /// Minus the log posterior of all parameters given the sessions' stamps, as a function of the
 /// parameters that are not frozen.
@@ -143,46 +148,47 @@ impl<'a> MapObjective<'a> {
         let (times, stamps) = (&session.times, &session.stamps);
         let solved = widen(&mut band, times, stamps, &density, tables, |band| {
             let mut own = self.zero(tables);
-            self.spans(session, band, params, tables, workspace, &mut own).map(|()| own)
+            self.spans(session, band, params, tables, &density, workspace, &mut own)?;
+            Ok(own)
         });
         if let Ok(own) = &solved {
             sums.value += own.value;
             sums.expected.add(&own.expected);
             sums.d_params.iter_mut().zip(&own.d_params).for_each(|(sum, d)| *sum += d);
-            let noise = layout.part(Part::Noise);
-            self.parts.noise.pull_back(
-                &params[noise.clone()],
-                band.delays(),
-                &workspace.responsibilities,
-                &mut sums.d_params[noise],
-            );
             self.unobserved(session, params, sums);
         }
         workspace.band = band;
         solved.map(|_| ())
     }
 
-    /// Log-odds, recursion and pull-back, span by span.
+    /// Densities, log-odds, recursion and pull-back, span by span.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the session's inputs, buffers and sums, passed on"
+    )]
     fn spans(
         &self,
         session: &SessionData<'_>,
-        band: &Band,
+        band: &mut Band,
         params: &[f64],
         tables: &CountTables,
+        density: &dyn DelayDensity,
         workspace: &mut Workspace,
         sums: &mut Sums,
     ) -> Result<(), Trouble> {
         let theta = self.parts.layout.part(Part::Classifier);
         let Workspace { solver, log_odds, pinned, d_log_odds, responsibilities, .. } = workspace;
-        responsibilities.resize(band.cells(), 0.0);
+        let noise = self.parts.layout.part(Part::Noise);
         // Odds without bound must be compared over the whole session.
         let rows = match tables.log_odds_range() {
-            Some(_) => (SPAN_NUMBERS / session.features.ncols().max(1)).max(64),
+            Some(_) => (SPAN_NUMBERS / (session.features.ncols() + WORK_COLUMNS)).max(64),
             None => usize::MAX,
         };
         for span in band.spans(rows) {
             let Range { start, end } = span.instances;
             let features = session.features.slice(s![start..end, ..]);
+            band.load(span.stamps.clone(), &session.times, &session.stamps, density)?;
+            responsibilities.resize(band.cells(), 0.0);
             log_odds.resize(end - start, 0.0);
             d_log_odds.resize(end - start, 0.0);
             self.parts.classifier.log_odds(&params[theta.clone()], features, log_odds);
@@ -202,6 +208,9 @@ impl<'a> MapObjective<'a> {
             }
             let d_theta = &mut sums.d_params[theta.clone()];
             self.parts.classifier.pull_back(&params[theta.clone()], features, d_log_odds, d_theta);
+            let d_noise = &mut sums.d_params[noise.clone()];
+            let delays = band.delays();
+            self.parts.noise.pull_back(&params[noise.clone()], delays, responsibilities, d_noise);
         }
         Ok(())
     }
