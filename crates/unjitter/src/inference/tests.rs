@@ -343,3 +343,31 @@ fn what_underflows_in_a_column_goes_to_log_space() {
         assert_learning_agrees(&lattice, &want, 1, "underflow");
     }
 }
+
+#[test]
+fn windows_reach_what_certain_rates_make_necessary() {
+    let times: Vec<f64> = (0..40).map(f64::from).collect();
+    let density = Bell { delay: 0.0, spread: 0.5, cut: f64::INFINITY };
+    // Nobody presses for nothing, and the only likely event is twenty spreads away.
+    let honest = tables("bernoulli", [f64::NEG_INFINITY, 2.0], 1);
+    let mut far = vec![-800.0; 40];
+    far[20] = 5.0;
+    // Every event is pressed, and the only known one is far from both presses.
+    let diligent = tables("bernoulli", [-3.0, f64::INFINITY], 2);
+    let mut sure = vec![-2.0; 40];
+    sure[20] = f64::INFINITY;
+    let far = Case { times: times.clone(), stamps: vec![10.0], log_odds: far };
+    let sure = Case { times, stamps: vec![1.0, 2.0], log_odds: sure };
+    for (case, counts) in [(far, &honest), (sure, &diligent)] {
+        let lattice = Lattice {
+            times: &case.times,
+            stamps: &case.stamps,
+            log_odds: &case.log_odds,
+            counts,
+            density: &density,
+        };
+        let want = dense::marginals(&lattice).unwrap();
+        assert_same(&lattice.marginals().unwrap(), &want, "certain rates");
+        assert_learning_agrees(&lattice, &want, 1, "certain rates");
+    }
+}
