@@ -60,6 +60,13 @@ struct Case {
     log_odds: Vec<f64>,
 }
 
+impl Case {
+    fn lattice<'a>(&'a self, counts: &'a CountTables, density: &'a Bell) -> Lattice<'a> {
+        let Self { times, stamps, log_odds } = self;
+        Lattice { times, stamps, log_odds, counts, density }
+    }
+}
+
 fn case(random: &mut Random, instances: usize, stamps: usize, gap: f64, saturation: f64) -> Case {
     let mut t = 0.0;
     let times = (0..instances)
@@ -253,13 +260,7 @@ fn enumeration_agrees_for_every_count_model() {
         // Zero densities in two of three.
         let cut = [2.0, 5.0, f64::INFINITY][random.below(3)];
         let density = Bell { delay: 0.2, spread: 0.7, cut };
-        let lattice = Lattice {
-            times: &case.times,
-            stamps: &case.stamps,
-            log_odds: &case.log_odds,
-            counts: &counts,
-            density: &density,
-        };
+        let lattice = case.lattice(&counts, &density);
         let what = format!("round {round}, {kind}");
         match enumerate(&lattice) {
             None => {
@@ -296,13 +297,7 @@ fn banded_agrees_with_dense_on_long_sessions() {
             [[-4.0, 2.0], [-27.6, 27.6], [-27.6, 0.0], [0.0, 27.6], [-3.0, -3.0]][random.below(5)];
         let counts = tables(kind, rates, stamps);
         let density = Bell { delay: 0.2, spread, cut: f64::INFINITY };
-        let lattice = Lattice {
-            times: &case.times,
-            stamps: &case.stamps,
-            log_odds: &case.log_odds,
-            counts: &counts,
-            density: &density,
-        };
+        let lattice = case.lattice(&counts, &density);
         let what = format!(
             "round {round}, {kind}, L = {instances}, M = {stamps}, spread {spread}, rates {rates:?}"
         );
@@ -331,13 +326,7 @@ fn what_underflows_in_a_column_goes_to_log_space() {
     let negatives = vec![f64::NEG_INFINITY; 4];
     let four = Case { times: vec![0.0, 1.0, 2.0, 3.0], stamps: packed, log_odds: negatives };
     for (case, counts) in [(one, &rare), (four, &many)] {
-        let lattice = Lattice {
-            times: &case.times,
-            stamps: &case.stamps,
-            log_odds: &case.log_odds,
-            counts,
-            density: &density,
-        };
+        let lattice = case.lattice(counts, &density);
         let want = dense::marginals(&lattice).unwrap();
         assert_same(&lattice.marginals().unwrap(), &want, "underflow");
         assert_learning_agrees(&lattice, &want, 1, "underflow");
@@ -359,13 +348,7 @@ fn windows_reach_what_certain_rates_make_necessary() {
     let far = Case { times: times.clone(), stamps: vec![10.0], log_odds: far };
     let sure = Case { times, stamps: vec![1.0, 2.0], log_odds: sure };
     for (case, counts) in [(far, &honest), (sure, &diligent)] {
-        let lattice = Lattice {
-            times: &case.times,
-            stamps: &case.stamps,
-            log_odds: &case.log_odds,
-            counts,
-            density: &density,
-        };
+        let lattice = case.lattice(counts, &density);
         let want = dense::marginals(&lattice).unwrap();
         assert_same(&lattice.marginals().unwrap(), &want, "certain rates");
         assert_learning_agrees(&lattice, &want, 1, "certain rates");
