@@ -167,6 +167,14 @@ pub struct Recording {
     pub truth: Option<Vec<bool>>,
 }
 
+impl Recording {
+    /// The hand-aligned labels, for whoever cannot do without.
+    pub fn hand_labels(&self) -> Result<&[bool]> {
+        let missing = || Error::NoTruth { session: self.session.name().to_owned() };
+        self.truth.as_deref().ok_or_else(missing)
+    }
+}
+
 /// The instance nearest in time, of at least one; the earlier of two.
 pub(crate) fn nearest(times: &[f64], time: f64) -> usize {
     let after = times.partition_point(|&t| t < time);

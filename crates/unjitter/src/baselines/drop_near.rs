@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::naive::{naive_labels, observed_targets};
 use super::{Learner, Trained, abbreviation, described, fit_targets};
+use crate::error::require;
 use crate::learning::{Supervised, Target};
-use crate::{Error, Recording, Result};
+use crate::{Recording, Result};
 
 /// Naive learning without the instances within `radius` of a stamp, its nearest excepted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,10 +35,7 @@ impl Learner for DropNear {
     }
 
     fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
-        if !(self.radius >= 0.0 && self.radius.is_finite()) {
-            let expected = "a finite time of at least 0";
-            return Err(Error::OutOfRange { name: "radius".into(), value: self.radius, expected });
-        }
+        require("radius", self.radius, self.radius >= 0.0, "a finite time of at least 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();
         fit_targets(&self.supervised, recordings, &targets, seed)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
-use crate::{Error, Recording, Result};
+use crate::{Recording, Result};
 
 /// Ordinary supervised learning on hand-aligned labels: LR-H, KLR-H, NN-H.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,9 +24,8 @@ impl Learner for HandAligned {
     }
 
     fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
-        let targets = |recording: &&Recording| match &recording.truth {
-            Some(truth) => Ok(truth.iter().map(|&label| Target::from(label)).collect()),
-            None => Err(Error::NoTruth { session: recording.session.name().to_owned() }),
+        let targets = |recording: &&Recording| {
+            Ok(recording.hand_labels()?.iter().map(|&label| Target::from(label)).collect())
         };
         let targets: Vec<Vec<Target>> = recordings.iter().map(targets).collect::<Result<_>>()?;
         fit_targets(&self.supervised, recordings, &targets, seed)

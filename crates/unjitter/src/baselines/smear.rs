@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::naive::observed_targets;
 use super::{Learner, Trained, abbreviation, described, fit_targets};
+use crate::error::require;
 use crate::learning::{Supervised, Target};
-use crate::{Error, Recording, Result};
+use crate::{Recording, Result};
 
 /// Supervised learning on soft labels max_l exp(−½((t − z_l)/width)²).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,10 +34,7 @@ impl Learner for Smear {
     }
 
     fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
-        if !(self.width > 0.0 && self.width.is_finite()) {
-            let expected = "a finite time above 0";
-            return Err(Error::OutOfRange { name: "width".into(), value: self.width, expected });
-        }
+        require("width", self.width, self.width > 0.0, "a finite time above 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();
         fit_targets(&self.supervised, recordings, &targets, seed)

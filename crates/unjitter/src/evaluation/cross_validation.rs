@@ -274,11 +274,11 @@ impl<'a> Plan<'a> {
 
     fn inner_cells(&self) -> Result<Vec<InnerCell>> {
         let mut cells = Vec::new();
+        if self.contenders.iter().all(|contender| contender.candidates.len() == 1) {
+            return Ok(cells);
+        }
         for fold in 0..self.outer.len() {
             let rest = self.rest(fold);
-            if self.contenders.iter().all(|contender| contender.candidates.len() == 1) {
-                continue;
-            }
             let CrossValidation { inner_folds, group_by, seed, .. } = *self.options;
             // Another shuffle for every outer fold, the same for all contenders.
             let inner = folds(&self.at(&rest), inner_folds, group_by, seed + 1 + fold as u64)?;
@@ -385,9 +385,7 @@ impl<'a> Plan<'a> {
 }
 
 fn judge(recording: &Recording, probabilities: &[f64], threshold: f64) -> Result<Confusion> {
-    let no_truth = || Error::NoTruth { session: recording.session.name().to_owned() };
-    let truth = recording.truth.as_ref().ok_or_else(no_truth)?;
-    confusion(probabilities, truth, threshold)
+    confusion(probabilities, recording.hand_labels()?, threshold)
 }
 
 /// Summed log evidence; `None` where a recording is impossible.

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::criterion::Annotated;
 use crate::baselines::Trained;
-use crate::{Error, Recording, Result};
+use crate::error::require;
+use crate::{Recording, Result};
 
 /// How the threshold of a trained detector is found, on the recordings it was trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -29,26 +30,21 @@ impl Threshold {
     /// The threshold for a trained learner; instances at or above it are positive.
     pub fn choose(&self, trained: &Trained, training: &[&Recording], seed: u64) -> Result<f64> {
         match *self {
-            Threshold::Fixed(value) if (0.0..=1.0).contains(&value) => Ok(value),
             Threshold::Fixed(value) => {
-                let expected = "a probability from 0 to 1";
-                Err(Error::OutOfRange { name: "threshold".to_owned(), value, expected })
+                let inside = (0.0..=1.0).contains(&value);
+                require("threshold", value, inside, "a probability from 0 to 1")?;
+                Ok(value)
             }
-            Threshold::BestF1 => {
-                best(trained, training, |recording| Ok(hand_labels(recording)?.collect()))
-            }
+            Threshold::BestF1 => best(trained, training, |recording| {
+                let labels = recording.hand_labels()?.iter();
+                Ok(labels.map(|&label| f64::from(u8::from(label))).collect())
+            }),
             Threshold::ExpectedF1 => {
                 let annotated = Annotated::new(trained, training, seed)?;
                 best(trained, training, |recording| annotated.posterior(recording))
             }
         }
     }
-}
-
-fn hand_labels(recording: &Recording) -> Result<impl Iterator<Item = f64> + '_> {
-    let no_truth = || Error::NoTruth { session: recording.session.name().to_owned() };
-    let truth = recording.truth.as_ref().ok_or_else(no_truth)?;
-    Ok(truth.iter().map(|&label| f64::from(u8::from(label))))
 }
 
 /// The score with the largest F1 against soft labels; 0.5 where no score finds anything.

@@ -223,13 +223,13 @@ fn impossible_session(
     options: &FitOptions,
 ) -> Error {
     let from = problem.start(objective, 0, options.seed);
-    match objective.log_evidences(&objective.full(&from)) {
-        Err((index, impossible)) => {
+    match objective.first_impossible(&objective.full(&from)) {
+        Some((index, impossible)) => {
             // Only observed instances can explain a stamp.
             let (session, times) = (&problem.sessions[index], &objective.data()[index].times);
             infeasible(session.name(), times, session.stamps(), impossible)
         }
-        Ok(_) => Error::OutOfRange {
+        None => Error::OutOfRange {
             name: "the log posterior at the start".to_owned(),
             value: -objective.evaluate(&from, &mut vec![0.0; objective.dim()]),
             expected: "a finite number with a finite gradient: features or frozen values may be \
@@ -256,7 +256,7 @@ fn judge(
         found.insert(0, Warning::NotConverged { stop, gradient_norm });
     }
     let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
-    let in_units: f64 = objective.log_evidences(params).map_or(f64::NAN, |all| all.iter().sum());
+    let in_units = -value - objective.log_prior(params);
     let outcome = Outcome {
         converged,
         stop,

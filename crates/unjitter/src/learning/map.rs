@@ -106,17 +106,21 @@ impl<'a> MapObjective<'a> {
         &self.data
     }
 
-    /// Log evidence of each session, times in units; or the first that is impossible.
-    pub(crate) fn log_evidences(&self, params: &[f64]) -> Result<Vec<f64>, (usize, Impossible)> {
+    /// The log prior of the parameters that are not frozen.
+    pub(crate) fn log_prior(&self, params: &[f64]) -> f64 {
+        let mut unused = vec![0.0; params.len()];
+        self.priors.log_density(&self.parts.layout, params, &self.is_free, &mut unused)
+    }
+
+    /// The first session that these parameters make impossible, by position.
+    pub(crate) fn first_impossible(&self, params: &[f64]) -> Option<(usize, Impossible)> {
         let tables = self.parts.tables(params, self.max_stamps);
         let mut workspace = Workspace::default();
-        let log_evidence = |session: &SessionData<'_>| {
+        self.data.iter().find_map(|session| {
             let mut sums = self.zero(&tables);
-            self.session(session, params, &tables, &mut workspace, &mut sums)
-                .map_err(|impossible| (session.index, impossible))?;
-            Ok(sums.value)
-        };
-        self.data.iter().map(log_evidence).collect()
+            let tried = self.session(session, params, &tables, &mut workspace, &mut sums);
+            tried.err().map(|impossible| (session.index, impossible))
+        })
     }
 
     fn zero(&self, tables: &CountTables) -> Sums {

@@ -12,7 +12,7 @@ use crate::error::require;
 use crate::math::Random;
 use crate::model::BoundNoise;
 use crate::model::noise::Noise;
-use crate::{Error, Recording, Result, Session};
+use crate::{Recording, Result, Session};
 
 /// Where delays come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,9 +131,7 @@ impl Annotator {
     /// where nobody was annotating are not recorded.
     pub fn annotate(&self, recording: &Recording, seed: u64) -> Result<Recording> {
         let session = &recording.session;
-        let truth = recording.truth.as_ref();
-        let truth = truth.ok_or_else(|| Error::NoTruth { session: session.name().to_owned() })?;
-        let presses = self.press(session.times(), truth, seed)?;
+        let presses = self.press(session.times(), recording.hand_labels()?, seed)?;
         let session: Session = session.clone().with_stamps(presses.stamps)?;
         Ok(Recording { session, truth: recording.truth.clone() })
     }
