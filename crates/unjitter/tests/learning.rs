@@ -502,3 +502,15 @@ fn stamps_far_from_every_instance_warn() {
     );
     assert_eq!(text, want);
 }
+
+#[test]
+fn the_evidence_of_a_fit_is_that_of_its_sessions() {
+    let mut sessions = drawn(3, 200, 21);
+    // A frozen parameter has no prior, and a known label is part of the evidence.
+    let labels = (0..200).map(|i| (i == 7).then_some(1));
+    sessions[0] = sessions[0].clone().with_labels(labels).unwrap();
+    let fitted = fit(&Model::default().freeze("noise.delay", &[0.1]), &sessions);
+    let each = sessions.iter().map(|session| fitted.log_evidence(session).unwrap());
+    // One is derived from the final value less the prior, the others are summed anew: rounding.
+    assert_close(fitted.outcome().log_evidence, each.sum(), 1e-9, "log evidence");
+}
