@@ -1,0 +1,5 @@
+//! The command line of unjitter.
+
+mod palette;
+
+fn main() {}
