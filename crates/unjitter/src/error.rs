@@ -329,6 +329,58 @@ pub enum Error {
         /// Version that is understood.
         expected: u64,
     },
+    /// A cell of a table that does not hold what its column should.
+    #[error("{file}, line {line}, column `{column}`: `{value}` is not {expected}")]
+    Cell {
+        /// The table.
+        file: String,
+        /// Its line, from 1, the header included.
+        line: u64,
+        /// Name of the column.
+        column: String,
+        /// What stands there, cut if it is long.
+        value: String,
+        /// What should, and a hint where there is one.
+        expected: String,
+    },
+    /// A line of a table that cannot be used as a whole.
+    #[error("{file}, line {line}: {problem}")]
+    Line {
+        /// The table.
+        file: String,
+        /// Its line, from 1, the header included.
+        line: u64,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
+    /// A table that cannot be used as a whole.
+    #[error("{file}: {problem}")]
+    Table {
+        /// The table.
+        file: String,
+        /// What is wrong and what was expected.
+        problem: String,
+    },
+    /// A column that a table should have.
+    #[error("{file}: it has no column `{column}`; {hint}")]
+    NoColumn {
+        /// The table.
+        file: String,
+        /// Name of the column.
+        column: String,
+        /// A name much like it, or the names there are.
+        hint: String,
+    },
+    /// A folder without a table that belongs to every dataset.
+    #[error("{folder}: there is no {table}.csv or {table}.tsv (.gz); {hint}")]
+    NoTable {
+        /// The folder.
+        folder: PathBuf,
+        /// Name of the table.
+        table: &'static str,
+        /// What is there.
+        hint: String,
+    },
     /// A file that cannot be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -1,9 +1,29 @@
 //! Files: what is written can be read back to the bit, and what is read is checked.
 
+mod clock;
+mod dataset;
 mod disk;
+mod events;
 mod extended;
 mod header;
+mod instances;
 mod metadata;
 mod model_file;
+mod observed;
 mod pretty;
+mod signals;
+mod source;
 mod strict;
+mod subjects;
+mod suggest;
+mod table;
+
+pub use clock::{Clock, TimeUnit};
+pub use dataset::{Columns, Dataset, DatasetFiles, find};
+pub use disk::replace;
+pub use events::{EventsTable, ReadStamp};
+pub use instances::{InstancesTable, ReadSession};
+pub use signals::{RawSignal, read_signals};
+pub use source::STANDARD_INPUT;
+pub use suggest::suggest;
+pub use table::{Row, Table, TableText};

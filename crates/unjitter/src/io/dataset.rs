@@ -1,0 +1,205 @@
+//! A dataset on disk: instances and events, and what may lie beside them.
+//!
+//! ```text
+//! instances   session, time, features…, label (optional), subject (optional)
+//! events      session, time, whatever else                      the sloppy stamps
+//! sessions    session, subject                                  optional
+//! observed    session, start, end                               optional: when somebody annotated
+//! signal      session, time, values…                            optional: for looking at
+//! ```
+//!
+//! Instances are in order of time within their session; sessions may be mixed. Events may come in
+//! any order. Without a column for the session, a table is one session.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::clock::{Clock, TimeUnit};
+use super::events::EventsTable;
+use super::instances::InstancesTable;
+use super::source::display_name;
+use super::{observed, subjects};
+use crate::session::Recording;
+use crate::{Error, Result, Session};
+
+/// The files of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DatasetFiles {
+    /// The instances.
+    pub instances: PathBuf,
+    /// The stamps.
+    pub events: Option<PathBuf>,
+    /// Subjects of sessions.
+    pub sessions: Option<PathBuf>,
+    /// Intervals in which somebody was annotating.
+    pub observed: Option<PathBuf>,
+    /// The raw signal.
+    pub signal: Option<PathBuf>,
+}
+
+impl DatasetFiles {
+    /// The tables of a folder, by their names.
+    pub fn in_folder(folder: &Path) -> Result<Self> {
+        let missing = |table| {
+            let hint = contents(folder)?;
+            Err(Error::NoTable { folder: folder.to_owned(), table, hint })
+        };
+        let Some(instances) = find(folder, "instances") else { return missing("instances") };
+        Ok(Self {
+            instances,
+            events: find(folder, "events"),
+            sessions: find(folder, "sessions"),
+            observed: find(folder, "observed"),
+            signal: find(folder, "signal"),
+        })
+    }
+}
+
+/// The file of a table in a folder, whichever its ending.
+pub fn find(folder: &Path, table: &str) -> Option<PathBuf> {
+    let endings = ["csv", "tsv", "csv.gz", "tsv.gz"];
+    endings
+        .iter()
+        .map(|ending| folder.join(format!("{table}.{ending}")))
+        .find(|path| path.is_file())
+}
+
+fn contents(folder: &Path) -> Result<String> {
+    let failed = |source| Error::Io { path: folder.to_owned(), source };
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        names.push(entry.map_err(failed)?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    names.truncate(12);
+    Ok(match names.is_empty() {
+        true => "the folder is empty".to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    })
+}
+
+/// Names of the columns, and the unit of times that are numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Columns {
+    /// The session's name.
+    pub session: String,
+    /// The time.
+    pub time: String,
+    /// The hand-aligned label: 0, 1 or nothing.
+    pub label: String,
+    /// Who was recorded.
+    pub subject: String,
+    /// The features, in order; by default all columns that are nothing else.
+    pub features: Option<Vec<String>>,
+    /// Columns that are no features.
+    pub ignore: Vec<String>,
+    /// The unit of times that are numbers.
+    pub times_in: TimeUnit,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self {
+            session: "session".to_owned(),
+            time: "time".to_owned(),
+            label: "label".to_owned(),
+            subject: "subject".to_owned(),
+            features: None,
+            ignore: Vec::new(),
+            times_in: TimeUnit::S,
+        }
+    }
+}
+
+/// A dataset, read and checked.
+#[derive(Debug)]
+pub struct Dataset {
+    /// One per session, in the order in which the instances name them.
+    pub recordings: Vec<Recording>,
+    /// Their clocks.
+    pub clocks: Vec<Clock>,
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// The events table as it stands, if there is one.
+    pub events: Option<EventsTable>,
+    /// Per session, the line of the events table (from 0) that each stamp stands in.
+    pub stamp_rows: Vec<Vec<usize>>,
+}
+
+impl Dataset {
+    /// Reads a dataset. With `use_labels`, labels are known to learners; otherwise they are for
+    /// judging only.
+    pub fn read(files: &DatasetFiles, columns: &Columns, use_labels: bool) -> Result<Self> {
+        let instances = InstancesTable::read(&files.instances, columns)?;
+        let events = match &files.events {
+            Some(path) => Some(EventsTable::read(path, columns)?),
+            None => None,
+        };
+        let mut dataset = Self::assemble(instances, events, use_labels)?;
+        if let Some(path) = &files.sessions {
+            subjects::add(&mut dataset, path, columns)?;
+        }
+        if let Some(path) = &files.observed {
+            observed::add(&mut dataset, path, columns)?;
+        }
+        Ok(dataset)
+    }
+
+    /// Puts the tables together.
+    pub fn assemble(
+        instances: InstancesTable,
+        events: Option<EventsTable>,
+        use_labels: bool,
+    ) -> Result<Self> {
+        let mut stamps = match &events {
+            Some(events) => events.by_session(&instances)?,
+            None => vec![Vec::new(); instances.sessions.len()],
+        };
+        let (mut recordings, mut clocks, mut stamp_rows) = (vec![], vec![], vec![]);
+        let features = instances.features;
+        for (read, stamps) in instances.sessions.into_iter().zip(&mut stamps) {
+            // Stable: stamps at the same time keep the order of their lines.
+            stamps.sort_by(|a, b| a.time.total_cmp(&b.time));
+            let times = stamps.iter().map(|stamp| stamp.time).collect();
+            let truth: Option<Vec<bool>> = read.labels.iter().copied().collect();
+            let known = read.labels.iter().any(Option::is_some);
+            let matrix =
+                ndarray::Array2::from_shape_vec((read.times.len(), features.len()), read.values)
+                    .expect("every row has one value per feature");
+            let mut session = Session::new(read.name, matrix, read.times, times)?;
+            if let Some(subject) = read.subject {
+                session = session.with_subject(subject);
+            }
+            if use_labels && known {
+                session = session.with_labels(read.labels.iter().map(|l| l.map(u8::from)))?;
+            }
+            recordings.push(Recording { session, truth });
+            clocks.push(read.clock);
+            stamp_rows.push(stamps.iter().map(|stamp| stamp.row).collect());
+        }
+        Ok(Self { recordings, clocks, features, events, stamp_rows })
+    }
+
+    /// The sessions alone.
+    pub fn sessions(&self) -> Vec<Session> {
+        self.recordings.iter().map(|recording| recording.session.clone()).collect()
+    }
+
+    /// The position of the session of a name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.recordings.iter().position(|recording| recording.session.name() == name)
+    }
+}
+
+/// What a table without a column for the session is called: its file's name without endings.
+pub(super) fn lone_session(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_else(|| display_name(path));
+    name.split('.')
+        .next()
+        .filter(|stem| !stem.is_empty() && *stem != "-")
+        .unwrap_or("recording")
+        .to_owned()
+}

@@ -1,0 +1,186 @@
+//! The table of instances.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::clock::Clock;
+use super::dataset::{Columns, lone_session};
+use super::table::{Row, Table};
+use crate::Result;
+
+/// The instances as they stand on disk, by session.
+#[derive(Debug)]
+pub struct InstancesTable {
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// In the order in which the table names them.
+    pub sessions: Vec<ReadSession>,
+    /// What the table is called in messages.
+    pub file: String,
+}
+
+/// The instances of one session.
+#[derive(Debug)]
+pub struct ReadSession {
+    /// Its name.
+    pub name: String,
+    /// Its clock.
+    pub clock: Clock,
+    /// Time of each instance, in seconds of the clock.
+    pub times: Vec<f64>,
+    /// Features, row after row.
+    pub values: Vec<f64>,
+    /// Label of each instance, where there is one; unknown otherwise.
+    pub labels: Vec<Option<bool>>,
+    /// Who was recorded.
+    pub subject: Option<String>,
+}
+
+/// Where a row's values stand.
+pub(super) struct Places {
+    pub(super) session: Option<usize>,
+    pub(super) time: usize,
+    label: Option<usize>,
+    subject: Option<usize>,
+    pub(super) features: Vec<usize>,
+}
+
+impl Places {
+    pub(super) fn find(table: &Table, columns: &Columns) -> Result<Self> {
+        let defaults = Columns::default();
+        let session = named(table, &columns.session, &defaults.session)?;
+        let time = table.column(&columns.time)?;
+        let label = named(table, &columns.label, &defaults.label)?;
+        let subject = named(table, &columns.subject, &defaults.subject)?;
+        for ignored in &columns.ignore {
+            table.column(ignored)?;
+        }
+        let features = match &columns.features {
+            Some(names) => names.iter().map(|name| table.column(name)).collect::<Result<_>>()?,
+            None => (0..table.header().len())
+                .filter(|&k| Some(k) != session && k != time && Some(k) != label)
+                .filter(|&k| Some(k) != subject && !columns.ignore.contains(&table.header()[k]))
+                .collect::<Vec<_>>(),
+        };
+        if features.is_empty() {
+            return Err(table.wrong("it has no column left for a feature"));
+        }
+        Ok(Self { session, time, label, subject, features })
+    }
+}
+
+/// An optional column; one that was asked for by another name than the usual must be there.
+pub(super) fn named(table: &Table, name: &str, usual: &str) -> Result<Option<usize>> {
+    if name == usual { Ok(table.find(name)) } else { table.column(name).map(Some) }
+}
+
+impl InstancesTable {
+    /// Reads a table.
+    pub fn read(path: &Path, columns: &Columns) -> Result<Self> {
+        let mut table = Table::open(path)?;
+        let places = Places::find(&table, columns)?;
+        let lone = lone_session(path);
+        let mut sessions: Vec<ReadSession> = Vec::new();
+        let mut positions: HashMap<String, usize> = HashMap::new();
+        let mut row = Row::default();
+        while table.next(&mut row)? {
+            let name = match places.session {
+                Some(column) => row.cell(column),
+                None => &lone,
+            };
+            if name.is_empty() {
+                let column = places.session.expect("the name of a lone session is not empty");
+                return Err(table.wrong_cell(&row, column, "the name of a session"));
+            }
+            let last = sessions.len().wrapping_sub(1);
+            let at = match sessions.last() {
+                Some(session) if session.name == name => last,
+                _ => match positions.get(name) {
+                    Some(&position) => position,
+                    None => {
+                        sessions.push(begin(&table, &row, &places, columns, name)?);
+                        positions.insert(name.to_owned(), sessions.len() - 1);
+                        sessions.len() - 1
+                    }
+                },
+            };
+            add_row(&table, &row, &places, &mut sessions[at])?;
+        }
+        if sessions.is_empty() {
+            return Err(table.wrong("it has a header and no instances"));
+        }
+        let features = places.features.iter().map(|&k| table.header()[k].clone()).collect();
+        Ok(Self { features, sessions, file: table.file().to_owned() })
+    }
+
+    /// The position of the session of a name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.sessions.iter().position(|session| session.name == name)
+    }
+}
+
+fn begin(
+    table: &Table,
+    row: &Row,
+    places: &Places,
+    columns: &Columns,
+    name: &str,
+) -> Result<ReadSession> {
+    let clock = Clock::starting_at(row.cell(places.time), columns.times_in)
+        .map_err(|expected| table.wrong_cell(row, places.time, expected))?;
+    let subject = places.subject.map(|k| row.cell(k).to_owned()).filter(|name| !name.is_empty());
+    let (times, values, labels) = (vec![], vec![], vec![]);
+    Ok(ReadSession { name: name.to_owned(), clock, times, values, labels, subject })
+}
+
+fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession) -> Result<()> {
+    let time = session.clock.seconds(row.cell(places.time));
+    let time = time.map_err(|expected| table.wrong_cell(row, places.time, expected))?;
+    if let Some(&previous) = session.times.last().filter(|&&previous| time < previous) {
+        let previous = session.clock.write(previous);
+        let expected = format!(
+            "at or after {previous}, the time before it in session {}; sort the table by time",
+            session.name
+        );
+        return Err(table.wrong_cell(row, places.time, expected));
+    }
+    session.times.push(time);
+    for &column in &places.features {
+        session.values.push(feature(table, row, column)?);
+    }
+    session.labels.push(match places.label {
+        None => None,
+        Some(column) => label(table, row, column)?,
+    });
+    if let Some(column) = places.subject {
+        let found = row.cell(column);
+        if found != session.subject.as_deref().unwrap_or_default() {
+            let expected =
+                format!("the subject of the lines before it in session {}", session.name);
+            return Err(table.wrong_cell(row, column, expected));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
+    table.number(row, column).map_err(|_| {
+        let text = row.cell(column);
+        let name = &table.header()[column];
+        let expected = if text.is_empty() || text.eq_ignore_ascii_case("nan") || text == "NA" {
+            "a finite number; fill in or drop instances with missing features".to_owned()
+        } else {
+            format!("a finite number; if `{name}` is no feature, ignore the column")
+        };
+        table.wrong_cell(row, column, expected)
+    })
+}
+
+fn label(table: &Table, row: &Row, column: usize) -> Result<Option<bool>> {
+    match row.cell(column) {
+        "" | "NA" | "NaN" | "nan" => Ok(None),
+        "0" | "0.0" | "false" | "False" | "FALSE" => Ok(Some(false)),
+        "1" | "1.0" | "true" | "True" | "TRUE" => Ok(Some(true)),
+        _ => Err(table.wrong_cell(row, column, "a label: 0, 1 or nothing")),
+    }
+}

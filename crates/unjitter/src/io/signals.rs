@@ -1,0 +1,110 @@
+//! Tables of raw signals: a time and one or more channels, by session.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::clock::Clock;
+use super::dataset::{Columns, lone_session};
+use super::instances::named;
+use super::table::{Row, Table};
+use crate::Result;
+use crate::signal::Signal;
+
+/// The raw signal of one session.
+#[derive(Debug, Clone)]
+pub struct RawSignal {
+    /// Its session.
+    pub session: String,
+    /// Its clock.
+    pub clock: Clock,
+    /// Its channels, in the order of the columns.
+    pub channels: Vec<Signal>,
+}
+
+/// Reads a table of signals. Channels are the columns `names`, or by default every column that is
+/// neither session nor time; an empty cell is a missing sample. Clocks of sessions that are known
+/// already are used; others are set by the first sample.
+pub fn read_signals(
+    path: &Path,
+    columns: &Columns,
+    names: Option<&[String]>,
+    clock_of: &dyn Fn(&str) -> Option<Clock>,
+) -> Result<(Vec<String>, Vec<RawSignal>)> {
+    let mut table = Table::open(path)?;
+    let session = named(&table, &columns.session, &Columns::default().session)?;
+    let time = table.column(&columns.time)?;
+    let channels: Vec<usize> = match names {
+        Some(names) => names.iter().map(|name| table.column(name)).collect::<Result<_>>()?,
+        None => (0..table.header().len())
+            .filter(|&k| Some(k) != session && k != time)
+            .filter(|&k| !columns.ignore.contains(&table.header()[k]))
+            .collect(),
+    };
+    if channels.is_empty() {
+        return Err(table.wrong("it has no column left for a channel"));
+    }
+    let lone = lone_session(path);
+    let mut found: Vec<Samples> = Vec::new();
+    let mut positions: HashMap<String, usize> = HashMap::new();
+    let mut row = Row::default();
+    while table.next(&mut row)? {
+        let name = session.map_or(lone.as_str(), |column| row.cell(column));
+        let at = match positions.get(name) {
+            Some(&at) => at,
+            None => {
+                let clock = match clock_of(name) {
+                    Some(clock) => clock,
+                    None => Clock::starting_at(row.cell(time), columns.times_in)
+                        .map_err(|expected| table.wrong_cell(&row, time, expected))?,
+                };
+                found.push(Samples::new(name, clock, channels.len()));
+                positions.insert(name.to_owned(), found.len() - 1);
+                found.len() - 1
+            }
+        };
+        found[at].add(&table, &row, time, &channels)?;
+    }
+    let names = channels.iter().map(|&k| table.header()[k].clone()).collect();
+    let signals: Result<Vec<RawSignal>> = found.into_iter().map(Samples::finish).collect();
+    Ok((names, signals?))
+}
+
+/// What has been read of a session.
+struct Samples {
+    session: String,
+    clock: Clock,
+    times: Vec<f64>,
+    values: Vec<Vec<f64>>,
+}
+
+impl Samples {
+    fn new(session: &str, clock: Clock, channels: usize) -> Self {
+        let values = vec![Vec::new(); channels];
+        Self { session: session.to_owned(), clock, times: Vec::new(), values }
+    }
+
+    fn add(&mut self, table: &Table, row: &Row, time: usize, channels: &[usize]) -> Result<()> {
+        let moment = self.clock.seconds(row.cell(time));
+        let moment = moment.map_err(|expected| table.wrong_cell(row, time, expected))?;
+        if let Some(&previous) = self.times.last().filter(|&&previous| moment < previous) {
+            let expected =
+                format!("at or after {}, the time before it", self.clock.write(previous));
+            return Err(table.wrong_cell(row, time, expected));
+        }
+        self.times.push(moment);
+        for (values, &column) in self.values.iter_mut().zip(channels) {
+            values.push(match row.cell(column) {
+                "" | "NA" | "NaN" | "nan" => f64::NAN,
+                _ => table.number(row, column)?,
+            });
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<RawSignal> {
+        let Self { session, clock, times, values } = self;
+        let channels: Result<Vec<Signal>> =
+            values.into_iter().map(|values| Signal::new(times.clone(), values)).collect();
+        Ok(RawSignal { session, clock, channels: channels? })
+    }
+}

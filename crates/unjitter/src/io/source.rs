@@ -1,0 +1,120 @@
+//! The text of a table: a file or standard input, gzip undone, never more than is sane.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use crate::{Error, Result};
+
+/// Bytes that any compressed table may unpack to.
+const FREE: u64 = 1 << 30;
+/// Beyond that, how many times its own size it may: tables of numbers shrink ten to twenty times.
+const MAX_RATIO: u64 = 200;
+/// Longest line: a file without line ends is no table, and must not fill the memory.
+const MAX_LINE: usize = 16 << 20;
+
+/// The path that stands for standard input.
+pub const STANDARD_INPUT: &str = "-";
+
+/// What a table is called in messages.
+pub(super) fn display_name(path: &Path) -> String {
+    if path == Path::new(STANDARD_INPUT) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
+/// Opens a table. Whether it is compressed is seen from its first bytes, whatever its name.
+pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    let failed = |source| Error::Io { path: path.to_owned(), source };
+    let (raw, size): (Box<dyn Read>, Option<u64>) = if path == Path::new(STANDARD_INPUT) {
+        (Box::new(io::stdin().lock()), None)
+    } else {
+        let file = File::open(path).map_err(failed)?;
+        let about = file.metadata().map_err(failed)?;
+        if about.is_dir() {
+            let problem = "it is a folder, expected a table".to_owned();
+            return Err(Error::Table { file: display_name(path), problem });
+        }
+        (Box::new(file), Some(about.len()))
+    };
+    let mut raw = BufReader::with_capacity(1 << 16, raw);
+    let is_gzip = raw.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
+    Ok(if is_gzip {
+        let limit = FREE.max(size.unwrap_or(0).saturating_mul(MAX_RATIO));
+        Box::new(BufReader::with_capacity(1 << 16, Limited::new(MultiGzDecoder::new(raw), limit)))
+    } else {
+        Box::new(BufReader::with_capacity(1 << 16, Limited::new(raw, u64::MAX)))
+    })
+}
+
+/// A reader that fails rather than hand out too much, or a line without end.
+struct Limited<R> {
+    inner: R,
+    left: u64,
+    since_line_end: usize,
+}
+
+impl<R: Read> Limited<R> {
+    fn new(inner: R, limit: u64) -> Self {
+        Self { inner, left: limit, since_line_end: 0 }
+    }
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        let refuse = |problem: &str| Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        let Some(left) = self.left.checked_sub(count as u64) else {
+            return refuse("unpacks to far more than a table would; refused");
+        };
+        self.left = left;
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        self.since_line_end = match buffer[..count].iter().rposition(is_end) {
+            Some(last) => count - last - 1,
+            None => self.since_line_end + count,
+        };
+        if self.since_line_end > MAX_LINE {
+            return refuse("a line is longer than 16 MiB; expected a table");
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn read_all(limited: &mut impl Read) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        limited.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    #[test]
+    fn no_more_than_the_limit_is_handed_out() {
+        assert_eq!(read_all(&mut Limited::new(&b"12345"[..], 5)).unwrap(), b"12345");
+        assert!(read_all(&mut Limited::new(&b"123456"[..], 5)).is_err());
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let mut endless = Limited::new(io::repeat(b'7'), u64::MAX);
+        assert!(read_all(&mut endless).unwrap_err().to_string().contains("16 MiB"));
+    }
+
+    #[test]
+    fn gzip_is_seen_by_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("plain.csv");
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), Default::default());
+        packed.write_all(b"a,b\n1,2\n").unwrap();
+        std::fs::write(&path, packed.finish().unwrap()).unwrap();
+        assert_eq!(read_all(&mut open(&path).unwrap()).unwrap(), b"a,b\n1,2\n");
+    }
+}

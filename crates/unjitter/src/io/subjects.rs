@@ -1,0 +1,36 @@
+//! The table of sessions: whose they are.
+
+use std::path::Path;
+
+use super::dataset::{Columns, Dataset};
+use super::table::{Row, Table};
+use crate::Result;
+
+/// Another usual name of the column, where what must not be split is more than a person.
+const GROUP: &str = "group";
+
+/// Gives sessions their subjects. Sessions that have no instances are passed over: such a table
+/// often lists more than was kept.
+pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Result<()> {
+    let mut table = Table::open(path)?;
+    let session = table.column(&columns.session)?;
+    let subject = match table.find(&columns.subject).or_else(|| table.find(GROUP)) {
+        Some(column) => column,
+        None => table.column(&columns.subject)?,
+    };
+    let mut row = Row::default();
+    while table.next(&mut row)? {
+        let Some(at) = dataset.position(row.cell(session)) else { continue };
+        let found = row.cell(subject);
+        let recording = &mut dataset.recordings[at];
+        match recording.session.subject() {
+            Some(known) if known != found => {
+                let expected = format!("{known}, the subject given before");
+                return Err(table.wrong_cell(&row, subject, expected));
+            }
+            _ if found.is_empty() => {}
+            _ => recording.session = recording.session.clone().with_subject(found),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! "Did you mean": names that are much like one that is not there.
+
+/// Similarity from which a name is taken for a slip of another.
+const ALIKE: f64 = 0.8;
+/// Most names that a hint lists.
+const LISTED: usize = 12;
+
+/// The known name that `name` is probably a slip of.
+pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// A hint for somebody who asked for `name`: a likely name, or what there is.
+pub(super) fn hint(name: &str, known: &[&str]) -> String {
+    if let Some(likely) = suggest(name, known.iter().copied()) {
+        return format!("did you mean `{likely}`?");
+    }
+    let listed: Vec<String> = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let more = known.len().saturating_sub(LISTED);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("it has {}{rest}", listed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        let known = ["session", "time", "label"];
+        assert_eq!(suggest("sesion", known), Some("session"));
+        assert_eq!(suggest("Time", known), Some("time"));
+        assert_eq!(suggest("lable", known), Some("label"));
+        assert_eq!(suggest("heart_rate", known), None);
+    }
+
+    #[test]
+    fn a_hint_lists_what_there_is_but_not_without_end() {
+        let many: Vec<String> = (0..20).map(|k| format!("x{k}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(hint("qqq", &many).ends_with("`x11` and 8 more"));
+        assert_eq!(hint("tim", &["time"]), "did you mean `time`?");
+    }
+}

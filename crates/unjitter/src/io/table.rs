@@ -1,0 +1,379 @@
+//! Tables row by row: CSV, TSV or semicolons, told apart by their first line.
+//!
+//! Every error has the file, the line and, where there is one, the column and the value.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use super::source::{display_name, open};
+use super::suggest::hint;
+use crate::{Error, Result};
+
+/// Longest value that a message repeats.
+const SHOWN: usize = 60;
+
+/// A table that is being read.
+pub struct Table {
+    file: String,
+    header: Vec<String>,
+    delimiter: u8,
+    reader: csv::Reader<Box<dyn BufRead>>,
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table").field("file", &self.file).field("header", &self.header).finish()
+    }
+}
+
+/// One line of a table.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    record: csv::StringRecord,
+    line: u64,
+}
+
+impl Row {
+    /// The cell of a column, without blanks around it.
+    pub fn cell(&self, column: usize) -> &str {
+        self.record[column].trim()
+    }
+
+    /// The line, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The cells as they stand.
+    pub fn cells(&self) -> impl Iterator<Item = &str> {
+        let last = self.record.len() - 1;
+        // Windows ends its lines with \r\n.
+        self.record.iter().enumerate().map(move |(k, cell)| match k == last {
+            true => cell.strip_suffix('\r').unwrap_or(cell),
+            false => cell,
+        })
+    }
+}
+
+impl Table {
+    /// Opens a table, compressed or not; `-` is standard input.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::from_reader(display_name(path), open(path)?)
+    }
+
+    fn from_reader(file: String, mut text: Box<dyn BufRead>) -> Result<Self> {
+        let wrong = |problem: String| Error::Table { file: file.clone(), problem };
+        let start = text.fill_buf().map_err(|error| wrong(error.to_string()))?;
+        if let Some(problem) = not_text(start) {
+            return Err(wrong(problem));
+        }
+        let marked = start.starts_with(b"\xef\xbb\xbf");
+        let delimiter = delimiter(start);
+        if marked {
+            text.consume(3);
+        }
+        // Lines end in \n alone, and the last one always does: only then can they be counted.
+        let text: Box<dyn BufRead> = Box::new(text.chain(&b"\n"[..]));
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .terminator(csv::Terminator::Any(b'\n'))
+            .flexible(true)
+            .from_reader(text);
+        let header: Vec<String> = match reader.headers() {
+            Ok(header) => header.iter().map(|name| name.trim().to_owned()).collect(),
+            Err(error) => return Err(broken(&file, &error)),
+        };
+        check_header(&file, &header)?;
+        Ok(Self { file, header, delimiter, reader })
+    }
+
+    /// What the table is called in messages.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Names of the columns.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// What stands between cells.
+    pub fn delimiter(&self) -> u8 {
+        self.delimiter
+    }
+
+    /// The position of a column, if there is one of that name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|column| column == name)
+    }
+
+    /// The position of a column that must be there.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        self.find(name).ok_or_else(|| {
+            let known: Vec<&str> = self.header.iter().map(String::as_str).collect();
+            Error::NoColumn {
+                file: self.file.clone(),
+                column: name.to_owned(),
+                hint: hint(name, &known),
+            }
+        })
+    }
+
+    /// Reads the next line into `row`; false at the end.
+    pub fn next(&mut self, row: &mut Row) -> Result<bool> {
+        loop {
+            let more = self.reader.read_record(&mut row.record);
+            if !more.map_err(|error| broken(&self.file, &error))? {
+                return Ok(false);
+            }
+            // From the end: the reader's own place of a line is before the blank ones that it skips.
+            let inside = row.record.as_slice().bytes().filter(|byte| *byte == b'\n').count();
+            row.line = self.reader.position().line() - 1 - inside as u64;
+            if row.record.len() == self.header.len() {
+                return Ok(true);
+            }
+            // What Windows leaves of a blank line.
+            if row.record.len() > 1 || !row.cell(0).is_empty() {
+                let (found, expected) = (row.record.len(), self.header.len());
+                let problem = format!("{found} cells, expected {expected} as in the header");
+                return Err(self.wrong_line(row, problem));
+            }
+        }
+    }
+
+    /// The number in a cell.
+    pub fn number(&self, row: &Row, column: usize) -> Result<f64> {
+        let text = row.cell(column);
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(value),
+            _ => Err(self.wrong_cell(row, column, "a finite number")),
+        }
+    }
+
+    /// An error about a cell.
+    pub fn wrong_cell(&self, row: &Row, column: usize, expected: impl Into<String>) -> Error {
+        Error::Cell {
+            file: self.file.clone(),
+            line: row.line,
+            column: self.header[column].clone(),
+            value: shown(row.cell(column)),
+            expected: expected.into(),
+        }
+    }
+
+    /// An error about a line.
+    pub fn wrong_line(&self, row: &Row, problem: impl Into<String>) -> Error {
+        Error::Line { file: self.file.clone(), line: row.line, problem: problem.into() }
+    }
+
+    /// An error about the table.
+    pub fn wrong(&self, problem: impl Into<String>) -> Error {
+        Error::Table { file: self.file.clone(), problem: problem.into() }
+    }
+}
+
+/// A value as a message shows it: cut, and without what would break the line.
+pub(super) fn shown(value: &str) -> String {
+    let mut text = String::new();
+    for letter in value.chars().take(SHOWN) {
+        if letter.is_control() {
+            let _ = write!(text, "{}", letter.escape_default());
+        } else {
+            text.push(letter);
+        }
+    }
+    if value.chars().nth(SHOWN).is_some() {
+        text.push('…');
+    }
+    text
+}
+
+fn not_text(start: &[u8]) -> Option<String> {
+    let is = if start.is_empty() {
+        "it is empty"
+    } else if start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff") {
+        "it is in UTF-16; save it as UTF-8"
+    } else if start.starts_with(b"PAR1") {
+        "it is a Parquet file; export it as CSV"
+    } else if start.starts_with(b"PK\x03\x04") {
+        "it is a zip archive or a spreadsheet; export it as CSV"
+    } else if start.contains(&b'\r') && !start.contains(&b'\n') {
+        "its lines end in carriage returns alone; save it with other line ends"
+    } else if start.contains(&0) {
+        "it has zero bytes, so it is no text"
+    } else {
+        return None;
+    };
+    Some(format!("{is}; expected a table with a header, separated by commas, tabs or semicolons"))
+}
+
+/// The separator that the first line has most of, outside quotes; a comma if it has none.
+fn delimiter(start: &[u8]) -> u8 {
+    let mut quoted = false;
+    let mut counts = [(b',', 0), (b'\t', 0), (b';', 0)];
+    for &byte in start {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\n' | b'\r' if !quoted => break,
+            _ if quoted => {}
+            _ => {
+                counts.iter_mut().filter(|entry| entry.0 == byte).for_each(|entry| entry.1 += 1);
+            }
+        }
+    }
+    let mut best = counts[0];
+    for entry in counts {
+        if entry.1 > best.1 {
+            best = entry;
+        }
+    }
+    best.0
+}
+
+fn check_header(file: &str, header: &[String]) -> Result<()> {
+    for (k, name) in header.iter().enumerate() {
+        let problem = if name.is_empty() {
+            format!("column {} of the header has no name", k + 1)
+        } else if header[..k].contains(name) {
+            format!("the header has two columns `{}`", shown(name))
+        } else {
+            continue;
+        };
+        return Err(Error::Line { file: file.to_owned(), line: 1, problem });
+    }
+    Ok(())
+}
+
+/// Our words for what the CSV reader says.
+fn broken(file: &str, error: &csv::Error) -> Error {
+    let line = error.position().map_or(0, csv::Position::line);
+    let problem = match error.kind() {
+        csv::ErrorKind::Utf8 { .. } => "bytes that are not UTF-8; save the table as UTF-8".into(),
+        csv::ErrorKind::Io(source) => {
+            return Error::Table { file: file.to_owned(), problem: source.to_string() };
+        }
+        _ => error.to_string(),
+    };
+    Error::Line { file: file.to_owned(), line, problem }
+}
+
+/// A finished table as bytes, for whoever writes it.
+#[derive(Debug)]
+pub struct TableText {
+    writer: csv::Writer<Vec<u8>>,
+}
+
+impl TableText {
+    /// A table of these columns.
+    pub fn new<T: AsRef<[u8]>>(delimiter: u8, header: impl IntoIterator<Item = T>) -> Self {
+        let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+        writer.write_record(header).expect("memory can be written to");
+        Self { writer }
+    }
+
+    /// Adds a line with as many cells as the header.
+    pub fn push<T: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        self.writer.write_record(cells).expect("lines are as long as the header");
+    }
+
+    /// The bytes so far, for a table that is written as it is made.
+    pub fn take(&mut self) -> Vec<u8> {
+        let empty = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+        std::mem::replace(&mut self.writer, empty).into_inner().expect("memory can be written to")
+    }
+}
+
+impl From<TableText> for Vec<u8> {
+    fn from(text: TableText) -> Self {
+        text.writer.into_inner().expect("memory can be written to")
+    }
+}
+
+/// Reads everything, for tests.
+#[cfg(test)]
+pub(super) fn table(text: &'static str) -> Result<Table> {
+    Table::from_reader("t.csv".to_owned(), Box::new(std::io::BufReader::new(text.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first_problem(text: &'static str) -> String {
+        let mut table = match table(text) {
+            Ok(table) => table,
+            Err(error) => return error.to_string(),
+        };
+        let mut row = Row::default();
+        loop {
+            match table.next(&mut row) {
+                Ok(true) => {}
+                Ok(false) => panic!("{text:?} was read without complaint"),
+                Err(error) => return error.to_string(),
+            }
+        }
+    }
+
+    #[test]
+    fn separators_are_told_by_content() {
+        for (text, cells) in [
+            ("a,b\n1,2\n", 2),
+            ("a\tb\tc\n1\t2\t3\n", 3),
+            ("a;b\r\n1;2\r\n", 2),
+            ("\"a,b,c\"\td\n1\t2\n", 2),
+            ("a\n1\n", 1),
+            ("\u{feff}a,b\n1,2\n", 2),
+        ] {
+            let mut table = table(text).unwrap();
+            let mut row = Row::default();
+            assert!(table.next(&mut row).unwrap());
+            assert_eq!(row.cells().count(), cells, "{text:?}");
+            assert_eq!(row.cell(0), "1");
+            assert_eq!(row.line(), 2);
+        }
+        assert_eq!(table("\u{feff}a,b\n").unwrap().header(), ["a", "b"]);
+    }
+
+    #[test]
+    fn broken_tables_say_where_and_what() {
+        for (text, expected) in [
+            ("", "it is empty"),
+            ("a,b\r1,2\r", "carriage returns"),
+            ("a,b\n1,2\n\n\n\"x\ny\",2\n3", "t.csv, line 7: 1 cells"),
+            ("a,b\r\n1,2\r\n\r\n3\r\n", "t.csv, line 4: 1 cells"),
+            ("a,b\n1,2\n3\n", "t.csv, line 3: 1 cells, expected 2 as in the header"),
+            ("a,a\n", "line 1: the header has two columns `a`"),
+            ("a,\n", "line 1: column 2 of the header has no name"),
+            ("PAR1\0\0", "Parquet"),
+            ("a\0b", "zero bytes"),
+        ] {
+            let problem = first_problem(text);
+            assert!(problem.contains(expected), "{text:?}: {problem}");
+        }
+    }
+
+    #[test]
+    fn numbers_must_be_finite() {
+        let mut table = table("x\n1e3\nNaN\ninf\n1,5\n").unwrap_or_else(|e| panic!("{e}"));
+        let mut row = Row::default();
+        assert!(table.next(&mut row).unwrap());
+        assert_eq!(table.number(&row, 0).unwrap(), 1000.0);
+        assert!(table.next(&mut row).unwrap());
+        let problem = table.number(&row, 0).unwrap_err().to_string();
+        assert_eq!(problem, "t.csv, line 3, column `x`: `NaN` is not a finite number");
+        assert!(table.next(&mut row).unwrap() && table.number(&row, 0).is_err());
+    }
+
+    #[test]
+    fn a_missing_column_gets_a_hint() {
+        let problem = table("session,tme\n").unwrap().column("time").unwrap_err().to_string();
+        assert_eq!(problem, "t.csv: it has no column `time`; did you mean `tme`?");
+    }
+
+    #[test]
+    fn long_and_wild_values_are_tamed_in_messages() {
+        assert_eq!(shown("a\u{1b}[31m"), "a\\u{1b}[31m");
+        assert_eq!(shown(&"x".repeat(1000)).chars().count(), SHOWN + 1);
+    }
+}
