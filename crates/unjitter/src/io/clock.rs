@@ -71,7 +71,7 @@ pub struct Clock {
 }
 
 /// What a time should be, in words.
-pub const A_TIME: &str = "a time: a number, or a date like 2024-05-31T14:03:27.5";
+const A_TIME: &str = "a time: a number, or a date like 2024-05-31T14:03:27.5";
 
 impl Clock {
     /// The clock of a session whose first instance is at `text`.
@@ -242,7 +242,8 @@ mod tests {
         let clock = clock("1700000000.123456789");
         assert_eq!(clock.seconds("1700000000.123456790").unwrap(), 1e-9);
         // As a double, the two would be the same number.
-        assert_eq!(1700000000.123456789_f64, 1_700_000_000.123_456_8_f64);
+        let as_double = |text: &str| text.parse::<f64>().unwrap();
+        assert_eq!(as_double("1700000000.123456789"), as_double("1700000000.12345679"));
         let micro = Clock::starting_at("1500000000000001", TimeUnit::Us).unwrap();
         assert_eq!(micro.seconds("1500000000500001").unwrap(), 0.5);
         assert_eq!(micro.write(0.5), "1500000000500001");
