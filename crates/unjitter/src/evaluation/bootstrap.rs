@@ -27,7 +27,7 @@ impl Default for BootstrapOptions {
 }
 
 /// From low to high.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Lower end.
     pub low: f64,

@@ -18,6 +18,7 @@ mod ranking;
 mod rounding;
 mod scores;
 mod significance;
+mod summary;
 mod threshold;
 mod tolerance;
 
@@ -37,5 +38,6 @@ pub use matching::{Pair, match_events};
 pub use ranked_events::{event_average_precision, mean_event_average_precision};
 pub use scores::Scores;
 pub use significance::{PairedTest, bonferroni, paired_t_test};
+pub use summary::{LabelledSummary, Summary};
 pub use threshold::Threshold;
 pub use tolerance::Tolerance;

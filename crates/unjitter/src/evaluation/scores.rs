@@ -4,10 +4,10 @@
 //! precision 0, and recall is 0 where there was nothing to find. So an average over sessions punishes
 //! silence and never meets NaN.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Precision, recall and F1, each from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
     /// Share of what was found that is true; 0 if nothing was found.
     pub precision: f64,

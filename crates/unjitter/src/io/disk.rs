@@ -24,17 +24,34 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 /// Puts `bytes` at `path`. They go to a file beside it, which takes its place once they are safely
 /// on disk: after any error, and after a crash, the old file is as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_beside(path, bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
+    replace_all(&[(path, bytes)])
 }
 
-fn write_beside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Puts every file in its place. None is touched before all of them are safely on disk beside their
+/// places, so a full disk leaves everything as it was. Folders are made as needed.
+pub fn replace_all<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<()> {
+    let mut staged = Vec::new();
+    for (path, bytes) in files {
+        let path = path.as_ref();
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        staged.push((path, stage(path, bytes.as_ref()).map_err(failed)?));
+    }
+    for (path, file) in staged {
+        file.persist(path)
+            .map_err(|error| Error::Io { path: path.to_owned(), source: error.error })?;
+    }
+    Ok(())
+}
+
+fn stage(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
     // The parent of a bare name is the empty path.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = create_in(folder.unwrap_or(Path::new(".")))?;
+    let folder = folder.unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut file = create_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
+    Ok(file)
 }
 
 fn create_in(folder: &Path) -> std::io::Result<NamedTempFile> {

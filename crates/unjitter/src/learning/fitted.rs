@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ndarray::ArrayView2;
+use serde::{Deserialize, Serialize};
 
 use super::data::SessionData;
 use super::fit::Outcome;
@@ -28,7 +29,7 @@ pub struct Fitted {
 }
 
 /// What was learned about the annotator, in the unit of the data.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
     /// Mean of stamp − instance time; positive is late.
     pub delay: f64,
@@ -100,6 +101,17 @@ impl Fitted {
     pub fn log_odds(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
         let theta = &self.params[self.parts.layout.part(Part::Classifier)];
         log_odds(self.parts.classifier.as_ref(), theta, features)
+    }
+
+    /// The learned density of the delay, stamp − instance time, at each of `delays`, per unit of the
+    /// data's time.
+    pub fn delay_density(&self, delays: &[f64]) -> Vec<f64> {
+        let noise = &self.params[self.parts.layout.part(Part::Noise)];
+        let in_units: Vec<f64> = delays.iter().map(|delay| delay / self.time_unit).collect();
+        let mut density = vec![0.0; delays.len()];
+        self.parts.noise.log_density(noise, &in_units, &mut density);
+        density.iter_mut().for_each(|value| *value = value.exp() / self.time_unit);
+        density
     }
 
     /// The detector alone.

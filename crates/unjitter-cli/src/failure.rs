@@ -1,0 +1,78 @@
+//! Exit codes, and which mistake gets which.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What the manual says of exit codes.
+pub const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    something failed: a file cannot be read or written, a fit found no answer
+  2    the command line or the configuration is wrong
+  3    the data are wrong; the message says which file, line, column and value
+  4    an output exists already; say --force to replace it
+  130  interrupted; nothing was left half-written";
+
+/// A mistake that the command line itself finds.
+#[derive(Debug)]
+pub enum Mistake {
+    /// An option or a combination of options.
+    Usage(String),
+    /// What a file says.
+    Data(String),
+    /// A file in the way.
+    Exists(PathBuf),
+    /// Ctrl-C.
+    Interrupted(String),
+}
+
+impl std::fmt::Display for Mistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Usage(message) | Self::Data(message) => f.write_str(message),
+            Self::Exists(path) => {
+                write!(f, "{} exists already; say --force to replace it", path.display())
+            }
+            Self::Interrupted(message) => write!(f, "interrupted; {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// A mistake in the options.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    Mistake::Usage(message.into()).into()
+}
+
+/// Tells the user what went wrong, and picks the exit code.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        // Whoever was reading has seen enough.
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("error: {error:#}");
+    ExitCode::from(code(error))
+}
+
+fn code(error: &anyhow::Error) -> u8 {
+    if let Some(mistake) = error.downcast_ref::<Mistake>() {
+        return match mistake {
+            Mistake::Usage(_) => 2,
+            Mistake::Data(_) => 3,
+            Mistake::Exists(_) => 4,
+            Mistake::Interrupted(_) => 130,
+        };
+    }
+    match error.downcast_ref::<unjitter::Error>() {
+        None | Some(unjitter::Error::Io { .. }) => 1,
+        Some(unjitter::Error::Interrupted { .. }) => 130,
+        Some(unjitter::Error::OutOfRange { .. } | unjitter::Error::UnknownParameter { .. }) => 2,
+        Some(_) => 3,
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |source: &std::io::Error| source.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(broken))
+}

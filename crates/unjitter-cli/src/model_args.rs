@@ -1,0 +1,234 @@
+//! Which model: its parts, priors and optimiser.
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use unjitter::learning::LbfgsOptions;
+use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Model, Noise, Priors};
+
+use crate::failure::usage;
+
+/// A model on the command line.
+#[derive(Debug, Clone, Args, Serialize)]
+pub struct ModelArgs {
+    /// What turns features into a probability
+    #[arg(long, default_value = "logistic", help_heading = "Model")]
+    pub classifier: ClassifierName,
+    /// How many stamps an instance may give
+    #[arg(long, default_value = "bernoulli", help_heading = "Model")]
+    pub counts: CountsName,
+    /// How stamps scatter around their instance
+    #[arg(long, default_value = "gaussian", help_heading = "Model")]
+    pub noise: NoiseName,
+    /// Units of each hidden layer of the perceptron
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "16", help_heading = "Model")]
+    pub hidden: Vec<usize>,
+    /// How far an instance makes itself felt in the kernel, in standard deviations of a feature
+    #[arg(long, value_name = "X", help_heading = "Model")]
+    pub length_scale: Option<f64>,
+    /// Instances that the kernel is built on; all of them by default
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub landmarks: Option<usize>,
+    /// Largest number of stamps of an instance, with categorical counts
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Model")]
+    pub max_count: usize,
+    /// Components of the Gaussian mixture
+    #[arg(long, value_name = "K", default_value_t = 2, help_heading = "Model")]
+    pub components: usize,
+    /// Earliest delay of uniform noise, in the data's time
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model")]
+    pub earliest: Option<f64>,
+    /// Latest delay of uniform noise, in the data's time
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model")]
+    pub latest: Option<f64>,
+    /// Strength of the prior that keeps weights small
+    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Model")]
+    pub weight_precision: f64,
+    /// Another prior, such as delay=0,1 (mean, sd) or hit-rate=5,1 (Beta); `priors` in the manual
+    /// lists them
+    #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
+    pub prior: Vec<String>,
+    /// Hold a parameter still, such as noise.delay=0
+    #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
+    pub freeze: Vec<String>,
+    /// Unit in which priors measure delays and spreads; the median spacing of instances by default
+    #[arg(long, value_name = "T", help_heading = "Model")]
+    pub time_unit: Option<f64>,
+    /// Starts of the optimiser besides the naive one
+    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Learning")]
+    pub restarts: usize,
+    /// Iterations of a start after which to stop in any case
+    #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Learning")]
+    pub max_iterations: usize,
+}
+
+/// A classifier by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassifierName {
+    /// Linear
+    Logistic,
+    /// Radial-basis kernel
+    Kernel,
+    /// Multilayer perceptron
+    Mlp,
+}
+
+/// Counts by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountsName {
+    /// One stamp at most
+    Bernoulli,
+    /// Up to --max-count
+    Categorical,
+    /// Any number, Poisson
+    Poisson,
+    /// Any number, geometric
+    Geometric,
+}
+
+/// Noise by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoiseName {
+    /// Delay and spread
+    Gaussian,
+    /// Several kinds of presses, --components
+    GaussianMixture,
+    /// Heavier tails
+    Laplace,
+    /// Tails as heavy as they are
+    StudentT,
+    /// Late only
+    ShiftedGamma,
+    /// Anywhere from --earliest to --latest
+    Uniform,
+}
+
+impl ModelArgs {
+    /// For the library.
+    pub fn model(&self) -> anyhow::Result<Model> {
+        let mut priors = Priors { weight_precision: self.weight_precision, ..Priors::default() };
+        for pair in &self.prior {
+            set_prior(&mut priors, pair)?;
+        }
+        let mut model = Model {
+            classifier: self.classifier(),
+            counts: self.counts(),
+            noise: self.noise()?,
+            priors,
+            time_unit: self.time_unit,
+            ..Model::default()
+        };
+        for pair in &self.freeze {
+            let (name, values) = name_and_values("--freeze", pair)?;
+            model = model.freeze(name, &values);
+        }
+        Ok(model)
+    }
+
+    /// The classifier alone, for learners that have nothing else.
+    pub fn classifier(&self) -> ClassifierSpec {
+        match self.classifier {
+            ClassifierName::Logistic => ClassifierSpec::Logistic,
+            ClassifierName::Kernel => ClassifierSpec::Kernel {
+                length_scale: self.length_scale,
+                landmarks: self.landmarks,
+            },
+            ClassifierName::Mlp => ClassifierSpec::Mlp {
+                hidden: self.hidden.clone(),
+                activation: Activation::Tanh,
+            },
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        match self.counts {
+            CountsName::Bernoulli => Counts::Bernoulli,
+            CountsName::Categorical => Counts::Categorical { max_count: self.max_count },
+            CountsName::Poisson => Counts::Poisson,
+            CountsName::Geometric => Counts::Geometric,
+        }
+    }
+
+    fn noise(&self) -> anyhow::Result<Noise> {
+        Ok(match self.noise {
+            NoiseName::Gaussian => Noise::Gaussian,
+            NoiseName::GaussianMixture => Noise::GaussianMixture { components: self.components },
+            NoiseName::Laplace => Noise::Laplace,
+            NoiseName::StudentT => Noise::StudentT,
+            NoiseName::ShiftedGamma => Noise::ShiftedGamma,
+            NoiseName::Uniform => match (self.earliest, self.latest) {
+                (Some(earliest), Some(latest)) => Noise::Uniform { earliest, latest },
+                _ => return Err(usage("uniform noise needs --earliest and --latest")),
+            },
+        })
+    }
+
+    /// How to fit.
+    pub fn fit_options(&self, seed: u64) -> FitOptions {
+        FitOptions {
+            restarts: self.restarts,
+            seed,
+            // The program sets up the threads for everything.
+            threads: None,
+            optimiser: LbfgsOptions {
+                max_iterations: self.max_iterations,
+                ..LbfgsOptions::default()
+            },
+        }
+    }
+}
+
+/// What `--prior` understands, for the manual: name, values.
+const PRIORS: [(&str, usize); 9] = [
+    ("intercept-precision", 1),
+    ("hit-rate", 2),
+    ("silence", 2),
+    ("count-split", 1),
+    ("delay", 2),
+    ("variance", 2),
+    ("mixture-weight", 1),
+    ("degrees-of-freedom", 2),
+    ("shape", 2),
+];
+
+fn set_prior(priors: &mut Priors, pair: &str) -> anyhow::Result<()> {
+    let (name, values) = name_and_values("--prior", pair)?;
+    let name = name.replace('_', "-");
+    let Some((_, expected)) = PRIORS.iter().find(|(known, _)| *known == name) else {
+        let names = PRIORS.map(|(name, _)| name);
+        let hint = match unjitter::io::suggest(&name, names) {
+            Some(likely) => format!("did you mean `{likely}`?"),
+            None => format!("there are {}", names.join(", ")),
+        };
+        return Err(usage(format!("--prior {pair}: there is no prior `{name}`; {hint}")));
+    };
+    if values.len() != *expected {
+        let found = values.len();
+        return Err(usage(format!("--prior {pair}: {found} values, `{name}` takes {expected}")));
+    }
+    let (a, b) = (values[0], values.last().copied().unwrap_or_default());
+    match name.as_str() {
+        "intercept-precision" => priors.intercept_precision = a,
+        "hit-rate" => (priors.hit_rate.a, priors.hit_rate.b) = (a, b),
+        "silence" => (priors.silence.a, priors.silence.b) = (a, b),
+        "count-split" => priors.count_split = a,
+        "delay" => (priors.delay.mean, priors.delay.sd) = (a, b),
+        "variance" => (priors.variance.shape, priors.variance.scale) = (a, b),
+        "mixture-weight" => priors.mixture_weight = a,
+        "degrees-of-freedom" => {
+            (priors.degrees_of_freedom.shape, priors.degrees_of_freedom.rate) = (a, b);
+        }
+        _ => (priors.shape.shape, priors.shape.rate) = (a, b),
+    }
+    Ok(())
+}
+
+/// NAME=VALUE,VALUE…
+fn name_and_values<'a>(option: &str, pair: &'a str) -> anyhow::Result<(&'a str, Vec<f64>)> {
+    let wrong = || usage(format!("{option} {pair}: expected NAME=VALUE or NAME=VALUE,VALUE"));
+    let (name, values) = pair.split_once('=').ok_or_else(wrong)?;
+    let values: Result<Vec<f64>, _> = values.split(',').map(|text| text.trim().parse()).collect();
+    Ok((name.trim(), values.map_err(|_| wrong())?))
+}

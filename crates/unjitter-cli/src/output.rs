@@ -1,0 +1,65 @@
+//! Files that a verb writes: all or none, and never over somebody's work by accident.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use unjitter::io::{STANDARD_INPUT, replace_all};
+
+use crate::failure::Mistake;
+
+/// Where results go.
+#[derive(Debug)]
+pub struct Output {
+    force: bool,
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+impl Output {
+    /// Promises files: refuses at once, before any work, if one is there already.
+    pub fn promise<'a>(
+        paths: impl IntoIterator<Item = &'a Path>,
+        force: bool,
+    ) -> anyhow::Result<Self> {
+        for path in paths {
+            refuse(path, force)?;
+        }
+        Ok(Self { force, files: Vec::new() })
+    }
+
+    /// Adds a file. `-` is standard output.
+    pub fn add(&mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
+        self.files.push((path.into(), bytes.into()));
+    }
+
+    /// Writes all files, or none.
+    pub fn write(self) -> anyhow::Result<()> {
+        let (printed, written): (Vec<_>, Vec<_>) =
+            self.files.into_iter().partition(|(path, _)| is_stream(path));
+        for (path, _) in &written {
+            refuse(path, self.force)?;
+        }
+        replace_all(&written)?;
+        for (_, bytes) in printed {
+            let mut out = std::io::stdout().lock();
+            out.write_all(&bytes)?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path stands for standard input or output.
+pub fn is_stream(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
+}
+
+fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
+    if path.is_dir() {
+        let message = format!("{} is a folder, expected a file to write", path.display());
+        return Err(Mistake::Usage(message).into());
+    }
+    if !force && !is_stream(path) && path.exists() {
+        return Err(Mistake::Exists(path.to_owned()).into());
+    }
+    Ok(())
+}

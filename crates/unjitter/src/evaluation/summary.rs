@@ -1,0 +1,121 @@
+//! What a comparison comes down to: one line per contender.
+
+use serde::{Deserialize, Serialize};
+
+use super::bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
+use super::calibration::brier_score;
+use super::cross_validation::{Comparison, Judged};
+use super::curve::average_precision;
+use super::instances::{Confusion, confusion};
+use super::scores::Scores;
+use super::significance::{bonferroni, paired_t_test};
+use crate::{Recording, Result};
+
+/// How a contender did, all held-out sessions together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Its name.
+    pub name: String,
+    /// Against hand-aligned labels; nothing where a session has none.
+    pub labelled: Option<LabelledSummary>,
+    /// Mean log evidence of a held-out stamp; nothing where some stamps were impossible.
+    pub log_evidence_per_stamp: Option<f64>,
+}
+
+/// How a contender did against hand-aligned labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LabelledSummary {
+    /// Precision, recall and F1, hits and errors of all sessions added up.
+    pub scores: Scores,
+    /// Interval of that F1 under resampling of sessions.
+    pub f1_interval: Interval,
+    /// F1 of each fold.
+    pub fold_f1: Vec<f64>,
+    /// Area under the curve of precision and recall.
+    pub average_precision: f64,
+    /// Mean squared error of the probabilities.
+    pub brier_score: f64,
+    /// Probability of a difference in F1 to the reference as large as this one or larger over the
+    /// folds, by a paired t-test, corrected for the number of comparisons. Nothing for the reference
+    /// itself, and where there is only one fold.
+    pub p_value: Option<f64>,
+}
+
+impl Comparison {
+    /// One line per contender. Tests compare with the contender at `reference`.
+    pub fn summary(
+        &self,
+        recordings: &[Recording],
+        reference: usize,
+        options: &BootstrapOptions,
+    ) -> Result<Vec<Summary>> {
+        let stamps: usize = recordings.iter().map(|one| one.session.stamps().len()).sum();
+        let reference_f1 = self.contenders.get(reference).and_then(Judged::f1);
+        let mut lines = Vec::with_capacity(self.contenders.len());
+        for (k, judged) in self.contenders.iter().enumerate() {
+            let evidence: Option<Vec<f64>> =
+                judged.folds.iter().map(|fold| fold.log_evidence).collect();
+            let evidence = evidence.filter(|_| stamps > 0);
+            let mut labelled = self.labelled(judged, recordings, options)?;
+            if let (Some(labelled), Some(reference_f1)) = (&mut labelled, &reference_f1) {
+                if k != reference {
+                    // A single fold leaves nothing to test.
+                    let test = paired_t_test(&labelled.fold_f1, reference_f1).ok();
+                    let p = test.map(|test| bonferroni(test.p_value, self.contenders.len() - 1));
+                    labelled.p_value = p.transpose()?;
+                }
+            }
+            lines.push(Summary {
+                name: judged.name.clone(),
+                labelled,
+                log_evidence_per_stamp: evidence.map(|all| all.iter().sum::<f64>() / stamps as f64),
+            });
+        }
+        Ok(lines)
+    }
+
+    /// Probabilities of a contender's held-out instances, by recording.
+    pub fn probabilities<'a>(&self, judged: &'a Judged, recordings: usize) -> Vec<&'a [f64]> {
+        let mut by_recording: Vec<&[f64]> = vec![&[]; recordings];
+        for (fold, result) in self.folds.iter().zip(&judged.folds) {
+            for (&recording, probabilities) in fold.iter().zip(&result.probabilities) {
+                by_recording[recording] = probabilities;
+            }
+        }
+        by_recording
+    }
+
+    fn labelled(
+        &self,
+        judged: &Judged,
+        recordings: &[Recording],
+        options: &BootstrapOptions,
+    ) -> Result<Option<LabelledSummary>> {
+        let (Some(pooled), Some(fold_f1)) = (judged.pooled(), judged.f1()) else { return Ok(None) };
+        let probabilities = self.probabilities(judged, recordings.len());
+        let mut threshold = vec![0.5; recordings.len()];
+        for (fold, result) in self.folds.iter().zip(&judged.folds) {
+            fold.iter().for_each(|&recording| threshold[recording] = result.threshold);
+        }
+        let (mut all, mut labels) = (Vec::new(), Vec::new());
+        let mut by_session = Vec::with_capacity(recordings.len());
+        for (k, recording) in recordings.iter().enumerate() {
+            let truth = recording.hand_labels()?;
+            by_session.push(confusion(probabilities[k], truth, threshold[k])?);
+            all.extend_from_slice(probabilities[k]);
+            labels.extend_from_slice(truth);
+        }
+        let f1_interval = bootstrap_interval(recordings.len(), options, |drawn| {
+            let total = drawn.iter().map(|&k| by_session[k]);
+            total.fold(Confusion::default(), std::ops::Add::add).scores().f1
+        })?;
+        Ok(Some(LabelledSummary {
+            scores: pooled.scores(),
+            f1_interval,
+            fold_f1,
+            average_precision: average_precision(&all, &labels)?,
+            brier_score: brier_score(&all, &labels)?,
+            p_value: None,
+        }))
+    }
+}
