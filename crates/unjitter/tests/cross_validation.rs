@@ -189,6 +189,17 @@ fn a_torn_line_is_done_again() {
 }
 
 #[test]
+fn a_key_changes_with_whatever_decides_the_numbers() {
+    let (data, learners) = (recordings(6), contenders());
+    let key = options().key(&data, &learners);
+    assert_eq!(key, options().key(&recordings(6), &contenders()));
+    assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit()), "{key}");
+    assert_ne!(key, CrossValidation { seed: 99, ..options() }.key(&data, &learners));
+    assert_ne!(key, options().key(&data[1..], &learners));
+    assert_ne!(key, options().key(&data, &learners[1..]));
+}
+
+#[test]
 fn a_journal_of_other_options_or_data_is_refused() {
     let data = recordings(8);
     let folder = tempfile::tempdir().unwrap();

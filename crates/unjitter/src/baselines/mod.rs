@@ -22,7 +22,7 @@ pub use drop_near::DropNear;
 pub use hand_aligned::HandAligned;
 pub use imprecise::Imprecise;
 pub use multiple_instance::{MultipleInstance, Witnesses};
-pub use naive::Naive;
+pub use naive::{Naive, kept_by_naive};
 pub use smear::Smear;
 
 use crate::learning::{Fitted, Supervised, Target};

@@ -46,6 +46,15 @@ pub(crate) fn naive_labels(session: &Session) -> Vec<bool> {
     labels
 }
 
+/// Of the true positives where somebody was annotating, how many are positive after each stamp has
+/// gone to its nearest instance, and how many there are.
+pub fn kept_by_naive(recording: &Recording) -> Result<(usize, usize)> {
+    let truth = recording.hand_labels()?;
+    let labels = naive_labels(&recording.session);
+    let true_ones = || recording.session.observed_instances().into_iter().filter(|&i| truth[i]);
+    Ok((true_ones().filter(|&i| labels[i]).count(), true_ones().count()))
+}
+
 /// Labels as targets; instances at which nobody was annotating are left out.
 pub(super) fn observed_targets(session: &Session, labels: &[bool]) -> Vec<Target> {
     let mut targets = vec![Target { positive: 0.0, weight: 0.0 }; session.len()];
@@ -53,4 +62,21 @@ pub(super) fn observed_targets(session: &Session, labels: &[bool]) -> Vec<Target
         targets[i] = Target::from(labels[i]);
     }
     targets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    #[test]
+    fn only_stamps_nearest_to_a_true_positive_keep_it() {
+        let times = vec![0.0, 1.0, 2.0, 3.0, 4.0];
+        // The second stamp strays from 2 to 3; the third is right; 0 is true but nobody watched.
+        let session = Session::new("s", Array2::zeros((5, 1)), times, vec![1.1, 2.6, 4.2])
+            .and_then(|session| session.with_observed(vec![(0.5, 5.0)]))
+            .unwrap();
+        let truth = Some(vec![true, true, true, false, true]);
+        assert_eq!(kept_by_naive(&Recording { session, truth }).unwrap(), (2, 3));
+    }
 }

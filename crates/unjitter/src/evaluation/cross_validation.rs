@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::criterion::{Annotated, Criterion};
-use super::fingerprint::fingerprint;
+use super::fingerprint::{digest, fingerprint};
 use super::folds::{GroupBy, folds};
 use super::instances::{Confusion, confusion};
 use super::journal::Journal;
@@ -214,6 +214,13 @@ impl CrossValidation {
             })
             .collect();
         Ok(Comparison { folds: plan.outer, contenders })
+    }
+
+    /// 32 hexadecimal digits that change with anything that decides the numbers: options,
+    /// contenders, recordings. A good name for a journal.
+    pub fn key(&self, recordings: &[Recording], contenders: &[Contender]) -> String {
+        let description = self.description(contenders).to_string();
+        digest(&[&description, &fingerprint(recordings)])
     }
 
     /// Everything that decides the numbers.

@@ -28,6 +28,17 @@ pub fn fingerprint(recordings: &[Recording]) -> String {
             numbers(&mut hasher, &[start, end]);
         }
     }
+    finish(&hasher)
+}
+
+/// 32 hexadecimal digits that change with any of the texts or their order.
+pub fn digest(texts: &[&str]) -> String {
+    let mut hasher = SipHasher24::new();
+    texts.iter().for_each(|part| text(&mut hasher, Some(part)));
+    finish(&hasher)
+}
+
+fn finish(hasher: &SipHasher24) -> String {
     let hash = hasher.finish128();
     format!("{:016x}{:016x}", hash.h1, hash.h2)
 }

@@ -107,7 +107,7 @@ fn unobserved_rows<'a>(
 
 /// The unit of time that priors are measured in: the median spacing of neighbouring instances, or
 /// of those that do not coincide; 1 where there are none.
-pub(crate) fn median_spacing(sessions: &[Session]) -> f64 {
+pub fn median_spacing(sessions: &[Session]) -> f64 {
     let spacings = |at_least: fn(f64) -> bool| -> Vec<f64> {
         let gaps = sessions.iter().flat_map(|s| s.times().windows(2).map(|pair| pair[1] - pair[0]));
         gaps.filter(|&gap| at_least(gap)).collect()

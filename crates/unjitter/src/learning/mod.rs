@@ -16,6 +16,7 @@ mod start;
 mod supervised;
 mod warning;
 
+pub use data::median_spacing;
 pub use fit::{FitOptions, Outcome, Problem, Progress};
 pub use fitted::{Fitted, Learned};
 pub use lbfgs::{LbfgsOptions, Minimum, Step, StopReason, minimise};

@@ -33,6 +33,26 @@ pub fn student_t_cdf(t: f64, degrees_of_freedom: f64) -> f64 {
     if t < 0.0 { upper_tail } else { 1.0 - upper_tail }
 }
 
+/// The t below which Student's t lies with probability `p`, strictly between 0 and 1: the middle of
+/// an interval that is halved until no number lies inside it.
+pub fn student_t_quantile(p: f64, degrees_of_freedom: f64) -> f64 {
+    if p < 0.5 {
+        return -student_t_quantile(1.0 - p, degrees_of_freedom);
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    while student_t_cdf(high, degrees_of_freedom) < p {
+        (low, high) = (high, 2.0 * high);
+    }
+    loop {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            return middle;
+        }
+        let is_below = student_t_cdf(middle, degrees_of_freedom) < p;
+        *(if is_below { &mut low } else { &mut high }) = middle;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +78,17 @@ mod tests {
         }
         assert_eq!(student_t_cdf(f64::NEG_INFINITY, 3.0), 0.0);
         assert_eq!(student_t_cdf(f64::INFINITY, 3.0), 1.0);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        // The columns of every printed table, to its digits.
+        let table = [(0.975, 1.0, 12.706), (0.975, 9.0, 2.262), (0.95, 19.0, 1.729)];
+        for (p, degrees, want) in table {
+            assert!((student_t_quantile(p, degrees) - want).abs() < 5e-4, "{p} {degrees}");
+            assert!((student_t_quantile(1.0 - p, degrees) + want).abs() < 5e-4, "{p} {degrees}");
+        }
+        assert_eq!(student_t_quantile(0.5, 3.0), 0.0);
     }
 
     #[test]

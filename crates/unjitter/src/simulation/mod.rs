@@ -2,6 +2,8 @@
 
 mod annotator;
 mod respiration;
+mod sloppiness;
 
 pub use annotator::{Annotator, Delays, Presses, Spurious};
 pub use respiration::{ChestBand, Respiration};
+pub use sloppiness::{Sloppiness, Tails};
