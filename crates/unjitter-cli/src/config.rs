@@ -15,7 +15,7 @@ use unjitter::io::suggest;
 use crate::failure::usage;
 
 /// The arguments with those of the file that they name.
-pub fn expand(command: &Command, arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
+pub(crate) fn expand(command: &Command, arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
     // A first look, in which nothing is required: it only has to find the file.
     let looked = command.clone().ignore_errors(true).try_get_matches_from(&arguments);
     let Ok(matches) = looked else { return Ok(arguments) };
@@ -42,20 +42,21 @@ fn read(path: &Path, command: &Command, given: &ArgMatches) -> anyhow::Result<Ve
     for (key, value) in table.get_ref() {
         let name = key.get_ref().replace('_', "-");
         let line = 1 + text[..key.span().start].matches('\n').count();
-        let known = command.get_arguments().filter(|argument| !argument.is_positional());
-        let Some(argument) = known.clone().find(|one| one.get_long() == Some(name.as_str())) else {
-            let names = known.filter_map(clap::Arg::get_long);
+        let long = |argument: &&clap::Arg| argument.get_long() == Some(name.as_str());
+        let Some(argument) = command.get_arguments().find(long) else {
+            let names = command.get_arguments().filter_map(clap::Arg::get_long);
             let hint = suggest(&name, names).map(|likely| format!("; did you mean `{likely}`?"));
             let verb = command.get_name();
             let hint = hint.unwrap_or_default();
-            return Err(usage(format!("{shown}, line {line}: {verb} has no option `{name}`{hint}")));
+            return Err(usage(format!(
+                "{shown}, line {line}: {verb} has no option `{name}`{hint}"
+            )));
         };
         if given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine) {
             continue;
         }
-        let wrong = |expected: &str| {
-            usage(format!("{shown}, line {line}: `{name}` should be {expected}"))
-        };
+        let wrong =
+            |expected: &str| usage(format!("{shown}, line {line}: `{name}` should be {expected}"));
         match value.get_ref() {
             DeValue::Boolean(true) => arguments.push(format!("--{name}")),
             DeValue::Boolean(false) => {}

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// How to talk.
 #[derive(Debug, Clone, Copy, Args, Serialize)]
-pub struct Console {
+pub(crate) struct Console {
     /// Print the result as JSON, for machines
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub json: bool,
@@ -23,7 +23,7 @@ pub struct Console {
 
 impl Console {
     /// Prints a result for people.
-    pub fn print(&self, text: &str) -> anyhow::Result<()> {
+    pub(crate) fn print(&self, text: &str) -> anyhow::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
         if !text.ends_with('\n') {
@@ -33,7 +33,11 @@ impl Console {
     }
 
     /// Prints a result: `value` for machines, `text` for people.
-    pub fn result(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    pub(crate) fn result(
+        &self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
         if self.json {
             self.print(&serde_json::to_string_pretty(value)?)
         } else {
@@ -42,19 +46,19 @@ impl Console {
     }
 
     /// A remark on standard error.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             eprintln!("{text}");
         }
     }
 
     /// A warning, which nobody can switch off.
-    pub fn warn(&self, text: &str) {
+    pub(crate) fn warn(&self, text: &str) {
         eprintln!("warning: {text}");
     }
 
     /// A bar with the time left, on a terminal; nothing elsewhere.
-    pub fn progress(&self, label: &str, total: u64) -> ProgressBar {
+    pub(crate) fn progress(&self, label: &str, total: u64) -> ProgressBar {
         let target = match self.quiet {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(5),

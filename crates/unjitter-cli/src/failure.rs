@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// What the manual says of exit codes.
-pub const EXIT_CODES: &str = "\
+pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    something failed: a file cannot be read or written, a fit found no answer
@@ -15,7 +15,7 @@ Exit codes:
 
 /// A mistake that the command line itself finds.
 #[derive(Debug)]
-pub enum Mistake {
+pub(crate) enum Mistake {
     /// An option or a combination of options.
     Usage(String),
     /// What a file says.
@@ -41,12 +41,12 @@ impl std::fmt::Display for Mistake {
 impl std::error::Error for Mistake {}
 
 /// A mistake in the options.
-pub fn usage(message: impl Into<String>) -> anyhow::Error {
+pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
     Mistake::Usage(message.into()).into()
 }
 
 /// Tells the user what went wrong, and picks the exit code.
-pub fn report(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         // Whoever was reading has seen enough.
         return ExitCode::SUCCESS;

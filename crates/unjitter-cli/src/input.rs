@@ -10,7 +10,7 @@ use crate::failure::usage;
 
 /// A dataset on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
-pub struct Input {
+pub(crate) struct Input {
     /// A folder with instances.csv and events.csv (or .tsv, or .gz), and maybe sessions.csv,
     /// observed.csv and signal.csv
     #[arg(value_name = "DATA")]
@@ -36,7 +36,7 @@ pub struct Input {
 
 /// What columns are called.
 #[derive(Debug, Clone, Args, Serialize)]
-pub struct ColumnArgs {
+pub(crate) struct ColumnArgs {
     /// Column with the session's name
     #[arg(long, value_name = "NAME", default_value = "session", help_heading = "Columns")]
     pub session_column: String,
@@ -63,7 +63,7 @@ pub struct ColumnArgs {
 /// A unit of time.
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+pub(crate) enum Unit {
     S,
     Ms,
     Us,
@@ -72,7 +72,7 @@ pub enum Unit {
 
 impl ColumnArgs {
     /// For the library.
-    pub fn columns(&self) -> Columns {
+    pub(crate) fn columns(&self) -> Columns {
         Columns {
             session: self.session_column.clone(),
             time: self.time_column.clone(),
@@ -92,7 +92,7 @@ impl ColumnArgs {
 
 impl Input {
     /// The files that are meant.
-    pub fn files(&self) -> anyhow::Result<DatasetFiles> {
+    pub(crate) fn files(&self) -> anyhow::Result<DatasetFiles> {
         let in_folder = match &self.data {
             // A single file is a table of instances: what else would somebody name?
             Some(path) if path.is_file() => {
@@ -120,7 +120,7 @@ impl Input {
     }
 
     /// Reads the data with their stamps.
-    pub fn read_stamped(&self, use_labels: bool) -> anyhow::Result<Dataset> {
+    pub(crate) fn read_stamped(&self, use_labels: bool) -> anyhow::Result<Dataset> {
         let files = self.files()?;
         if files.events.is_none() {
             let beside = match &self.data {

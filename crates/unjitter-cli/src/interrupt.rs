@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Watches for Ctrl-C and termination from now on.
-pub fn watch() {
+pub(crate) fn watch() {
     let handler = || {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             // Outputs are renamed into place whole, so there is nothing to clean.
@@ -19,11 +19,11 @@ pub fn watch() {
 }
 
 /// Whether somebody pressed Ctrl-C.
-pub fn is_requested() -> bool {
+pub(crate) fn is_requested() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// For callbacks: break once somebody pressed Ctrl-C.
-pub fn check() -> ControlFlow<()> {
+pub(crate) fn check() -> ControlFlow<()> {
     if is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

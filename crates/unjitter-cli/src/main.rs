@@ -1,5 +1,46 @@
-//! The command line of unjitter.
+//! The command line of unjitter: parse, then run.
+//!
+//! There is no mathematics here. Each verb is a file in `commands`; what they share is beside it.
 
+mod args;
+mod commands;
+mod config;
+mod console;
+mod evaluation_file;
+mod failure;
+mod figures;
+mod gallery;
+mod input;
+mod interrupt;
+mod learners;
+mod model_args;
+mod model_file;
+mod output;
 mod palette;
+mod report;
+mod words;
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let mut command = args::Cli::command();
+    command.build();
+    let arguments = config::expand(&command, std::env::args_os().collect())?;
+    // Clap prints its own errors, help and version, with their exit codes.
+    let matches = command.try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
+    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if let Some(threads) = cli.console.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    }
+    interrupt::watch();
+    cli.verb.run(&cli.console)
+}

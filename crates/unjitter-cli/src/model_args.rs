@@ -9,7 +9,7 @@ use crate::failure::usage;
 
 /// A model on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
-pub struct ModelArgs {
+pub(crate) struct ModelArgs {
     /// What turns features into a probability
     #[arg(long, default_value = "logistic", help_heading = "Model")]
     pub classifier: ClassifierName,
@@ -20,7 +20,13 @@ pub struct ModelArgs {
     #[arg(long, default_value = "gaussian", help_heading = "Model")]
     pub noise: NoiseName,
     /// Units of each hidden layer of the perceptron
-    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "16", help_heading = "Model")]
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        default_value = "16",
+        help_heading = "Model"
+    )]
     pub hidden: Vec<usize>,
     /// How far an instance makes itself felt in the kernel, in standard deviations of a feature
     #[arg(long, value_name = "X", help_heading = "Model")]
@@ -64,7 +70,7 @@ pub struct ModelArgs {
 /// A classifier by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ClassifierName {
+pub(crate) enum ClassifierName {
     /// Linear
     Logistic,
     /// Radial-basis kernel
@@ -76,7 +82,7 @@ pub enum ClassifierName {
 /// Counts by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum CountsName {
+pub(crate) enum CountsName {
     /// One stamp at most
     Bernoulli,
     /// Up to --max-count
@@ -90,7 +96,7 @@ pub enum CountsName {
 /// Noise by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum NoiseName {
+pub(crate) enum NoiseName {
     /// Delay and spread
     Gaussian,
     /// Several kinds of presses, --components
@@ -107,7 +113,7 @@ pub enum NoiseName {
 
 impl ModelArgs {
     /// For the library.
-    pub fn model(&self) -> anyhow::Result<Model> {
+    pub(crate) fn model(&self) -> anyhow::Result<Model> {
         let mut priors = Priors { weight_precision: self.weight_precision, ..Priors::default() };
         for pair in &self.prior {
             set_prior(&mut priors, pair)?;
@@ -128,17 +134,16 @@ impl ModelArgs {
     }
 
     /// The classifier alone, for learners that have nothing else.
-    pub fn classifier(&self) -> ClassifierSpec {
+    pub(crate) fn classifier(&self) -> ClassifierSpec {
         match self.classifier {
             ClassifierName::Logistic => ClassifierSpec::Logistic,
             ClassifierName::Kernel => ClassifierSpec::Kernel {
                 length_scale: self.length_scale,
                 landmarks: self.landmarks,
             },
-            ClassifierName::Mlp => ClassifierSpec::Mlp {
-                hidden: self.hidden.clone(),
-                activation: Activation::Tanh,
-            },
+            ClassifierName::Mlp => {
+                ClassifierSpec::Mlp { hidden: self.hidden.clone(), activation: Activation::Tanh }
+            }
         }
     }
 
@@ -166,7 +171,7 @@ impl ModelArgs {
     }
 
     /// How to fit.
-    pub fn fit_options(&self, seed: u64) -> FitOptions {
+    pub(crate) fn fit_options(&self, seed: u64) -> FitOptions {
         FitOptions {
             restarts: self.restarts,
             seed,

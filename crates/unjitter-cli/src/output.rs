@@ -9,14 +9,14 @@ use crate::failure::Mistake;
 
 /// Where results go.
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     force: bool,
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Output {
     /// Promises files: refuses at once, before any work, if one is there already.
-    pub fn promise<'a>(
+    pub(crate) fn promise<'a>(
         paths: impl IntoIterator<Item = &'a Path>,
         force: bool,
     ) -> anyhow::Result<Self> {
@@ -27,12 +27,12 @@ impl Output {
     }
 
     /// Adds a file. `-` is standard output.
-    pub fn add(&mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
+    pub(crate) fn add(&mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
         self.files.push((path.into(), bytes.into()));
     }
 
     /// Writes all files, or none.
-    pub fn write(self) -> anyhow::Result<()> {
+    pub(crate) fn write(self) -> anyhow::Result<()> {
         let (printed, written): (Vec<_>, Vec<_>) =
             self.files.into_iter().partition(|(path, _)| is_stream(path));
         for (path, _) in &written {
@@ -49,7 +49,7 @@ impl Output {
 }
 
 /// Whether a path stands for standard input or output.
-pub fn is_stream(path: &Path) -> bool {
+pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
 }
 
@@ -62,4 +62,48 @@ fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
         return Err(Mistake::Exists(path.to_owned()).into());
     }
     Ok(())
+}
+
+/// A file that is written piece by piece and appears whole, or not at all.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    /// Standard output.
+    Printed,
+    /// A file beside its place.
+    File(tempfile::NamedTempFile, PathBuf),
+}
+
+impl Stream {
+    /// Promises a file, or standard output.
+    pub(crate) fn open(path: &Path, force: bool) -> anyhow::Result<Self> {
+        refuse(path, force)?;
+        if is_stream(path) {
+            return Ok(Self::Printed);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+            .map_err(|source| unjitter::Error::Io { path: path.to_owned(), source })?;
+        Ok(Self::File(file, path.to_owned()))
+    }
+
+    /// Adds a piece.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        Ok(match self {
+            Self::Printed => std::io::stdout().lock().write_all(bytes)?,
+            Self::File(file, _) => file.write_all(bytes)?,
+        })
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Printed => std::io::stdout().flush()?,
+            Self::File(file, path) => {
+                file.as_file().sync_all()?;
+                file.persist(&path)
+                    .map_err(|error| unjitter::Error::Io { path, source: error.error })?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -3,22 +3,22 @@
 //! The report restyles figures for dark screens by these exact values, so a figure uses no others.
 
 /// Lines and text.
-pub const INK: &str = "#1A1A1A";
+pub(crate) const INK: &str = "#1A1A1A";
 /// Captions, axes.
-pub const MUTED: &str = "#6B6B6B";
+pub(crate) const MUTED: &str = "#6B6B6B";
 /// Grid lines.
-pub const GRID: &str = "#DCDCDC";
+pub(crate) const GRID: &str = "#DCDCDC";
 /// The method itself.
-pub const BLUE: &str = "#0072B2";
+pub(crate) const BLUE: &str = "#0072B2";
 /// Hand-aligned labels; the truth.
-pub const BLACK: &str = "#000000";
+pub(crate) const BLACK: &str = "#000000";
 /// Stamps; multiple instance.
-pub const ORANGE: &str = "#E69F00";
+pub(crate) const ORANGE: &str = "#E69F00";
 /// Warnings; naive alignment.
-pub const VERMILION: &str = "#D55E00";
+pub(crate) const VERMILION: &str = "#D55E00";
 /// Detected events.
-pub const GREEN: &str = "#009E73";
+pub(crate) const GREEN: &str = "#009E73";
 /// Probably missed events.
-pub const PURPLE: &str = "#CC79A7";
+pub(crate) const PURPLE: &str = "#CC79A7";
 /// Further series.
-pub const SKY: &str = "#56B4E9";
+pub(crate) const SKY: &str = "#56B4E9";

@@ -1,7 +1,7 @@
 //! Numbers as people write them.
 
 /// A number with three digits that count.
-pub fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -11,21 +11,25 @@ pub fn number(value: f64) -> String {
     }
     let digits = (2.0 - size).max(0.0) as usize;
     let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
 /// A length of time, in seconds.
-pub fn seconds(value: f64) -> String {
+pub(crate) fn seconds(value: f64) -> String {
     format!("{} s", number(value))
 }
 
 /// A share as a percentage.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{} %", number(100.0 * share))
 }
 
 /// A whole number in groups of three.
-pub fn count(value: usize) -> String {
+pub(crate) fn count(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (k, digit) in digits.chars().enumerate() {
@@ -38,7 +42,7 @@ pub fn count(value: usize) -> String {
 }
 
 /// "1 session", "2 sessions".
-pub fn counted(value: usize, thing: &str) -> String {
+pub(crate) fn counted(value: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(value), if value == 1 { "" } else { "s" })
 }
 

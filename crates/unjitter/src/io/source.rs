@@ -1,10 +1,12 @@
 //! The text of a table: a file or standard input, gzip undone, never more than is sane.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
 
 use crate::{Error, Result};
 
@@ -51,6 +53,13 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     })
 }
 
+/// The bytes packed with gzip.
+pub fn compress(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(bytes).expect("memory can be written to");
+    packed.finish().expect("memory can be written to")
+}
+
 /// A reader that fails rather than hand out too much, or a line without end.
 struct Limited<R> {
     inner: R,
@@ -86,8 +95,6 @@ impl<R: Read> Read for Limited<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     fn read_all(limited: &mut impl Read) -> io::Result<Vec<u8>> {
@@ -112,9 +119,7 @@ mod tests {
     fn gzip_is_seen_by_content() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("plain.csv");
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), Default::default());
-        packed.write_all(b"a,b\n1,2\n").unwrap();
-        std::fs::write(&path, packed.finish().unwrap()).unwrap();
+        std::fs::write(&path, compress(b"a,b\n1,2\n")).unwrap();
         assert_eq!(read_all(&mut open(&path).unwrap()).unwrap(), b"a,b\n1,2\n");
     }
 }

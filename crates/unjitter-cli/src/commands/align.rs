@@ -1,0 +1,171 @@
+//! `unjitter align`: every stamp back where it belongs.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use unjitter::io::{Dataset, TableText};
+use unjitter::{Aligned, AlignedStamp, Fitted};
+
+use crate::console::Console;
+use crate::input::Input;
+use crate::model_file::{self, ModelFile};
+use crate::output::{Output, is_stream};
+use crate::words::{count, percent, seconds};
+
+/// Give every stamp back where it belongs
+///
+/// Writes the events table back with new columns: aligned_time (mean of where the event may have
+/// been), lo and hi (95 % interval), instance_time (the likeliest instance) and p_spurious (the
+/// probability that it was pressed for nothing). Your other columns stay as they are. A second
+/// table lists events that were probably missed.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct Align {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    model: ModelFile,
+    /// Where the aligned events go; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "aligned.csv")]
+    output: PathBuf,
+    /// Where the events that were probably missed go
+    #[arg(long, value_name = "FILE", default_value = "missed.csv")]
+    missed: PathBuf,
+    /// Probability from which an event counts as missed
+    #[arg(long, value_name = "P", default_value_t = 0.5)]
+    missed_above: f64,
+    /// Replace the outputs if they are there
+    #[arg(long)]
+    force: bool,
+    /// Take options from a TOML file: its keys are the long names of options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// What aligning found, for machines.
+#[derive(Debug, Serialize)]
+pub(crate) struct AlignResult {
+    stamps: usize,
+    probably_spurious: usize,
+    probably_missed: usize,
+    median_shift: f64,
+    output: PathBuf,
+    missed: PathBuf,
+}
+
+impl Align {
+    pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
+        let paths = [self.output.as_path(), self.missed.as_path()];
+        let mut output = Output::promise(paths, self.force)?;
+        let fitted = self.model.load()?;
+        if self.input.columns.features.is_empty() {
+            self.input.columns.features = model_file::features(&fitted).unwrap_or_default();
+        }
+        let data = self.input.read_stamped(false)?;
+        let aligned = align(&fitted, &data)?;
+        let (missed, missed_count) = missed_table(&data, &aligned, self.missed_above);
+        output.add(&self.output, events_table(&data, &aligned));
+        output.add(&self.missed, missed);
+        output.write()?;
+        let (output, missed) = (self.output.clone(), self.missed.clone());
+        let result = summarise(&aligned, missed_count, output, missed);
+        if is_stream(&self.output) || is_stream(&self.missed) {
+            return Ok(());
+        }
+        console.result(&result, || text(&result))
+    }
+}
+
+/// Every session aligned.
+pub(crate) fn align(fitted: &Fitted, data: &Dataset) -> anyhow::Result<Vec<Aligned>> {
+    let aligned = data.recordings.iter().map(|recording| fitted.align(&recording.session));
+    Ok(aligned.collect::<unjitter::Result<_>>()?)
+}
+
+/// The events table with its new columns.
+pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned]) -> Vec<u8> {
+    let events = data.events.as_ref().expect("the data were read with events");
+    let mut places: Vec<Option<(usize, AlignedStamp)>> = vec![None; events.rows.len()];
+    for (session, (rows, aligned)) in data.stamp_rows.iter().zip(aligned).enumerate() {
+        for (&row, stamp) in rows.iter().zip(&aligned.stamps) {
+            places[row] = Some((session, *stamp));
+        }
+    }
+    let names = ["aligned_time", "lo", "hi", "instance_time", "p_spurious"];
+    events.with_columns(names, |row| {
+        let Some((session, stamp)) = places[row] else {
+            return std::array::from_fn(|_| String::new());
+        };
+        let clock = &data.clocks[session];
+        [
+            clock.write_rounded(stamp.time),
+            clock.write(stamp.low),
+            clock.write(stamp.high),
+            clock.write(stamp.instance_time),
+            probability(stamp.p_spurious),
+        ]
+    })
+}
+
+/// A table of events that were probably missed, and how many there are.
+pub(crate) fn missed_table(data: &Dataset, aligned: &[Aligned], above: f64) -> (Vec<u8>, usize) {
+    let mut table = TableText::new(b',', ["session", "time", "p_missed", "p_detector"]);
+    let mut missed = 0;
+    for (k, aligned) in aligned.iter().enumerate() {
+        let name = data.recordings[k].session.name();
+        for instance in aligned.instances.iter().filter(|instance| instance.p_missed > above) {
+            missed += 1;
+            let time = data.clocks[k].write(instance.time);
+            let (p_missed, p) = (probability(instance.p_missed), probability(instance.p_detector));
+            table.push([name, &time, &p_missed, &p]);
+        }
+    }
+    (table.into(), missed)
+}
+
+/// Four digits: more would pretend to know.
+fn probability(p: f64) -> String {
+    let text = format!("{p:.4}");
+    text
+}
+
+fn summarise(
+    aligned: &[Aligned],
+    missed: usize,
+    output: PathBuf,
+    missed_file: PathBuf,
+) -> AlignResult {
+    let stamps: Vec<&AlignedStamp> = aligned.iter().flat_map(|one| &one.stamps).collect();
+    let mut shifts: Vec<f64> =
+        stamps.iter().map(|stamp| (stamp.stamp - stamp.instance_time).abs()).collect();
+    shifts.sort_by(f64::total_cmp);
+    AlignResult {
+        stamps: stamps.len(),
+        probably_spurious: stamps.iter().filter(|stamp| stamp.p_spurious > 0.5).count(),
+        probably_missed: missed,
+        median_shift: shifts.get(shifts.len() / 2).copied().unwrap_or(0.0),
+        output,
+        missed: missed_file,
+    }
+}
+
+fn text(result: &AlignResult) -> String {
+    let mut text = String::new();
+    let share = result.probably_spurious as f64 / (result.stamps.max(1)) as f64;
+    let _ = writeln!(
+        text,
+        "{} stamps aligned, moved by {} in the median",
+        count(result.stamps),
+        seconds(result.median_shift)
+    );
+    let _ = writeln!(
+        text,
+        "{} ({}) were probably pressed for nothing",
+        count(result.probably_spurious),
+        percent(share)
+    );
+    let _ = writeln!(text, "{} events were probably missed", count(result.probably_missed));
+    let _ = write!(text, "wrote {} and {}", result.output.display(), result.missed.display());
+    text
+}

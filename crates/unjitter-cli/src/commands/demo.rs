@@ -1,0 +1,172 @@
+//! `unjitter demo`: everything once, on data whose truth is known.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use unjitter::evaluation::{CrossValidation, Summary};
+use unjitter::io::{Columns, Dataset, DatasetFiles, read_signals};
+use unjitter::learning::median_spacing;
+use unjitter::simulation::{Sloppiness, Tails};
+use unjitter::{FitOptions, Model};
+
+use super::align::{align, events_table, missed_table};
+use super::evaluate::{compare, table};
+use super::fit::{annotator, fit, with_notes};
+use super::report::Content;
+use super::simulate::{Made, Preset};
+use crate::console::Console;
+use crate::gallery::drawings;
+use crate::learners::{Settings, contender};
+use crate::output::Output;
+use crate::report::page;
+use crate::words::{count, number, percent, seconds};
+
+/// The annotator of the demo, in median spacings: late, scattered, forgetful, sometimes wrong.
+const DELAY: f64 = 0.5;
+const SPREAD: f64 = 1.0;
+const PRESSED: f64 = 0.9;
+const EXTRA: f64 = 0.1;
+/// Learners of the demo, ours first.
+const LEARNERS: [&str; 6] = ["LR-M", "LR-H", "MI", "LR-D", "LR-S", "LR-N"];
+/// Every file that it writes.
+const FILES: [&str; 13] = [
+    "report.html",
+    "model.json",
+    "evaluation.json",
+    "aligned.csv",
+    "missed.csv",
+    "data/instances.csv",
+    "data/events.csv",
+    "data/true_events.csv",
+    "data/signal.csv.gz",
+    "figures/comparison.svg",
+    "figures/delays.svg",
+    "figures/precision-recall.svg",
+    "figures/alignment.svg",
+];
+
+/// See what it does, in a minute, on simulated data
+///
+/// Simulates people smoking with a chest band on, and somebody who presses a button at each puff:
+/// late, scattered, forgetful and sometimes wrong. Learns from the presses, compares learners,
+/// aligns, and writes a report to look at, with the data and figures beside it.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Demo {
+    /// Folder for the report, the figures, the model and the data
+    #[arg(short, long, value_name = "FOLDER", default_value = "unjitter-demo")]
+    output: PathBuf,
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+impl Demo {
+    pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        let paths = FILES.map(|name| self.output.join(name));
+        let mut output = Output::promise(paths.iter().map(PathBuf::as_path), self.force)?;
+        console.note("simulating chest-band recordings and somebody who presses a button …");
+        let sloppiness = Sloppiness {
+            tails: Tails::Gaussian,
+            delay: DELAY,
+            spread: SPREAD,
+            pressed: PRESSED,
+            extra: EXTRA,
+            ..Sloppiness::default()
+        };
+        let made = Made::respiration(Preset::Mpuff.respiration(None), self.seed)?;
+        let made = made.annotated(&sloppiness, self.seed)?;
+        // What is learned from is what a user would read from the files.
+        let folder = tempfile::tempdir()?;
+        for (name, bytes) in made.files() {
+            std::fs::write(folder.path().join(name), &bytes)?;
+            output.add(self.output.join("data").join(name), bytes);
+        }
+        let files = DatasetFiles::in_folder(folder.path())?;
+        let data = Dataset::read(&files, &Columns::default(), false)?;
+        let signal = files.signal.as_deref().expect("the signal was written");
+        let clock_of = |name: &str| Some(data.clocks[data.position(name)?]);
+        let signals = read_signals(signal, &Columns::default(), None, &clock_of)?.1;
+
+        let settings = settings(&data, self.seed);
+        let learners = LEARNERS.iter().map(|name| contender(name, &settings));
+        let learners = learners.collect::<anyhow::Result<Vec<_>>>()?;
+        let options = CrossValidation { seed: self.seed, ..CrossValidation::default() };
+        let note = serde_json::json!({ "demo": { "seed": self.seed } });
+        let file = compare(&data.recordings, &learners, &options, None, note.clone(), console)?;
+        let fitted = fit(&data, &settings.model, &settings.fit, console)?;
+        let fitted = with_notes(fitted, &data, note)?;
+        let aligned = align(&fitted, &data)?;
+
+        let figures = drawings(&fitted, &data, &aligned, Some(&file))?;
+        for drawing in &figures {
+            let path = self.output.join("figures").join(format!("{}.svg", drawing.stem));
+            output.add(path, drawing.figure.svg.as_bytes());
+        }
+        let content =
+            Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
+        let title = "Smoking puffs from sloppy button presses (simulated)".to_owned();
+        let command = format!("unjitter demo --seed {}", self.seed);
+        let html = page(&content.page(title, command, figures, Some(&file)));
+        output.add(self.output.join("report.html"), html);
+        output.add(self.output.join("model.json"), fitted.to_json());
+        output.add(self.output.join("evaluation.json"), serde_json::to_vec(&file)?);
+        output.add(self.output.join("aligned.csv"), events_table(&data, &aligned));
+        output.add(self.output.join("missed.csv"), missed_table(&data, &aligned, 0.5).0);
+        output.write()?;
+
+        let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
+        let result = serde_json::json!({
+            "learned": fitted.learned(),
+            "learners": summaries,
+            "report": self.output.join("report.html"),
+        });
+        console.result(&result, || text(&data, &summaries, &fitted.learned(), &self.output))
+    }
+}
+
+fn settings(data: &Dataset, seed: u64) -> Settings {
+    Settings {
+        model: Model::default(),
+        fit: FitOptions { seed, ..FitOptions::default() },
+        hidden: vec![16],
+        landmarks: None,
+        precisions: vec![1.0],
+        bag_sizes: vec![4],
+        near: median_spacing(&data.sessions()),
+    }
+}
+
+fn text(
+    data: &Dataset,
+    summaries: &[&Summary],
+    learned: &unjitter::Learned,
+    folder: &Path,
+) -> String {
+    let instances: usize = data.recordings.iter().map(|one| one.session.len()).sum();
+    let stamps: usize = data.recordings.iter().map(|one| one.session.stamps().len()).sum();
+    let truth = data.recordings.iter().flat_map(|one| one.truth.iter().flatten());
+    let spacing = median_spacing(&data.sessions());
+    let mut text = format!(
+        "{} recordings of {} breaths, {} of them smoking puffs. Somebody pressed a button {} times:\n\
+         {} late, give or take {}, missing {} of the puffs, with {} presses for nothing per puff.\n\n\
+         How well detectors find puffs in recordings they have not seen (F1, 1 is perfect):\n\n",
+        data.recordings.len(),
+        count(instances),
+        truth.filter(|label| **label).count(),
+        count(stamps),
+        seconds(DELAY * spacing),
+        seconds(SPREAD * spacing),
+        percent(1.0 - PRESSED),
+        number(EXTRA),
+    );
+    let _ = writeln!(text, "{}\n", table(summaries));
+    text.push_str("What was learned, from the presses alone, about who pressed them:\n\n");
+    text.push_str(&annotator(learned));
+    let report = folder.join("report.html");
+    let _ = write!(text, "\nLook at {}", report.display());
+    text
+}

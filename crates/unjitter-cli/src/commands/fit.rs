@@ -1,0 +1,172 @@
+//! `unjitter fit`: learn detector and annotator.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use unjitter::evaluation::fingerprint;
+use unjitter::io::Dataset;
+use unjitter::learning::StopReason;
+use unjitter::{Fitted, Learned};
+
+use crate::console::Console;
+use crate::failure::Mistake;
+use crate::input::Input;
+use crate::interrupt;
+use crate::model_args::ModelArgs;
+use crate::output::Output;
+use crate::words::{count, counted, number, percent, seconds};
+
+/// Learn a detector and how sloppy the annotator is
+///
+/// Writes a model file for align, predict and report. The file records every option and a
+/// fingerprint of the data.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct Fit {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Let the labels of the instances, where there are some, take part in learning; otherwise they
+    /// are only for judging
+    #[arg(long, help_heading = "Data")]
+    use_labels: bool,
+    /// Where the model goes
+    #[arg(short, long, value_name = "FILE", default_value = "model.json")]
+    output: PathBuf,
+    /// Replace the model if there is one
+    #[arg(long)]
+    force: bool,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Take options from a TOML file: its keys are the long names of options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// What a fit found, for machines.
+#[derive(Debug, Serialize)]
+struct FitResult<'a> {
+    model: &'a Path,
+    learned: Learned,
+    converged: bool,
+    iterations: usize,
+    log_evidence: f64,
+    warnings: Vec<String>,
+    sessions: usize,
+    instances: usize,
+    stamps: usize,
+    fingerprint: String,
+}
+
+impl Fit {
+    pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        let mut output = Output::promise([self.output.as_path()], self.force)?;
+        let model = self.model.model()?;
+        let data = self.input.read_stamped(self.use_labels)?;
+        let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
+        let fitted = with_notes(fitted, &data, serde_json::to_value(&self)?)?;
+        output.add(&self.output, fitted.to_json());
+        output.write()?;
+        let result = result(&fitted, &data, &self.output);
+        console.result(&result, || text(&fitted, &data))?;
+        for warning in &result.warnings {
+            console.warn(warning);
+        }
+        if !crate::output::is_stream(&self.output) {
+            console.note(&format!("wrote {}", self.output.display()));
+        }
+        Ok(())
+    }
+}
+
+/// Fits with a bar, and stops on Ctrl-C.
+pub(crate) fn fit(
+    data: &Dataset,
+    model: &unjitter::Model,
+    options: &unjitter::FitOptions,
+    console: &Console,
+) -> anyhow::Result<Fitted> {
+    let iterations = options.optimiser.max_iterations as u64;
+    let bar = console.progress("learning", iterations * (options.restarts as u64 + 1));
+    let fitted = model.fit_watched(&data.sessions(), options, &mut |progress| {
+        bar.set_position(progress.start as u64 * iterations + progress.iteration as u64);
+        bar.set_message(format!("start {} of {}", progress.start + 1, progress.starts));
+        interrupt::check()
+    });
+    bar.finish_and_clear();
+    let fitted = fitted?;
+    if fitted.outcome().stop == StopReason::Cancelled {
+        return Err(Mistake::Interrupted("no model was written".to_owned()).into());
+    }
+    Ok(fitted)
+}
+
+/// The model with where it came from.
+pub(crate) fn with_notes(
+    mut fitted: Fitted,
+    data: &Dataset,
+    options: serde_json::Value,
+) -> anyhow::Result<Fitted> {
+    fitted.set_metadata("program", format!("unjitter {}", env!("CARGO_PKG_VERSION")))?;
+    fitted.set_metadata("options", options)?;
+    fitted.set_metadata("features", data.features.clone())?;
+    fitted.set_metadata("fingerprint", fingerprint(&data.recordings))?;
+    Ok(fitted)
+}
+
+fn result<'a>(fitted: &Fitted, data: &Dataset, model: &'a Path) -> FitResult<'a> {
+    let outcome = fitted.outcome();
+    FitResult {
+        model,
+        learned: fitted.learned(),
+        converged: outcome.converged,
+        iterations: outcome.iterations,
+        log_evidence: outcome.log_evidence,
+        warnings: fitted.warnings().iter().map(ToString::to_string).collect(),
+        sessions: data.recordings.len(),
+        instances: data.recordings.iter().map(|one| one.session.len()).sum(),
+        stamps: data.recordings.iter().map(|one| one.session.stamps().len()).sum(),
+        fingerprint: fingerprint(&data.recordings),
+    }
+}
+
+fn text(fitted: &Fitted, data: &Dataset) -> String {
+    let instances = data.recordings.iter().map(|one| one.session.len()).sum();
+    let stamps = data.recordings.iter().map(|one| one.session.stamps().len()).sum();
+    let mut text = format!(
+        "Learned from {}: {}, {}, {}\n\n",
+        counted(data.recordings.len(), "session"),
+        counted(instances, "instance"),
+        counted(stamps, "stamp"),
+        counted(data.features.len(), "feature"),
+    );
+    text.push_str(&annotator(&fitted.learned()));
+    let outcome = fitted.outcome();
+    let how = if outcome.converged { "converged" } else { "stopped" };
+    let _ = write!(
+        text,
+        "\nThe fit {how} after {} iterations; log evidence {}",
+        count(outcome.iterations),
+        number(outcome.log_evidence),
+    );
+    text
+}
+
+/// What was learned about the annotator, in words.
+pub(crate) fn annotator(learned: &Learned) -> String {
+    let Learned { delay, spread, miss_rate, false_rate } = *learned;
+    let side = if delay >= 0.0 { "late" } else { "early" };
+    format!(
+        "The annotator\n  \
+         presses {} {side}, give or take {}\n  \
+         misses {} of the events\n  \
+         presses for nothing at {} of the other instances\n",
+        seconds(delay.abs()),
+        seconds(spread),
+        percent(miss_rate),
+        percent(false_rate),
+    )
+}

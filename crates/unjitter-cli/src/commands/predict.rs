@@ -1,0 +1,155 @@
+//! `unjitter predict`: the detector alone, on any recording.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use unjitter::evaluation::{EventOptions, detect_events};
+use unjitter::io::{Clock, InstanceChunks, TableText};
+
+use crate::console::Console;
+use crate::failure::usage;
+use crate::input::{ColumnArgs, Input};
+use crate::interrupt;
+use crate::model_file::{self, ModelFile};
+use crate::output::{Output, Stream, is_stream};
+use crate::words::counted;
+
+/// Lines in memory at a time.
+const CHUNK: usize = 8192;
+
+/// Find events in recordings that nobody annotated
+///
+/// Writes one line per instance: session, time, probability. The table is read and written piece
+/// by piece, so it may be larger than memory. Features are found by name; their order does not
+/// matter.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct Predict {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    model: ModelFile,
+    /// Where the probabilities go; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+    /// Write a table of detected events too: session, time, probability
+    #[arg(long, value_name = "FILE")]
+    detected: Option<PathBuf>,
+    /// Probability from which an instance counts as an event
+    #[arg(long, value_name = "P", default_value_t = 0.5)]
+    threshold: f64,
+    /// Least time between two events, in seconds
+    #[arg(long, value_name = "T", default_value_t = 0.0)]
+    min_separation: f64,
+    /// Replace the outputs if they are there
+    #[arg(long)]
+    force: bool,
+    /// Take options from a TOML file: its keys are the long names of options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// What was found, for machines.
+#[derive(Debug, Serialize)]
+struct PredictResult<'a> {
+    instances: usize,
+    positive: usize,
+    detected: Option<usize>,
+    output: &'a PathBuf,
+}
+
+/// What has been seen of one session.
+struct Seen {
+    session: String,
+    clock: Clock,
+    times: Vec<f64>,
+    probabilities: Vec<f64>,
+}
+
+impl Predict {
+    pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        let mut stream = Stream::open(&self.output, self.force)?;
+        let mut detected = Output::promise(self.detected.as_deref(), self.force)?;
+        if console.json && is_stream(&self.output) {
+            return Err(usage("--json and the table both go to standard output; name an --output"));
+        }
+        let fitted = self.model.load()?;
+        let columns = ColumnArgs {
+            features: match self.input.columns.features.is_empty() {
+                true => model_file::features(&fitted).unwrap_or_default(),
+                false => self.input.columns.features.clone(),
+            },
+            ..self.input.columns.clone()
+        };
+        let files = self.input.files()?;
+        let mut chunks = InstanceChunks::open(&files.instances, &columns.columns())?;
+        let mut table = TableText::new(chunks.delimiter(), ["session", "time", "probability"]);
+        let mut seen: Vec<Seen> = Vec::new();
+        let (mut instances, mut positive) = (0, 0);
+        while let Some(chunk) = chunks.next(CHUNK)? {
+            let probabilities = fitted.predict(chunk.features.view())?;
+            for (k, p) in probabilities.iter().enumerate() {
+                let text = format!("{p:.6}");
+                table.push([&chunk.sessions[k], &chunk.time_texts[k], &text]);
+                instances += 1;
+                positive += usize::from(*p >= self.threshold);
+                if self.detected.is_some() {
+                    remember(&mut seen, &chunks, &chunk.sessions[k], chunk.times[k], *p);
+                }
+            }
+            stream.write(&table.take())?;
+            if interrupt::is_requested() {
+                return Err(
+                    crate::failure::Mistake::Interrupted("nothing was written".into()).into()
+                );
+            }
+        }
+        let found = match &self.detected {
+            Some(path) => {
+                let (text, found) = self.events(&seen)?;
+                detected.add(path, text);
+                Some(found)
+            }
+            None => None,
+        };
+        stream.finish()?;
+        detected.write()?;
+        let result = PredictResult { instances, positive, detected: found, output: &self.output };
+        if is_stream(&self.output) {
+            return Ok(());
+        }
+        console.result(&result, || {
+            let all = counted(instances, "instance");
+            format!("{all}, {positive} of them positive; wrote {}", self.output.display())
+        })
+    }
+
+    fn events(&self, seen: &[Seen]) -> anyhow::Result<(Vec<u8>, usize)> {
+        let options =
+            EventOptions { threshold: self.threshold, min_separation: self.min_separation };
+        let mut table = TableText::new(b',', ["session", "time", "probability"]);
+        let mut found = 0;
+        for Seen { session, clock, times, probabilities } in seen {
+            for event in detect_events(times, probabilities, &options)? {
+                found += 1;
+                let (time, p) = (clock.write(event.time), format!("{:.6}", event.score));
+                table.push([session.as_str(), &time, &p]);
+            }
+        }
+        Ok((table.into(), found))
+    }
+}
+
+fn remember(seen: &mut Vec<Seen>, chunks: &InstanceChunks, session: &str, time: f64, p: f64) {
+    // Lines of a session mostly follow each other.
+    let at = match seen.iter().rposition(|one| one.session == session) {
+        Some(at) => at,
+        None => {
+            let (session, clock) = (session.to_owned(), chunks.clocks()[session]);
+            seen.push(Seen { session, clock, times: vec![], probabilities: vec![] });
+            seen.len() - 1
+        }
+    };
+    seen[at].times.push(time);
+    seen[at].probabilities.push(p);
+}

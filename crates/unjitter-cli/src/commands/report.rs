@@ -1,0 +1,251 @@
+//! `unjitter report`: one page to look at.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use unjitter::evaluation::{EventOptions, detect_events, fingerprint};
+use unjitter::io::{Dataset, RawSignal, read_signals};
+use unjitter::{Aligned, Fitted, Learned};
+
+use super::align::align;
+use crate::console::Console;
+use crate::evaluation_file::EvaluationFile;
+use crate::gallery::{Drawing, drawings};
+use crate::input::Input;
+use crate::learners::description;
+use crate::model_file::{self, ModelFile};
+use crate::output::Output;
+use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
+use crate::words::{count, counted, percent, seconds};
+
+/// Probability from which something is drawn as an event.
+const THRESHOLD: f64 = 0.5;
+
+/// Write a page to look at: timelines, figures, tables
+///
+/// One HTML file that needs nothing else: every session as a timeline to zoom into, with an arc from
+/// each stamp to where it belongs; what was learned about the annotator; and, with --evaluation, the
+/// learners compared.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    model: ModelFile,
+    /// Results of `evaluate` on the same data
+    #[arg(long, value_name = "FILE")]
+    evaluation: Option<PathBuf>,
+    /// Where the page goes
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    output: PathBuf,
+    /// Write the figures as SVG files into this folder too
+    #[arg(long, value_name = "FOLDER")]
+    figures: Option<PathBuf>,
+    /// Title of the page
+    #[arg(long)]
+    title: Option<String>,
+    /// Replace the outputs if they are there
+    #[arg(long)]
+    force: bool,
+    /// Take options from a TOML file: its keys are the long names of options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Report {
+    pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
+        let mut output = Output::promise([self.output.as_path()], self.force)?;
+        let fitted = self.model.load()?;
+        if self.input.columns.features.is_empty() {
+            self.input.columns.features = model_file::features(&fitted).unwrap_or_default();
+        }
+        let data = self.input.read_stamped(false)?;
+        let signals = self.signals(&data)?;
+        let evaluation = match &self.evaluation {
+            Some(path) => Some(EvaluationFile::load(path, &data.recordings)?),
+            None => None,
+        };
+        let aligned = align(&fitted, &data)?;
+        let figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
+        if let Some(folder) = &self.figures {
+            for Drawing { stem, figure } in &figures {
+                output.add(folder.join(format!("{stem}.svg")), figure.svg.as_bytes());
+            }
+        }
+        let written = self.figures.as_ref().map_or(0, |_| figures.len());
+        let content =
+            Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
+        let title = self.title.clone().unwrap_or_else(|| content.title());
+        let command = std::env::args().collect::<Vec<_>>().join(" ");
+        output.add(&self.output, page(&content.page(title, command, figures, evaluation.as_ref())));
+        output.write()?;
+        console.result(&serde_json::json!({ "report": self.output, "figures": written }), || {
+            format!("wrote {}", self.output.display())
+        })
+    }
+
+    fn signals(&self, data: &Dataset) -> anyhow::Result<Vec<RawSignal>> {
+        let Some(path) = self.input.files()?.signal else { return Ok(Vec::new()) };
+        let clock_of = |name: &str| Some(data.clocks[data.position(name)?]);
+        Ok(read_signals(&path, &self.input.columns.columns(), None, &clock_of)?.1)
+    }
+}
+
+/// What a page is made of.
+pub(crate) struct Content<'a> {
+    pub fitted: &'a Fitted,
+    pub data: &'a Dataset,
+    pub aligned: &'a [Aligned],
+    pub signals: &'a [RawSignal],
+}
+
+impl Content<'_> {
+    fn title(&self) -> String {
+        let stamps = self.data.recordings.iter().map(|one| one.session.stamps().len()).sum();
+        let sessions = counted(self.data.recordings.len(), "session");
+        format!("{}, {sessions}", counted(stamps, "stamp"))
+    }
+
+    /// The page.
+    pub(crate) fn page(
+        &self,
+        title: String,
+        command: String,
+        figures: Vec<Drawing>,
+        evaluation: Option<&EvaluationFile>,
+    ) -> Page {
+        Page {
+            title,
+            command,
+            warnings: self.warnings(),
+            facts: self.facts(),
+            sessions: (0..self.aligned.len()).map(|k| self.session(k)).collect(),
+            figures: figures.into_iter().map(|drawing| drawing.figure).collect(),
+            tables: evaluation.map(comparison_table).into_iter().collect(),
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings: Vec<String> =
+            self.fitted.warnings().iter().map(ToString::to_string).collect();
+        let known = self.fitted.metadata().get("fingerprint").and_then(|value| value.as_str());
+        if known.is_some_and(|known| known != fingerprint(&self.data.recordings)) {
+            warnings.push("the model was fitted to other data than those shown here".to_owned());
+        }
+        warnings
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let Learned { delay, spread, miss_rate, false_rate } = self.fitted.learned();
+        let fact = |label: &str, value: String, explanation: &str| Fact {
+            label: label.to_owned(),
+            value,
+            explanation: explanation.to_owned(),
+        };
+        let side = if delay >= 0.0 { "late" } else { "early" };
+        let sessions = &self.data.recordings;
+        let instances = sessions.iter().map(|one| one.session.len()).sum();
+        let stamps: usize = sessions.iter().map(|one| one.session.stamps().len()).sum();
+        let all = || self.aligned.iter().flat_map(|one| &one.stamps);
+        let spurious = all().filter(|stamp| stamp.p_spurious > THRESHOLD).count();
+        let missed: usize = (0..self.aligned.len()).map(|k| self.missed(k).len()).sum();
+        vec![
+            fact(
+                "typical delay",
+                format!("{} {side}", seconds(delay.abs())),
+                "from an event to its press",
+            ),
+            fact("spread", seconds(spread), "standard deviation of the delay"),
+            fact("missed", percent(miss_rate), "of the events got no press"),
+            fact("false presses", percent(false_rate), "of the other instances got one"),
+            fact("stamps", count(stamps), &format!("{spurious} of them probably spurious")),
+            fact("probably missed", count(missed), "events that nobody pressed for"),
+            fact(
+                "instances",
+                count(instances),
+                &format!("in {}", counted(sessions.len(), "session")),
+            ),
+        ]
+    }
+
+    /// Times of events that were probably missed.
+    fn missed(&self, session: usize) -> Vec<f64> {
+        let instances = self.aligned[session].instances.iter();
+        instances.filter(|one| one.p_missed > THRESHOLD).map(|one| one.time).collect()
+    }
+
+    fn session(&self, k: usize) -> SessionView {
+        let (recording, aligned) = (&self.data.recordings[k], &self.aligned[k]);
+        let session = &recording.session;
+        let of = |value: fn(&unjitter::AlignedInstance) -> f64| -> Vec<f64> {
+            aligned.instances.iter().map(value).collect()
+        };
+        let p_detector = of(|one| one.p_detector);
+        let options = EventOptions { threshold: THRESHOLD, ..EventOptions::default() };
+        let detected = detect_events(session.times(), &p_detector, &options);
+        let signal = self.signals.iter().find(|signal| signal.session == session.name());
+        SessionView {
+            name: session.name().to_owned(),
+            subject: session.subject().map(str::to_owned),
+            start: self.data.clocks[k].start(),
+            signal: signal.map(|signal| SignalView {
+                times: signal.channels[0].times().to_vec(),
+                values: signal.channels[0].values().to_vec(),
+            }),
+            times: session.times().to_vec(),
+            p_positive: of(|one| one.p_positive),
+            p_missed: of(|one| one.p_missed),
+            p_detector,
+            truth: recording.truth.clone(),
+            stamps: aligned.stamps.iter().map(stamp_view).collect(),
+            detected: detected.iter().flatten().map(|event| event.time).collect(),
+            missed: self.missed(k),
+        }
+    }
+}
+
+fn stamp_view(stamp: &unjitter::AlignedStamp) -> StampView {
+    StampView {
+        time: stamp.stamp,
+        aligned_time: stamp.time,
+        low: stamp.low,
+        high: stamp.high,
+        instance_time: stamp.instance_time,
+        p_instance: stamp.p_instance,
+        p_spurious: stamp.p_spurious,
+    }
+}
+
+fn comparison_table(file: &EvaluationFile) -> TableView {
+    let columns = [
+        "learner",
+        "learns from",
+        "F1",
+        "95 % interval",
+        "precision",
+        "recall",
+        "average precision",
+    ];
+    let rows = file.learners.iter().map(|learner| {
+        let summary = &learner.summary;
+        let mut row = vec![summary.name.clone(), description(&summary.name).to_owned()];
+        match &summary.labelled {
+            Some(labelled) => row.extend([
+                format!("{:.3}", labelled.scores.f1),
+                format!("{:.3} to {:.3}", labelled.f1_interval.low, labelled.f1_interval.high),
+                format!("{:.3}", labelled.scores.precision),
+                format!("{:.3}", labelled.scores.recall),
+                format!("{:.3}", labelled.average_precision),
+            ]),
+            None => row.resize(columns.len(), "no labels".to_owned()),
+        }
+        row
+    });
+    TableView {
+        title: "Learners compared".to_owned(),
+        caption: format!("On held-out sessions, {} folds.", file.folds.len()),
+        header: columns.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    }
+}

@@ -1,0 +1,314 @@
+//! `unjitter simulate`: recordings with a known truth, or sloppy stamps for labelled data.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use unjitter::io::{Columns, Dataset, DatasetFiles, Table, TableText, compress};
+use unjitter::learning::median_spacing;
+use unjitter::signal::{CYCLE_FEATURES, CycleOptions};
+use unjitter::simulation::{ChestBand, Respiration, Sloppiness, Tails};
+use unjitter::{Recording, Session};
+
+use crate::console::Console;
+use crate::failure::usage;
+use crate::output::Output;
+use crate::words::{count, counted, seconds};
+
+/// Make a dataset with sloppy stamps and a known truth
+///
+/// Chest-band recordings of people who smoke, cut into breaths, with a stamp for each puff from an
+/// annotator as sloppy as you say; or, with --from, new stamps for a labelled dataset of yours.
+/// Times of the annotator are in multiples of the median spacing of instances.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct Simulate {
+    /// How large: the paper's mPuff (13 sessions) or puffMarker (30 sessions)
+    #[arg(long, default_value = "mpuff")]
+    preset: Preset,
+    /// Sessions, if not as many as the preset has; puffs and breaths go with them
+    #[arg(long, value_name = "N")]
+    sessions: Option<usize>,
+    /// Press for the labels of this dataset instead
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["preset", "sessions"])]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    annotator: AnnotatorArgs,
+    /// Folder for the dataset
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+    /// Replace files that are there
+    #[arg(long)]
+    force: bool,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Take options from a TOML file: its keys are the long names of options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+/// A dataset of the paper.
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Preset {
+    Mpuff,
+    Puffmarker,
+}
+
+/// How sloppy.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct AnnotatorArgs {
+    /// Mean delay, in median spacings; below 0 is early
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        help_heading = "Annotator"
+    )]
+    delay: f64,
+    /// Standard deviation of the delays, in median spacings
+    #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Annotator")]
+    spread: f64,
+    /// Standard deviation of an offset that all presses of a session share, in median spacings
+    #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Annotator")]
+    offset_spread: f64,
+    /// Share of true events that are pressed
+    #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Annotator")]
+    pressed: f64,
+    /// Presses for nothing, per true event
+    #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Annotator")]
+    extra: f64,
+    /// Shape of the delays
+    #[arg(long, default_value = "gaussian", help_heading = "Annotator")]
+    tails: TailsName,
+    /// Degrees of freedom of student-t
+    #[arg(long, value_name = "X", default_value_t = 5.0, help_heading = "Annotator")]
+    degrees_of_freedom: f64,
+    /// A table of errors that people made, to draw delays from: a column `error`
+    #[arg(long, value_name = "FILE", help_heading = "Annotator")]
+    errors: Option<PathBuf>,
+    /// The column of the errors
+    #[arg(long, value_name = "NAME", default_value = "error", help_heading = "Annotator")]
+    error_column: String,
+}
+
+/// A shape of delays by name.
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TailsName {
+    Gaussian,
+    Laplace,
+    StudentT,
+}
+
+impl AnnotatorArgs {
+    fn sloppiness(&self) -> anyhow::Result<Sloppiness> {
+        let tails = match (&self.errors, self.tails) {
+            (Some(path), _) => Tails::Recorded { errors: errors(path, &self.error_column)? },
+            (None, TailsName::Gaussian) => Tails::Gaussian,
+            (None, TailsName::Laplace) => Tails::Laplace,
+            (None, TailsName::StudentT) => {
+                Tails::StudentT { degrees_of_freedom: self.degrees_of_freedom }
+            }
+        };
+        Ok(Sloppiness {
+            tails,
+            delay: self.delay,
+            spread: self.spread,
+            offset_spread: self.offset_spread,
+            pressed: self.pressed,
+            extra: self.extra,
+        })
+    }
+}
+
+/// A column of errors.
+pub(crate) fn errors(path: &std::path::Path, column: &str) -> anyhow::Result<Vec<f64>> {
+    let mut table = Table::open(path)?;
+    let place = table.column(column)?;
+    let mut row = unjitter::io::Row::default();
+    let mut errors = Vec::new();
+    while table.next(&mut row)? {
+        errors.push(table.number(&row, place)?);
+    }
+    Ok(errors)
+}
+
+/// A dataset that was made.
+pub(crate) struct Made {
+    /// Sessions with stamps and truth.
+    pub recordings: Vec<Recording>,
+    /// Names of the features.
+    pub features: Vec<String>,
+    /// The raw recordings, where there are some.
+    pub bands: Vec<ChestBand>,
+}
+
+/// What was made, for machines.
+#[derive(Debug, Serialize)]
+struct SimulateResult<'a> {
+    folder: &'a PathBuf,
+    sessions: usize,
+    instances: usize,
+    events: usize,
+    stamps: usize,
+}
+
+impl Simulate {
+    pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        let mut names = vec!["instances.csv", "events.csv", "true_events.csv"];
+        if self.from.is_none() {
+            names.push("signal.csv.gz");
+        }
+        let paths: Vec<PathBuf> = names.iter().map(|name| self.output.join(name)).collect();
+        let mut output = Output::promise(paths.iter().map(PathBuf::as_path), self.force)?;
+        let sloppiness = self.annotator.sloppiness()?;
+        let made = match &self.from {
+            Some(folder) => Made::from_folder(folder)?,
+            None => Made::respiration(self.preset.respiration(self.sessions), self.seed)?,
+        };
+        let made = made.annotated(&sloppiness, self.seed)?;
+        for (name, bytes) in made.files() {
+            output.add(self.output.join(name), bytes);
+        }
+        output.write()?;
+        let result = made.result(&self.output);
+        console.result(&result, || {
+            let SimulateResult { sessions, instances, events, stamps, .. } = result;
+            let spacing = seconds(median_spacing(&made.sessions()));
+            format!(
+                "{}: {} {spacing} apart, {} true events, {} stamps; wrote {}",
+                counted(sessions, "session"),
+                counted(instances, "instance"),
+                count(events),
+                count(stamps),
+                self.output.display(),
+            )
+        })
+    }
+}
+
+impl Preset {
+    /// The preset, with another number of sessions if need be.
+    pub(crate) fn respiration(self, sessions: Option<usize>) -> Respiration {
+        let all = match self {
+            Self::Mpuff => Respiration::mpuff(),
+            Self::Puffmarker => Respiration::puffmarker(),
+        };
+        let Some(sessions) = sessions else { return all };
+        let scaled = |total: usize| total * sessions / all.sessions;
+        Respiration {
+            sessions,
+            subjects: all.subjects.min(sessions),
+            puffs: scaled(all.puffs),
+            negatives: scaled(all.negatives),
+            ..all
+        }
+    }
+}
+
+impl Made {
+    /// Chest-band recordings, not annotated yet.
+    pub(crate) fn respiration(options: Respiration, seed: u64) -> anyhow::Result<Self> {
+        let bands = options.simulate(seed)?;
+        let mut recordings = Vec::new();
+        for band in &bands {
+            recordings.push(band.session(&CycleOptions::default())?.recording());
+        }
+        let features = CYCLE_FEATURES.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Self { recordings, features, bands })
+    }
+
+    fn from_folder(folder: &std::path::Path) -> anyhow::Result<Self> {
+        let files = DatasetFiles { events: None, ..DatasetFiles::in_folder(folder)? };
+        let data = Dataset::read(&files, &Columns::default(), false)?;
+        if let Some(clock) = data.clocks.iter().find_map(|clock| clock.start()) {
+            let message = format!("times are dates ({clock}); simulate presses for seconds only");
+            return Err(usage(message));
+        }
+        Ok(Self { recordings: data.recordings, features: data.features, bands: vec![] })
+    }
+
+    /// With stamps for the true events.
+    pub(crate) fn annotated(self, sloppiness: &Sloppiness, seed: u64) -> anyhow::Result<Self> {
+        let unit = median_spacing(&self.sessions());
+        let annotator = sloppiness.annotator(&self.recordings, unit)?;
+        let mut recordings = Vec::new();
+        for (k, recording) in self.recordings.iter().enumerate() {
+            recordings.push(annotator.annotate(recording, 1000 * seed + k as u64)?);
+        }
+        Ok(Self { recordings, ..self })
+    }
+
+    fn sessions(&self) -> Vec<Session> {
+        self.recordings.iter().map(|recording| recording.session.clone()).collect()
+    }
+
+    /// The files of the dataset.
+    pub(crate) fn files(&self) -> Vec<(&'static str, Vec<u8>)> {
+        let mut files = vec![
+            ("instances.csv", self.instances()),
+            ("events.csv", self.times(|recording| recording.session.stamps().to_vec())),
+            ("true_events.csv", self.times(true_events)),
+        ];
+        if !self.bands.is_empty() {
+            files.push(("signal.csv.gz", compress(&self.signal())));
+        }
+        files
+    }
+
+    fn instances(&self) -> Vec<u8> {
+        let named = ["session", "subject", "time"].map(str::to_owned);
+        let header = named.into_iter().chain(self.features.clone()).chain(["label".to_owned()]);
+        let mut table = TableText::new(b',', header);
+        for Recording { session, truth } in &self.recordings {
+            let subject = session.subject().unwrap_or_default();
+            for i in 0..session.len() {
+                let mut line = vec![session.name().to_owned(), subject.to_owned()];
+                line.push(session.times()[i].to_string());
+                line.extend(session.features().row(i).iter().map(f64::to_string));
+                let label = truth.as_ref().map(|truth| u8::from(truth[i]).to_string());
+                line.push(label.unwrap_or_default());
+                table.push(line);
+            }
+        }
+        table.into()
+    }
+
+    fn times(&self, of: impl Fn(&Recording) -> Vec<f64>) -> Vec<u8> {
+        let mut table = TableText::new(b',', ["session", "time"]);
+        for recording in &self.recordings {
+            for time in of(recording) {
+                table.push([recording.session.name(), &time.to_string()]);
+            }
+        }
+        table.into()
+    }
+
+    fn signal(&self) -> Vec<u8> {
+        let mut table = TableText::new(b',', ["session", "time", "value"]);
+        for band in &self.bands {
+            for (time, value) in band.signal.times().iter().zip(band.signal.values()) {
+                table.push([&band.name, &format!("{time:.3}"), &format!("{value:.1}")]);
+            }
+        }
+        table.into()
+    }
+
+    fn result<'a>(&self, folder: &'a PathBuf) -> SimulateResult<'a> {
+        SimulateResult {
+            folder,
+            sessions: self.recordings.len(),
+            instances: self.recordings.iter().map(|one| one.session.len()).sum(),
+            events: self.recordings.iter().map(|one| true_events(one).len()).sum(),
+            stamps: self.recordings.iter().map(|one| one.session.stamps().len()).sum(),
+        }
+    }
+}
+
+fn true_events(recording: &Recording) -> Vec<f64> {
+    let truth = recording.truth.iter().flatten();
+    let times = recording.session.times().iter().zip(truth);
+    times.filter(|(_, label)| **label).map(|(time, _)| *time).collect()
+}

@@ -1,0 +1,120 @@
+//! A stretch of a recording: what the detector sees, and where each stamp belongs.
+
+use super::axis::{Axis, extent};
+use super::canvas::{Anchor, Canvas, Pen, Place, draw};
+use super::frame::{Frame, TEXT};
+use crate::palette::{BLACK, BLUE, INK, MUTED, ORANGE, VERMILION};
+
+/// What to draw.
+#[derive(Debug, Clone, Default)]
+pub struct Alignment {
+    /// Above the figure.
+    pub title: String,
+    /// Below the axis of time, with its unit.
+    pub x_label: String,
+    /// The instances of the stretch.
+    pub instances: Vec<AlignmentInstance>,
+    /// The stamps of the stretch.
+    pub stamps: Vec<AlignmentStamp>,
+}
+
+/// One instance.
+#[derive(Debug, Clone, Copy)]
+pub struct AlignmentInstance {
+    /// Its time.
+    pub time: f64,
+    /// Probability that it is positive.
+    pub probability: f64,
+    /// Whether it is truly positive, where that is known.
+    pub is_true: bool,
+}
+
+/// One stamp.
+#[derive(Debug, Clone, Copy)]
+pub struct AlignmentStamp {
+    /// When it was pressed.
+    pub time: f64,
+    /// Time of the instance that it belongs to.
+    pub instance: f64,
+    /// Whether it is probably spurious.
+    pub is_spurious: bool,
+}
+
+/// Height of the line of stamps above the bars, in pixels.
+const STAMPS: f64 = 78.0;
+
+/// Draws bars of probability, stamps above them, and an arc from each stamp to its instance.
+pub fn alignment(data: &Alignment) -> String {
+    let (left, right, top, bottom) = (64.0, 796.0, 148.0, 268.0);
+    draw((820, 320), &data.title, |canvas| {
+        let times = data.instances.iter().map(|i| i.time).chain(data.stamps.iter().map(|s| s.time));
+        let (low, high) = extent(times).unwrap_or((0.0, 1.0));
+        let air = 0.015 * (high - low);
+        let x = Axis::exactly(low - air, high + air);
+        let mut y = Axis::exactly(0.0, 1.0);
+        y.ticks = [0.0, 0.5, 1.0].map(|value| (value, format!("{value}"))).to_vec();
+        let frame = Frame { canvas, x, y, left, right, top, bottom };
+        frame.axes("", &data.x_label, "probability");
+        canvas.text(&data.title, (left, 20.0), super::frame::TITLE, INK, Anchor::Left);
+        instances(&frame, data);
+        data.stamps.iter().for_each(|stamp| arc(&frame, stamp));
+        legend(canvas, left);
+    })
+}
+
+fn instances(frame: &Frame<'_, '_>, data: &Alignment) {
+    let count = data.instances.len().max(1) as f64;
+    let half = (0.3 * (frame.right - frame.left) / count).clamp(0.6, 5.0);
+    for instance in data.instances.iter().filter(|i| i.time.is_finite()) {
+        let (x, y) = frame.place(instance.time, instance.probability);
+        // A sliver even at zero: there is an instance here.
+        let y = y.min(frame.bottom - 1.0);
+        frame.canvas.rectangle((x - half, y), (x + half, frame.bottom), BLUE, 0.75);
+        if instance.is_true {
+            diamond(frame.canvas, (x, frame.top - 10.0));
+        }
+    }
+}
+
+fn diamond(canvas: &Canvas<'_>, (x, y): Place) {
+    canvas.fill(&[(x, y - 5.0), (x + 4.5, y), (x, y + 5.0), (x - 4.5, y)], BLACK, 1.0);
+}
+
+/// A stamp, and an S-shaped curve down to the top of the bars at its instance.
+fn arc(frame: &Frame<'_, '_>, stamp: &AlignmentStamp) {
+    let (from, to) = (frame.across(stamp.time), frame.across(stamp.instance));
+    let (high, low) = (STAMPS, frame.top - 18.0);
+    if stamp.is_spurious {
+        for (dx, dy) in [(4.0, 4.0), (4.0, -4.0)] {
+            let ends = [(from - dx, high - 6.0 - dy), (from + dx, high - 6.0 + dy)];
+            frame.canvas.line(&ends, Pen::new(VERMILION, 2.0));
+        }
+        return;
+    }
+    let curve: Vec<Place> = (0..=16)
+        .map(|k| {
+            let share = f64::from(k) / 16.0;
+            let eased = share * share * (3.0 - 2.0 * share);
+            (from + (to - from) * eased, high + (low - high) * share)
+        })
+        .collect();
+    frame.canvas.line(&curve, Pen::new(ORANGE, 1.5));
+    let tip = [(from - 5.0, high - 9.0), (from + 5.0, high - 9.0), (from, high)];
+    frame.canvas.fill(&tip, ORANGE, 1.0);
+}
+
+fn legend(canvas: &Canvas<'_>, left: f64) {
+    let y = 44.0;
+    let text = |text: &str, x: f64| canvas.text(text, (left + x, y), TEXT, MUTED, Anchor::Left);
+    canvas.fill(&[(left, y - 4.0), (left + 10.0, y - 4.0), (left + 5.0, y + 5.0)], ORANGE, 1.0);
+    text("stamp, and where it belongs", 16.0);
+    for (dx, dy) in [(4.0, 4.0), (4.0, -4.0)] {
+        let x = left + 204.0;
+        canvas.line(&[(x - dx, y - dy), (x + dx, y + dy)], Pen::new(VERMILION, 2.0));
+    }
+    text("probably spurious", 216.0);
+    diamond(canvas, (left + 344.0, y));
+    text("true event", 356.0);
+    canvas.rectangle((left + 442.0, y - 6.0), (left + 450.0, y + 5.0), BLUE, 0.75);
+    text("instance", 458.0);
+}

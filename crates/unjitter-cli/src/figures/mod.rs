@@ -1,0 +1,26 @@
+//! Figures as SVG text, one file per figure, each a pure function of plain numbers.
+//!
+//! Every colour is from the palette and the background is left out, so that a page can restyle
+//! them for dark screens. No series is told apart by colour alone. A point that is not finite is
+//! left out; a figure without data is an empty frame.
+
+mod alignment;
+mod axis;
+mod bars;
+mod calibration;
+mod canvas;
+mod curves;
+mod delays;
+mod frame;
+mod labels;
+mod precision_recall;
+mod style;
+#[cfg(test)]
+mod tests;
+
+pub use alignment::{Alignment, AlignmentInstance, AlignmentStamp, alignment};
+pub use bars::{Bar, Bars, bars};
+pub use calibration::{Calibration, CalibrationBin, calibration};
+pub use curves::{Curve, CurveDot, Curves, curves};
+pub use delays::{Delays, delays};
+pub use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};

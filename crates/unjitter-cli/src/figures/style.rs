@@ -1,0 +1,87 @@
+//! How learners are told apart: by colour, by dashes and by the shape of their markers.
+
+use super::canvas::{Canvas, Pen, Place};
+use crate::palette::{BLACK, BLUE, GREEN, MUTED, ORANGE, PURPLE, SKY, VERMILION};
+
+/// The look of one series.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Style {
+    pub(super) colour: &'static str,
+    pub(super) dash: Option<(f64, f64)>,
+    marker: Marker,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Marker {
+    Dot,
+    Square,
+    Diamond,
+    Triangle,
+    Ring,
+    Cross,
+}
+
+const COLOURS: [&str; 8] = [BLUE, ORANGE, VERMILION, GREEN, PURPLE, SKY, BLACK, MUTED];
+const DASHES: [Option<(f64, f64)>; 4] =
+    [None, Some((7.0, 4.0)), Some((2.0, 3.0)), Some((12.0, 4.0))];
+const MARKERS: [Marker; 6] =
+    [Marker::Dot, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Ring, Marker::Cross];
+
+/// A look for each name. The paper's learners keep their colours from figure to figure, as long as
+/// no two in the same figure ask for the same one.
+pub(super) fn styles<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Style> {
+    let mut used: Vec<&str> = Vec::new();
+    names
+        .enumerate()
+        .map(|(k, name)| {
+            let free = |colour: &&&str| !used.contains(colour);
+            let colour = Some(usual(name))
+                .filter(|colour| !used.contains(colour))
+                .or_else(|| COLOURS.iter().find(free).copied())
+                .unwrap_or(COLOURS[k % COLOURS.len()]);
+            used.push(colour);
+            Style { colour, dash: DASHES[k % DASHES.len()], marker: MARKERS[k % MARKERS.len()] }
+        })
+        .collect()
+}
+
+fn usual(name: &str) -> &'static str {
+    match name.rsplit('-').next() {
+        Some("M") => BLUE,
+        Some("MI") => ORANGE,
+        Some("N") => VERMILION,
+        Some("H") => BLACK,
+        Some("D") => GREEN,
+        Some("S") => PURPLE,
+        _ => BLUE,
+    }
+}
+
+impl Style {
+    pub(super) fn pen(&self, width: f64) -> Pen {
+        Pen::new(self.colour, width).dashed(self.dash)
+    }
+
+    pub(super) fn solid(&self, width: f64) -> Pen {
+        Pen::new(self.colour, width)
+    }
+
+    /// The marker of the series at a place, about twice `size` pixels wide.
+    pub(super) fn mark(&self, canvas: &Canvas<'_>, (x, y): Place, size: f64) {
+        let around = |corners: &[Place]| -> Vec<Place> {
+            corners.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect()
+        };
+        let fill = |corners: &[Place]| canvas.fill(&around(corners), self.colour, 1.0);
+        match self.marker {
+            Marker::Dot => canvas.dot((x, y), size, self.colour, 1.0),
+            Marker::Square => fill(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+            Marker::Diamond => fill(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
+            Marker::Triangle => fill(&[(0.0, -1.2), (1.15, 0.8), (-1.15, 0.8)]),
+            Marker::Ring => canvas.ring((x, y), size, self.solid(1.6)),
+            Marker::Cross => {
+                canvas.line(&around(&[(-1.0, -1.0), (1.0, 1.0)]), self.solid(1.8));
+                canvas.line(&around(&[(-1.0, 1.0), (1.0, -1.0)]), self.solid(1.8));
+            }
+        }
+    }
+}

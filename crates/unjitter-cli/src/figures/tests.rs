@@ -1,0 +1,295 @@
+//! Every figure by table: nothing breaks it, nothing leaks into it, and its colours are the palette's.
+
+use super::*;
+use crate::palette;
+
+/// A figure drawn from the same few numbers, whatever it shows.
+type Draw = fn(name: &str, numbers: &[f64]) -> String;
+
+const FIGURES: [(&str, Draw); 8] = [
+    ("curves", |name, numbers| {
+        let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: y - 0.1, high: y + 0.1 };
+        let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
+        curves(&Curves { title: name.into(), curves: vec![curve; 3], ..Curves::default() })
+    }),
+    ("curves over names", |name, numbers| {
+        let dot = |(k, &y): (usize, &f64)| CurveDot { x: k as f64, y, low: y, high: f64::NAN };
+        let points = numbers.iter().enumerate().map(dot).collect();
+        let curve = Curve { name: name.into(), points };
+        let categories = vec![name.to_owned(); numbers.len()];
+        curves(&Curves { categories, curves: vec![curve], ..Curves::default() })
+    }),
+    ("bars", |name, numbers| {
+        let value = numbers.first().copied().unwrap_or(f64::NAN);
+        let folds = numbers.to_vec();
+        let bar = Bar { name: name.into(), value, low: value - 0.1, high: value + 0.1, folds };
+        let count = if numbers.is_empty() { 0 } else { 9 };
+        bars(&Bars { title: name.into(), bars: vec![bar; count], ..Bars::default() })
+    }),
+    ("bars on a given range", |name, numbers| {
+        let bar =
+            |&value: &f64| Bar { name: name.into(), value, low: 0.0, high: 9.0, folds: vec![] };
+        let bars_of = numbers.iter().map(bar).collect();
+        bars(&Bars { range: Some((0.0, 1.0)), bars: bars_of, ..Bars::default() })
+    }),
+    ("precision and recall", |name, numbers| {
+        let points: Vec<_> = numbers.iter().map(|&r| (r, 1.0 - 0.5 * r)).collect();
+        let used = points.first().copied();
+        let curve = PrecisionRecallCurve { name: name.into(), points, used };
+        precision_recall(&PrecisionRecall { title: name.into(), curves: vec![curve; 2] })
+    }),
+    ("calibration", |name, numbers| {
+        let bin = |&p: &f64| CalibrationBin {
+            predicted: p,
+            observed: p * p,
+            count: (100.0 * p) as usize,
+        };
+        calibration(&Calibration { title: name.into(), bins: numbers.iter().map(bin).collect() })
+    }),
+    ("delays", |name, numbers| {
+        let density = numbers.iter().map(|&x| (x, 1.0)).collect();
+        let of = numbers.iter().map(|&x| (2.0 * x, 0.5)).collect();
+        delays(&Delays { title: name.into(), x_label: name.into(), delays: of, density })
+    }),
+    ("alignment", |name, numbers| {
+        let instance =
+            |&time: &f64| AlignmentInstance { time, probability: 0.4, is_true: time > 0.3 };
+        let stamp =
+            |&time: &f64| AlignmentStamp { time, instance: time + 0.1, is_spurious: time > 0.8 };
+        alignment(&Alignment {
+            title: name.into(),
+            x_label: name.into(),
+            instances: numbers.iter().map(instance).collect(),
+            stamps: numbers.iter().map(stamp).collect(),
+        })
+    }),
+];
+
+const NUMBERS: [&[f64]; 8] = [
+    &[],
+    &[0.0],
+    &[0.7],
+    &[0.5, 0.5, 0.5],
+    &[0.1, 0.4, 0.9, 1.0],
+    &[f64::NAN, 0.2, f64::INFINITY],
+    &[1e300, -1e300],
+    &[1e-300, 2e-300],
+];
+
+#[test]
+fn no_data_breaks_a_figure() {
+    for (figure, draw) in FIGURES {
+        for numbers in NUMBERS {
+            let svg = draw("LR-M", numbers);
+            let place = format!("{figure} of {numbers:?}");
+            assert!(
+                svg.starts_with("<svg xmlns=") && svg.trim_end().ends_with("</svg>"),
+                "{place}"
+            );
+            assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{place}");
+        }
+    }
+}
+
+#[test]
+fn names_cannot_break_out() {
+    for (figure, draw) in FIGURES {
+        for hostile in ["<script>alert(1)</script>", "a\"b", "x & y"] {
+            let svg = draw(hostile, &[0.2, 0.6]);
+            assert!(!svg.contains("<script"), "{figure}");
+            assert!(!svg.contains("a\"b") && !svg.contains("x & y"), "{figure}");
+        }
+    }
+}
+
+#[test]
+fn only_the_palette_is_used_and_no_background() {
+    use palette::*;
+    let known = [INK, MUTED, GRID, BLUE, BLACK, ORANGE, VERMILION, GREEN, PURPLE, SKY];
+    for (figure, draw) in FIGURES {
+        let svg = draw("LR-N", &[0.1, 0.5, 0.9]);
+        for (at, _) in svg.match_indices("\"#") {
+            let hex = &svg[at + 1..at + 8];
+            assert!(known.contains(&hex), "{figure}: {hex}");
+        }
+        assert!(!svg.contains("#FFFFFF"), "{figure}");
+    }
+}
+
+#[test]
+fn the_same_numbers_give_the_same_text() {
+    for (figure, draw) in FIGURES {
+        assert_eq!(draw("MI", &[0.1, 0.9]), draw("MI", &[0.1, 0.9]), "{figure}");
+    }
+}
+
+#[test]
+fn series_differ_in_more_than_colour() {
+    let curve = |name: &str, y| Curve {
+        name: name.into(),
+        points: vec![
+            CurveDot { x: 0.0, y, low: y, high: y },
+            CurveDot { x: 1.0, y, low: y, high: y },
+        ],
+    };
+    let of = |curves_of| curves(&Curves { curves: curves_of, ..Curves::default() });
+    let shapes = |svg: &str| (svg.matches("<polyline").count(), svg.matches("<polygon").count());
+    let (first, second) = (of(vec![curve("A", 0.5)]), of(vec![curve("A", 0.5), curve("B", 0.7)]));
+    // The second line has dashes (many short lines) and squares, the first neither.
+    assert_eq!(shapes(&first).1, 0);
+    assert!(shapes(&second).0 > shapes(&first).0 + 10 && shapes(&second).1 >= 3);
+}
+
+/// Writes an example of every figure to the folder in `UNJITTER_FIGURES`, to be looked at.
+#[test]
+fn examples_for_the_eye() {
+    let Some(folder) = std::env::var_os("UNJITTER_FIGURES") else { return };
+    let folder = std::path::PathBuf::from(folder);
+    for (name, svg) in examples() {
+        std::fs::write(folder.join(name).with_extension("svg"), svg).unwrap();
+    }
+}
+
+fn examples() -> Vec<(&'static str, String)> {
+    let learners = ["LR-M", "LR-N", "MI", "LR-H"];
+    let level =
+        |k: usize, x: f64| [0.88 - 0.01 * x, 0.9 * (-0.5 * x).exp(), 0.9 - 0.1 * x, 0.885][k];
+    let curve = |(k, name): (usize, &&str)| Curve {
+        name: (*name).into(),
+        points: [0.25, 0.5, 1.0, 2.0, 3.0, 5.0]
+            .map(|x| CurveDot {
+                x,
+                y: level(k, x),
+                low: level(k, x) - 0.04,
+                high: level(k, x) + 0.04,
+            })
+            .to_vec(),
+    };
+    let bar = |(k, name): (usize, &&str)| {
+        let folds: Vec<f64> =
+            (0..20).map(|j| level(k, 2.0) + 0.1 * (j as f64 * 1.7).sin()).collect();
+        let value = level(k, 2.0);
+        Bar { name: (*name).into(), value, low: value - 0.05, high: value + 0.05, folds }
+    };
+    let recall_curve = |(k, name): (usize, &&str)| PrecisionRecallCurve {
+        name: (*name).into(),
+        points: (1..=40)
+            .map(|j| f64::from(j) / 40.0)
+            .map(|r| (r, 1.0 - (0.2 + 0.2 * k as f64) * r.powi(3)))
+            .collect(),
+        used: Some((0.8, 1.0 - (0.2 + 0.2 * k as f64) * 0.512)),
+    };
+    let bins = [
+        (0.02, 0.01, 3000),
+        (0.15, 0.1, 120),
+        (0.3, 0.36, 40),
+        (0.52, 0.5, 22),
+        (0.75, 0.8, 31),
+        (0.97, 0.95, 150),
+    ];
+    let bin = |(predicted, observed, count)| CalibrationBin { predicted, observed, count };
+    let bell = |x: f64| (-0.5 * (x - 0.4f64).powi(2)).exp() / 2.5066;
+    let instances: Vec<AlignmentInstance> = (0..60)
+        .map(|k| {
+            let is_true = k % 11 == 5;
+            let probability = if is_true { 0.93 } else { 0.05 + 0.1 * f64::from(k).sin().abs() };
+            AlignmentInstance { time: 3.9 * f64::from(k), probability, is_true }
+        })
+        .collect();
+    let stamps = [
+        (16.0, 19.5, false),
+        (68.0, 62.4, false),
+        (90.0, 90.0, true),
+        (112.0, 105.3, false),
+        (146.0, 148.2, false),
+        (205.0, 191.1, false),
+    ];
+    let stamp = |(time, instance, is_spurious)| AlignmentStamp { time, instance, is_spurious };
+    vec![
+        (
+            "curves",
+            curves(&Curves {
+                title: "mpuff: F1 as stamps get sloppier".into(),
+                x_label: "spread of delays (median spacings)".into(),
+                y_label: "F1, mean over folds and seeds".into(),
+                y_range: Some((0.0, 1.0)),
+                curves: learners.iter().enumerate().map(curve).collect(),
+                ..Curves::default()
+            }),
+        ),
+        (
+            "curves_named",
+            curves(&Curves {
+                title: "Number of components".into(),
+                x_label: "components".into(),
+                y_label: "F1".into(),
+                categories: ["1", "2", "3", "4"].map(String::from).to_vec(),
+                curves: learners
+                    .iter()
+                    .take(1)
+                    .enumerate()
+                    .map(|(k, name)| Curve {
+                        name: (*name).into(),
+                        points: (0..4)
+                            .map(f64::from)
+                            .map(|x| CurveDot {
+                                x,
+                                y: level(k, x),
+                                low: level(k, x) - 0.04,
+                                high: level(k, x) + 0.04,
+                            })
+                            .collect(),
+                    })
+                    .collect(),
+                ..Curves::default()
+            }),
+        ),
+        (
+            "bars",
+            bars(&Bars {
+                title: "mpuff: human-like errors".into(),
+                score_label: "F1".into(),
+                range: Some((0.0, 1.0)),
+                bars: learners.iter().enumerate().map(bar).collect(),
+            }),
+        ),
+        (
+            "precision_recall",
+            precision_recall(&PrecisionRecall {
+                title: "Precision and recall".into(),
+                curves: learners.iter().enumerate().map(recall_curve).collect(),
+            }),
+        ),
+        (
+            "calibration",
+            calibration(&Calibration { title: "Calibration".into(), bins: bins.map(bin).to_vec() }),
+        ),
+        (
+            "delays",
+            delays(&Delays {
+                title: "Delays of the stamps".into(),
+                x_label: "stamp − instance (s)".into(),
+                delays: (0..179)
+                    .map(|k| f64::from(k) * 0.6180339)
+                    .map(|u| {
+                        ((u.fract() + (u * 3.1).fract() + (u * 7.7).fract() - 1.5) * 2.0 + 0.4, 1.0)
+                    })
+                    .chain([(9.0, 1.0)])
+                    .collect(),
+                density: (0..=120)
+                    .map(|k| f64::from(k) / 15.0 - 4.0)
+                    .map(|x| (x, bell(x)))
+                    .collect(),
+            }),
+        ),
+        (
+            "alignment",
+            alignment(&Alignment {
+                title: "session-03: where the stamps belong".into(),
+                x_label: "time (s)".into(),
+                instances,
+                stamps: stamps.map(stamp).to_vec(),
+            }),
+        ),
+    ]
+}

@@ -1,0 +1,185 @@
+//! The figures of a fitted model and of a comparison: the same drawings for the report and for
+//! papers.
+
+use unjitter::evaluation::{Bins, precision_recall_curve, reliability_curve};
+use unjitter::io::Dataset;
+use unjitter::{Aligned, AlignedStamp, Fitted};
+
+use crate::evaluation_file::{EvaluationFile, LearnerResult};
+use crate::figures::{
+    Alignment, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration, CalibrationBin, Delays,
+    PrecisionRecall, PrecisionRecallCurve, alignment, bars, calibration, delays, precision_recall,
+};
+use crate::report::Figure;
+
+/// Points of a curve that a screen can show.
+const CURVE_POINTS: usize = 400;
+/// Spreads on either side of the delay that the density is drawn over.
+const REACH: f64 = 4.5;
+/// Stamps in the static picture of an alignment.
+const EXCERPT: usize = 8;
+
+/// A figure and the name of its file.
+pub(crate) struct Drawing {
+    /// Without ending.
+    pub stem: &'static str,
+    /// With its title and caption.
+    pub figure: Figure,
+}
+
+fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawing {
+    let figure = Figure { title: title.to_owned(), caption: caption.to_owned(), svg };
+    Drawing { stem, figure }
+}
+
+/// All figures that the data allow.
+pub(crate) fn drawings(
+    fitted: &Fitted,
+    data: &Dataset,
+    aligned: &[Aligned],
+    evaluation: Option<&EvaluationFile>,
+) -> anyhow::Result<Vec<Drawing>> {
+    let mut all = Vec::new();
+    if let Some(file) = evaluation {
+        all.extend(compared(&file.learners));
+    }
+    all.push(delays_drawing(fitted, aligned));
+    if let Some(file) = evaluation {
+        all.extend(curves(&file.learners, data)?);
+        all.extend(calibrated(&file.learners, data)?);
+    }
+    all.extend(excerpt(data, aligned));
+    Ok(all)
+}
+
+fn compared(learners: &[LearnerResult]) -> Option<Drawing> {
+    let bar = |learner: &LearnerResult| {
+        let labelled = learner.summary.labelled.as_ref()?;
+        Some(Bar {
+            name: learner.summary.name.clone(),
+            value: labelled.scores.f1,
+            low: labelled.f1_interval.low,
+            high: labelled.f1_interval.high,
+            folds: labelled.fold_f1.clone(),
+        })
+    };
+    let bars_of: Option<Vec<Bar>> = learners.iter().map(bar).collect();
+    let data = Bars {
+        title: "Learners compared".to_owned(),
+        score_label: "F1 on held-out sessions".to_owned(),
+        range: Some((0.0, 1.0)),
+        bars: bars_of?,
+    };
+    let caption = "F1 on sessions that were held out, with its 95 % interval over sessions; light \
+                   dots are folds.";
+    Some(drawing("comparison", "Learners compared", caption, bars(&data)))
+}
+
+fn delays_drawing(fitted: &Fitted, aligned: &[Aligned]) -> Drawing {
+    let learned = fitted.learned();
+    let stamps = aligned.iter().flat_map(|one| &one.stamps);
+    let observed = stamps.map(|stamp| (stamp.stamp - stamp.instance_time, 1.0 - stamp.p_spurious));
+    let (low, high) =
+        (learned.delay - REACH * learned.spread, learned.delay + REACH * learned.spread);
+    let steps = CURVE_POINTS as f64;
+    let grid: Vec<f64> =
+        (0..=CURVE_POINTS).map(|k| low + (high - low) * k as f64 / steps).collect();
+    let density = grid.iter().copied().zip(fitted.delay_density(&grid)).collect();
+    let data = Delays {
+        title: "How late the presses are".to_owned(),
+        x_label: "delay from event to press, in seconds".to_owned(),
+        delays: observed.collect(),
+        density,
+    };
+    let caption = "Delays of the stamps from the instances they most probably belong to, each \
+                   counted by the probability that it is no spurious one, and the distribution \
+                   that was learned.";
+    drawing("delays", "How late the presses are", caption, delays(&data))
+}
+
+/// The probabilities of a learner and the labels, all sessions in a row.
+fn pooled(learner: &LearnerResult, data: &Dataset) -> Option<(Vec<f64>, Vec<bool>)> {
+    let truth: Option<Vec<&Vec<bool>>> =
+        data.recordings.iter().map(|recording| recording.truth.as_ref()).collect();
+    Some((learner.probabilities.concat(), truth?.into_iter().flatten().copied().collect()))
+}
+
+fn curves(learners: &[LearnerResult], data: &Dataset) -> anyhow::Result<Option<Drawing>> {
+    let mut drawn = Vec::new();
+    for learner in learners {
+        let Some((probabilities, labels)) = pooled(learner, data) else { return Ok(None) };
+        let curve = precision_recall_curve(&probabilities, &labels)?;
+        let step = curve.len().div_ceil(CURVE_POINTS).max(1);
+        let scores = learner.summary.labelled.as_ref().map(|labelled| labelled.scores);
+        drawn.push(PrecisionRecallCurve {
+            name: learner.summary.name.clone(),
+            points: curve
+                .iter()
+                .step_by(step)
+                .chain(curve.last())
+                .map(|point| (point.scores.recall, point.scores.precision))
+                .collect(),
+            used: scores.map(|scores| (scores.recall, scores.precision)),
+        });
+    }
+    let title = "Precision and recall".to_owned();
+    let svg = precision_recall(&PrecisionRecall { title, curves: drawn });
+    let caption = "On held-out sessions, for every threshold; a dot marks the threshold in use.";
+    Ok(Some(drawing("precision-recall", "Precision and recall", caption, svg)))
+}
+
+fn calibrated(learners: &[LearnerResult], data: &Dataset) -> anyhow::Result<Option<Drawing>> {
+    let Some(first) = learners.first() else { return Ok(None) };
+    let Some((probabilities, labels)) = pooled(first, data) else { return Ok(None) };
+    let bins = reliability_curve(&probabilities, &labels, Bins::EqualWidth(10))?;
+    let title = format!("Calibration of {}", first.summary.name);
+    let bins = bins
+        .iter()
+        .map(|bin| CalibrationBin {
+            predicted: bin.mean_predicted,
+            observed: bin.observed_share,
+            count: bin.count,
+        })
+        .collect();
+    let svg = calibration(&Calibration { title: title.clone(), bins });
+    let caption = "Whether what is called seventy per cent likely happens seven times out of ten, \
+                   and below it how many instances were called that.";
+    Ok(Some(drawing("calibration", &title, caption, svg)))
+}
+
+/// A few stamps of the first session that has some.
+fn excerpt(data: &Dataset, aligned: &[Aligned]) -> Option<Drawing> {
+    let (k, aligned) = aligned.iter().enumerate().find(|(_, one)| !one.stamps.is_empty())?;
+    let recording = &data.recordings[k];
+    let stamps = &aligned.stamps[..aligned.stamps.len().min(EXCERPT)];
+    let ends = |stamp: &AlignedStamp| [stamp.stamp, stamp.instance_time];
+    let times = || stamps.iter().flat_map(ends);
+    let (from, to) =
+        (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
+    let margin = 0.05 * (to - from);
+    let truth = recording.truth.as_deref();
+    let inside = |time: f64| (from - margin..=to + margin).contains(&time);
+    let instances = aligned.instances.iter().enumerate().filter(|(_, one)| inside(one.time));
+    let drawn = Alignment {
+        title: format!("Stamps of {}", recording.session.name()),
+        x_label: "time, in seconds".to_owned(),
+        instances: instances
+            .map(|(i, instance)| AlignmentInstance {
+                time: instance.time,
+                probability: instance.p_positive,
+                is_true: truth.is_some_and(|truth| truth[i]),
+            })
+            .collect(),
+        stamps: stamps
+            .iter()
+            .map(|stamp| AlignmentStamp {
+                time: stamp.stamp,
+                instance: stamp.instance_time,
+                is_spurious: stamp.p_spurious > 0.5,
+            })
+            .collect(),
+    };
+    let caption = "Where each press belongs: instances by their probability, presses below, an arc \
+                   from each to its instance.";
+    Some(drawing("alignment", "Where presses belong", caption, alignment(&drawn)))
+}

@@ -1,0 +1,265 @@
+//! Sessions as small JSON: whole numbers, differences, and no more digits than a screen can show.
+//!
+//! A time is a count of ticks since the earliest time of its session, a tick being about a millionth of the
+//! session. Ascending times are stored as steps from one to the next. A probability is in ten-thousandths. Whole
+//! numbers cannot be NaN: a time that is not finite drops what it dates, a probability that is not finite is
+//! [`UNKNOWN`]. `decode.js` is the inverse.
+
+use serde::Serialize;
+
+use super::data::{SessionView, SignalView, StampView};
+use super::downsample::downsample;
+
+/// Stands for a probability that is not a number.
+const UNKNOWN: i64 = -1;
+/// Signal points of one session: several for each pixel of a wide screen, so there is something to zoom into.
+const POINTS_PER_SESSION: usize = 6_000;
+/// Signal points of all sessions, at about 6 bytes each.
+const POINTS_IN_ALL: usize = 240_000;
+/// The drawing knows this many heights.
+const LEVELS: f64 = 10_000.0;
+
+#[derive(Serialize)]
+struct Session<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<&'a str>,
+    origin: f64,
+    ticks_per_second: f64,
+    times: Vec<i64>,
+    p_detector: Vec<i64>,
+    p_positive: Vec<i64>,
+    p_missed: Vec<i64>,
+    /// Positions of the positive instances.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truth: Option<Vec<usize>>,
+    /// Fields in the order of [`StampView`].
+    stamps: Vec<[i64; 7]>,
+    detected: Vec<i64>,
+    missed: Vec<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<Signal>,
+}
+
+#[derive(Serialize)]
+struct Signal {
+    times: Vec<i64>,
+    values: Vec<i64>,
+    gaps: Vec<usize>,
+}
+
+/// The sessions as JSON, not yet safe inside markup.
+pub(super) fn sessions(sessions: &[SessionView]) -> String {
+    let points = POINTS_PER_SESSION.min(POINTS_IN_ALL / sessions.len().max(1));
+    let encoded: Vec<Session<'_>> =
+        sessions.iter().map(|session| encode(session, points)).collect();
+    serde_json::to_string(&encoded).expect("texts and whole numbers always have a JSON form")
+}
+
+fn encode(session: &SessionView, points: usize) -> Session<'_> {
+    let clock = Clock::of(session);
+    let dated: Vec<usize> =
+        (0..session.times.len()).filter(|&i| session.times[i].is_finite()).collect();
+    let of_dated = |p: &[f64]| {
+        dated.iter().map(|&i| p.get(i).map_or(UNKNOWN, |p| probability(*p))).collect::<Vec<i64>>()
+    };
+    let positive = |truth: &Vec<bool>| {
+        let is_positive = |&k: &usize| truth.get(dated[k]).copied().unwrap_or(false);
+        (0..dated.len()).filter(is_positive).collect()
+    };
+    Session {
+        name: &session.name,
+        subject: session.subject.as_deref(),
+        start: session.start.as_deref(),
+        origin: clock.origin,
+        ticks_per_second: clock.ticks_per_second,
+        times: steps(dated.iter().map(|&i| clock.ticks(session.times[i]))),
+        p_detector: of_dated(&session.p_detector),
+        p_positive: of_dated(&session.p_positive),
+        p_missed: of_dated(&session.p_missed),
+        truth: session.truth.as_ref().map(positive),
+        stamps: session.stamps.iter().filter_map(|stamp| encode_stamp(stamp, &clock)).collect(),
+        detected: clock.events(&session.detected),
+        missed: clock.events(&session.missed),
+        signal: session.signal.as_ref().and_then(|signal| encode_signal(signal, &clock, points)),
+    }
+}
+
+fn encode_stamp(stamp: &StampView, clock: &Clock) -> Option<[i64; 7]> {
+    let times = [stamp.time, stamp.aligned_time, stamp.low, stamp.high, stamp.instance_time];
+    times.iter().all(|time| time.is_finite()).then(|| {
+        let [time, aligned_time, low, high, instance_time] = times.map(|time| clock.ticks(time));
+        let p_instance = probability(stamp.p_instance);
+        [time, aligned_time, low, high, instance_time, p_instance, probability(stamp.p_spurious)]
+    })
+}
+
+fn encode_signal(signal: &SignalView, clock: &Clock, points: usize) -> Option<Signal> {
+    let kept = downsample(&signal.times, &signal.values, points);
+    let values = || kept.samples.iter().map(|&i| signal.values[i]);
+    let low = values().fold(f64::INFINITY, f64::min);
+    let high = values().fold(f64::NEG_INFINITY, f64::max);
+    // Halves, because the difference of two finite numbers need not be finite.
+    let half_range = high / 2.0 - low / 2.0;
+    let level = |value: f64| {
+        let share = if half_range > 0.0 { (value / 2.0 - low / 2.0) / half_range } else { 0.5 };
+        (share * LEVELS).round() as i64
+    };
+    (!kept.samples.is_empty()).then(|| Signal {
+        times: steps(kept.samples.iter().map(|&i| clock.ticks(signal.times[i]))),
+        values: steps(values().map(level)),
+        gaps: kept.gaps,
+    })
+}
+
+/// Turns times into ticks.
+struct Clock {
+    origin: f64,
+    ticks_per_second: f64,
+}
+
+impl Clock {
+    fn of(session: &SessionView) -> Self {
+        let stamps = session
+            .stamps
+            .iter()
+            .flat_map(|s| [s.time, s.aligned_time, s.low, s.high, s.instance_time]);
+        let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
+        let recorded = session.signal.iter().flat_map(|signal| &signal.times);
+        let others = [&session.times, &session.detected, &session.missed].into_iter().flatten();
+        for time in recorded.chain(others).copied().chain(stamps).filter(|t| t.is_finite()) {
+            first = first.min(time);
+            last = last.max(time);
+        }
+        let span = if last > first { last - first } else { 1.0 };
+        let digits = (6.0 - span.log10()).ceil().clamp(0.0, 12.0);
+        Self {
+            origin: if first.is_finite() { first } else { 0.0 },
+            ticks_per_second: 10_f64.powf(digits).round(),
+        }
+    }
+
+    fn ticks(&self, time: f64) -> i64 {
+        ((time - self.origin) * self.ticks_per_second).round() as i64
+    }
+
+    fn events(&self, times: &[f64]) -> Vec<i64> {
+        steps(times.iter().filter(|time| time.is_finite()).map(|&time| self.ticks(time)))
+    }
+}
+
+fn probability(p: f64) -> i64 {
+    if p.is_nan() { UNKNOWN } else { (p.clamp(0.0, 1.0) * 1e4).round() as i64 }
+}
+
+/// From each number to the next, from zero to the first.
+fn steps(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
+    let mut before = 0;
+    numbers.map(|number| number - std::mem::replace(&mut before, number)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::fixture;
+    use super::*;
+
+    fn decoded(session: SessionView) -> Value {
+        let json = sessions(&[session]);
+        assert!(!json.contains("null") && !json.contains("NaN"), "{json}");
+        serde_json::from_str::<Vec<Value>>(&json).unwrap().remove(0)
+    }
+
+    fn integers(value: &Value) -> Vec<i64> {
+        value.as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect()
+    }
+
+    #[test]
+    fn twelve_sessions_of_twenty_minutes_stay_small() {
+        let twelve: Vec<SessionView> = (0..12).map(fixture::breathing).collect();
+        assert_eq!(twelve[0].signal.as_ref().unwrap().values.len(), 25_200);
+        assert!(sessions(&twelve).len() < 1_200_000, "{}", sessions(&twelve).len());
+    }
+
+    #[test]
+    fn many_sessions_share_the_points() {
+        let session = fixture::breathing(0);
+        let json = sessions(&vec![session; 300]);
+        assert!(json.len() < 6_000_000, "{}", json.len());
+    }
+
+    #[test]
+    fn nothing_that_is_not_a_number_comes_through() {
+        let bad = f64::NAN;
+        let stamp = fixture::breathing(0).stamps[0];
+        let session = decoded(SessionView {
+            times: vec![1.0, bad, 3.0],
+            p_detector: vec![bad, 0.1, 0.25],
+            p_positive: vec![0.5, 0.5, f64::INFINITY],
+            p_missed: vec![0.0],
+            truth: Some(vec![false, true, true]),
+            stamps: vec![StampView { low: bad, ..stamp }, StampView { p_spurious: bad, ..stamp }],
+            detected: vec![bad, 3.0, f64::NEG_INFINITY],
+            signal: Some(SignalView { times: vec![bad, 1.0, 2.0], values: vec![1.0, bad, 2.0] }),
+            ..SessionView::default()
+        });
+        assert_eq!(integers(&session["p_detector"]), [UNKNOWN, 2500]);
+        assert_eq!(integers(&session["p_positive"]), [5000, 10_000]);
+        assert_eq!(integers(&session["p_missed"]), [0, UNKNOWN]);
+        assert_eq!(integers(&session["truth"]), [1]);
+        assert_eq!(session["stamps"].as_array().unwrap().len(), 1);
+        assert_eq!(session["stamps"][0][6], UNKNOWN);
+        assert_eq!(integers(&session["detected"]).len(), 1);
+        assert_eq!(integers(&session["signal"]["values"]).len(), 1);
+    }
+
+    #[test]
+    fn empty_sessions_and_single_instances_have_a_form() {
+        let empty = decoded(SessionView { name: "empty".into(), ..SessionView::default() });
+        assert_eq!(empty["origin"], 0.0);
+        assert!(empty.get("signal").is_none() && empty.get("truth").is_none());
+        let single = decoded(SessionView {
+            times: vec![1.7e9],
+            p_detector: vec![0.5],
+            p_positive: vec![0.123_456],
+            p_missed: vec![0.0],
+            ..SessionView::default()
+        });
+        assert_eq!(single["origin"], 1.7e9);
+        assert_eq!(integers(&single["times"]), [0]);
+        assert_eq!(integers(&single["p_positive"]), [1235]);
+    }
+
+    #[test]
+    fn times_come_back_to_a_millionth_of_the_session() {
+        for scale in [1e-6, 1.0, 1e5] {
+            let times: Vec<f64> = (0..50).map(|i| scale * (7.0 + f64::from(i * i) / 3.0)).collect();
+            let session = decoded(SessionView { times: times.clone(), ..SessionView::default() });
+            let ticks_per_second = session["ticks_per_second"].as_f64().unwrap();
+            let mut ticks = 0;
+            for (step, time) in integers(&session["times"]).iter().zip(&times) {
+                ticks += step;
+                let back = session["origin"].as_f64().unwrap() + ticks as f64 / ticks_per_second;
+                // Half a tick, and a tick is at most a millionth of the span.
+                let tolerance = 0.500_001e-6 * (times[49] - times[0]);
+                assert!((back - time).abs() <= tolerance, "{back} for {time}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_signal_fills_its_levels_and_a_flat_one_lies_in_the_middle() {
+        let of = |values: Vec<f64>| {
+            let times = (0..values.len()).map(|i| i as f64).collect();
+            let signal = Some(SignalView { times, values });
+            let session = decoded(SessionView { signal, ..SessionView::default() });
+            integers(&session["signal"]["values"])
+        };
+        assert_eq!(of(vec![2.0, 4.0, 3.0]), [0, 10_000, -5000]);
+        assert_eq!(of(vec![7.0, 7.0]), [5000, 0]);
+        assert_eq!(of(vec![-f64::MAX, f64::MAX]), [0, 10_000]);
+    }
+}

@@ -1,0 +1,188 @@
+//! A made-up report for tests and for looking at: breathing, puffs, and somebody who presses late.
+
+use std::f64::consts::TAU;
+
+use super::data::{Fact, Figure, Report, SessionView, SignalView, StampView, TableView};
+use crate::palette;
+
+/// Numbers in 0..1 that look random and are the same everywhere.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Twenty minutes at 21 Hz, a breath about every three seconds, a puff about every fifty.
+pub(super) fn breathing(seed: u64) -> SessionView {
+    let mut noise = Noise((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut session = SessionView {
+        name: format!("day {}", seed + 1),
+        subject: Some(format!("subject {}", seed % 4 + 1)),
+        start: Some("2026-03-01T11:48:00+01:00".into()),
+        truth: Some(Vec::new()),
+        ..SessionView::default()
+    };
+    let mut time = 1.0;
+    while time < 1196.0 {
+        breath(&mut session, time, &mut noise);
+        time += 2.4 + 1.4 * noise.next();
+    }
+    session.signal = Some(chest_band(&session, &mut noise));
+    session
+}
+
+fn breath(session: &mut SessionView, time: f64, noise: &mut Noise) {
+    let puff = noise.next() < 0.06;
+    let doubt = noise.next();
+    let p_detector = if puff { 1.0 - 0.6 * doubt } else { 0.35 * doubt.powi(6) };
+    let pressed = puff && noise.next() < 0.8;
+    let spurious = !puff && noise.next() < 0.006;
+    if pressed || spurious {
+        let late = 0.4 + 3.0 * noise.next();
+        session.stamps.push(StampView {
+            time: time + late,
+            aligned_time: time + 0.3 * noise.next(),
+            low: time - if noise.next() < 0.4 { 2.9 } else { 0.0 },
+            high: time + if noise.next() < 0.3 { 3.1 } else { 0.0 },
+            instance_time: time,
+            p_instance: 0.5 + 0.5 * noise.next(),
+            p_spurious: if spurious { 0.7 + 0.3 * noise.next() } else { 0.08 * noise.next() },
+        });
+    }
+    let p_positive = if pressed { 1.0 - 0.1 * doubt } else { 0.8 * p_detector };
+    session.times.push(time);
+    session.p_detector.push(p_detector);
+    session.p_positive.push(p_positive);
+    session.p_missed.push(if pressed { 0.0 } else { p_positive });
+    session.truth.get_or_insert_default().push(puff);
+    if p_detector > 0.5 {
+        session.detected.push(time);
+    }
+    if !pressed && p_positive > 0.5 {
+        session.missed.push(time);
+    }
+}
+
+/// One wave per breath, higher in puffs, with a sensor that fell off for a while.
+fn chest_band(session: &SessionView, noise: &mut Noise) -> SignalView {
+    let truth = session.truth.as_deref().unwrap_or_default();
+    let mut signal = SignalView::default();
+    let mut next = 0;
+    for sample in 0..25_200 {
+        let time = f64::from(sample) / 21.0;
+        while next < session.times.len() && session.times[next] <= time {
+            next += 1;
+        }
+        let from = if next == 0 { 0.0 } else { session.times[next - 1] };
+        let to = session.times.get(next).copied().unwrap_or(1200.0);
+        let height = if next > 0 && truth[next - 1] { 2.2 } else { 1.0 };
+        let wave = height * (0.5 - 0.5 * (TAU * (time - from) / (to - from)).cos());
+        let drift = 0.3 * (time / 90.0).sin();
+        let lost = (612.0..655.0).contains(&time);
+        signal.times.push(time);
+        signal.values.push(if lost { f64::NAN } else { wave + drift + 0.05 * noise.next() });
+    }
+    signal
+}
+
+/// A report with everything on it: plain sessions, hostile names, and sessions with hardly anything in them.
+pub(super) fn report() -> Report {
+    let mut sessions: Vec<SessionView> = (0..12).map(breathing).collect();
+    sessions[1].start = None;
+    sessions[2].name = "<script>window.hacked = 1</script>".into();
+    sessions[3].name = "\"><img src=x onerror=\"window.hacked = 2\">".into();
+    sessions[4].name = "</script><!-- <script>".into();
+    sessions[5].signal = None;
+    sessions[5].truth = None;
+    sessions[6] = SessionView { name: "empty".into(), ..SessionView::default() };
+    sessions[7] = SessionView {
+        name: "one instance".into(),
+        times: vec![2.0],
+        p_detector: vec![0.2],
+        p_positive: vec![0.3],
+        p_missed: vec![0.3],
+        ..SessionView::default()
+    };
+    sessions[8].stamps.clear();
+    Report {
+        title: "12 sessions of simulated breathing".into(),
+        command: "unjitter report sessions.csv --output report.html".into(),
+        warnings: vec![
+            "The delay of presses in day 7 <b>could not</b> be told from that of the others: it has no presses.".into(),
+        ],
+        facts: facts(),
+        sessions,
+        figures: vec![
+            figure("Delays of presses", "How late presses come. Negative is early."),
+            figure("Scores by sloppiness", "F1 of the detector as presses get sloppier; shading is 95 %."),
+        ],
+        tables: vec![learners()],
+    }
+}
+
+fn facts() -> Vec<Fact> {
+    let fact = |label: &str, value: &str, explanation: &str| Fact {
+        label: label.into(),
+        value: value.into(),
+        explanation: explanation.into(),
+    };
+    vec![
+        fact(
+            "typical delay",
+            "1.9 s late",
+            "Presses come this long after the breath they belong to.",
+        ),
+        fact(
+            "spread of delays",
+            "0.9 s",
+            "Two presses in three are within this of the typical delay.",
+        ),
+        fact("missed", "20 %", "Puffs for which nobody pressed."),
+        fact("pressed for nothing", "0.6 %", "Share of other breaths that got a press."),
+        fact("data", "12 sessions", "4 381 breaths and 214 presses of 4 subjects."),
+    ]
+}
+
+fn figure(title: &str, caption: &str) -> Figure {
+    let bars: String = (0..24)
+        .map(|k| {
+            let height = 120.0 * (-(f64::from(k) - 9.0).powi(2) / 30.0).exp();
+            let (x, y) = (60 + 14 * k, 180.0 - height);
+            format!(
+                r#"<rect x="{x}" y="{y:.1}" width="11" height="{height:.1}" fill="{}" stroke="none"/>"#,
+                palette::BLUE
+            )
+        })
+        .collect();
+    let svg = format!(
+        r#"<svg width="420" height="230" viewBox="0 0 420 230" xmlns="http://www.w3.org/2000/svg">
+<polyline fill="none" stroke="{grid}" points="50,120 404,120"/>{bars}
+<polyline fill="none" stroke="{ink}" points="50,180 404,180"/>
+<polyline fill="none" stroke="{vermilion}" stroke-width="2" points="60,170 150,90 230,60 404,150"/>
+<text x="227" y="210" text-anchor="middle" font-family="sans-serif" font-size="12" fill="{muted}">seconds</text>
+</svg>"#,
+        grid = palette::GRID,
+        ink = palette::INK,
+        vermilion = palette::VERMILION,
+        muted = palette::MUTED,
+    );
+    Figure { title: title.into(), caption: caption.into(), svg }
+}
+
+fn learners() -> TableView {
+    let texts = |row: &[&str]| row.iter().map(|cell| (*cell).to_string()).collect::<Vec<String>>();
+    TableView {
+        title: "Learners compared".into(),
+        caption: "Ten folds over sessions; larger is better.".into(),
+        header: texts(&["learner", "F1", "precision", "recall", "area under the curve"]),
+        rows: vec![
+            texts(&["labels by hand", "0.838", "0.851", "0.826", "0.97"]),
+            texts(&["all alignments", "0.849", "0.862", "0.836", "0.98"]),
+            texts(&["naive <i>", "0.331", "0.402", "0.281", "0.71"]),
+        ],
+    }
+}

@@ -1,0 +1,15 @@
+// Puts the page together.
+
+connectTheme();
+const rawSessions = JSON.parse(byId("sessions").textContent);
+if (rawSessions.length) {
+  const view = createView(rawSessions);
+  const lanes = byId("lanes");
+  const timeline = createTimeline(view, lanes, byId("tooltip"));
+  createOverview(view, byId("overview"));
+  createPicker(view, rawSessions);
+  announceChanges(view);
+  listenToPointers(view, timeline, lanes);
+  connectButtons(listenToKeys(view, timeline, byId("timeline")));
+  keepAddress(view);
+}

@@ -1,0 +1,55 @@
+// Marks in words, for the tooltip and for screen readers.
+
+const probability = p => (Number.isNaN(p) ? "unknown" : p > 0 && p < 0.005 ? "< 0.01" : p.toFixed(2));
+
+function stampInWords(stamp, view) {
+  const decimals = Math.max(1, decimalsFor(view.to - view.from));
+  const at = time => view.clock.format(time, decimals);
+  const delay = stamp.time - stamp.instance;
+  const lateness = Math.abs(delay) < view.session.tick ? "on time" : `${duration(delay)} ${delay > 0 ? "late" : "early"}`;
+  return [
+    `pressed at ${at(stamp.time)}`,
+    `belongs to ${at(stamp.instance)} (95 %: ${at(stamp.low)} to ${at(stamp.high)})`,
+    lateness,
+    `p of this instance ${probability(stamp.pInstance)}; mean ${at(stamp.aligned)}`,
+    `p spurious ${probability(stamp.pSpurious)}${stamp.spurious ? ": probably for nothing" : ""}`,
+  ];
+}
+
+function instanceInWords(index, view) {
+  const { times, pPositive, pDetector, pMissed, truth } = view.session;
+  const lines = [
+    `instance at ${view.clock.format(times[index], Math.max(1, decimalsFor(view.to - view.from)))}`,
+    `p of an event ${probability(pPositive[index])}; from features alone ${probability(pDetector[index])}`,
+    `p missed by the annotator ${probability(pMissed[index])}`,
+  ];
+  if (truth) lines.push(`by hand: ${truth.has(index) ? "event" : "no event"}`);
+  return lines;
+}
+
+function counted(number, noun, plural = `${noun}s`) {
+  const digits = number.toLocaleString("en").replaceAll(",", "\u202f");
+  return `${number ? digits : "no"} ${number === 1 ? noun : plural}`;
+}
+
+function sessionInWords(view) {
+  const { session, clock } = view;
+  if (session.empty) return "nothing was recorded";
+  const decimals = Math.max(0, decimalsFor(session.last - session.first || 1) - 2);
+  const [first, last] = [session.first, session.last].map(time => clock.format(time, decimals));
+  const words = [
+    session.subject,
+    first === last ? `at ${first}` : `${first} to ${last}`,
+    counted(session.times.length, "instance"),
+    counted(session.stamps.length, "press", "presses"),
+    `${session.detected.length} detected`,
+    `${session.missed.length} probably missed`,
+  ];
+  if (session.truth) words.push(counted(session.truth.size, "true event"));
+  return words.filter(Boolean).join(" · ");
+}
+
+function rangeInWords(view) {
+  const decimals = Math.max(0, decimalsFor(view.to - view.from) - 1);
+  return `showing ${view.clock.format(view.from, decimals)} to ${view.clock.format(view.to, decimals)}`;
+}
