@@ -58,6 +58,9 @@ pub(crate) struct ColumnArgs {
     /// Unit of times that are numbers
     #[arg(long, value_name = "UNIT", default_value = "s", help_heading = "Columns")]
     pub times_in: Unit,
+    /// Tables begin with data at once; columns are called 1, 2, 3 and so on
+    #[arg(long, help_heading = "Columns")]
+    pub no_header: bool,
 }
 
 /// A unit of time.
@@ -86,6 +89,7 @@ impl ColumnArgs {
                 Unit::Us => TimeUnit::Us,
                 Unit::Ns => TimeUnit::Ns,
             },
+            has_header: !self.no_header,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use unjitter::io::{STANDARD_INPUT, replace_all};
+use unjitter::io::{STANDARD_INPUT, WholeFile, replace_all};
 
 use crate::failure::Mistake;
 
@@ -64,45 +64,36 @@ fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A file that is written piece by piece and appears whole, or not at all.
+/// A file or standard output, written piece by piece.
 #[derive(Debug)]
 pub(crate) enum Stream {
     /// Standard output.
     Printed,
-    /// A file beside its place.
-    File(tempfile::NamedTempFile, PathBuf),
+    /// A file.
+    File(WholeFile),
 }
 
 impl Stream {
     /// Promises a file, or standard output.
     pub(crate) fn open(path: &Path, force: bool) -> anyhow::Result<Self> {
         refuse(path, force)?;
-        if is_stream(path) {
-            return Ok(Self::Printed);
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
-            .map_err(|source| unjitter::Error::Io { path: path.to_owned(), source })?;
-        Ok(Self::File(file, path.to_owned()))
+        Ok(if is_stream(path) { Self::Printed } else { Self::File(WholeFile::new(path)?) })
     }
 
     /// Adds a piece.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        Ok(match self {
+        match self {
             Self::Printed => std::io::stdout().lock().write_all(bytes)?,
-            Self::File(file, _) => file.write_all(bytes)?,
-        })
+            Self::File(file) => file.write(bytes)?,
+        }
+        Ok(())
     }
 
     /// Puts the file in its place.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Printed => std::io::stdout().flush()?,
-            Self::File(file, path) => {
-                file.as_file().sync_all()?;
-                file.persist(&path)
-                    .map_err(|error| unjitter::Error::Io { path, source: error.error })?;
-            }
+            Self::File(file) => file.finish()?,
         }
         Ok(())
     }

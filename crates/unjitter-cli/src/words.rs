@@ -25,6 +25,9 @@ pub(crate) fn seconds(value: f64) -> String {
 
 /// A share as a percentage.
 pub(crate) fn percent(share: f64) -> String {
+    if share > 0.0 && share < 1e-4 {
+        return "less than 0.01 %".to_owned();
+    }
     format!("{} %", number(100.0 * share))
 }
 
@@ -65,6 +68,7 @@ mod tests {
             assert_eq!(number(value), text);
         }
         assert_eq!(percent(0.0312), "3.12 %");
+        assert_eq!(percent(4e-10), "less than 0.01 %");
         assert_eq!(counted(1, "stamp"), "1 stamp");
         assert_eq!(counted(12345, "stamp"), "12\u{202f}345 stamps");
     }

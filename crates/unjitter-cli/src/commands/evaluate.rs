@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Table, TableComponent, presets};
 use serde::Serialize;
 use unjitter::Recording;
 use unjitter::evaluation::{
@@ -211,6 +211,7 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
     let labelled = summaries.iter().any(|summary| summary.labelled.is_some());
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    table.remove_style(TableComponent::HorizontalLines);
     let header: &[&str] = match labelled {
         true => &["learner", "learns from", "F1", "95 % interval", "precision", "recall", "p"],
         false => &["learner", "learns from", "log evidence per stamp"],

@@ -125,7 +125,7 @@ impl AnnotatorArgs {
 
 /// A column of errors.
 pub(crate) fn errors(path: &std::path::Path, column: &str) -> anyhow::Result<Vec<f64>> {
-    let mut table = Table::open(path)?;
+    let mut table = Table::open(path, true)?;
     let place = table.column(column)?;
     let mut row = unjitter::io::Row::default();
     let mut errors = Vec::new();

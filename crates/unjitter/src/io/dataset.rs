@@ -97,6 +97,8 @@ pub struct Columns {
     pub ignore: Vec<String>,
     /// The unit of times that are numbers.
     pub times_in: TimeUnit,
+    /// Whether tables begin with the names of their columns; otherwise these are called 1, 2, 3.
+    pub has_header: bool,
 }
 
 impl Default for Columns {
@@ -109,6 +111,7 @@ impl Default for Columns {
             features: None,
             ignore: Vec::new(),
             times_in: TimeUnit::S,
+            has_header: true,
         }
     }
 }

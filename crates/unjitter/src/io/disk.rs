@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
@@ -44,14 +44,48 @@ pub fn replace_all<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<(
 }
 
 fn stage(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
+    let mut file = create_beside(path)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+/// A file that is written piece by piece and appears whole, or not at all.
+#[derive(Debug)]
+pub struct WholeFile {
+    file: NamedTempFile,
+    path: PathBuf,
+}
+
+impl WholeFile {
+    /// Begins a file that will be at `path`.
+    pub fn new(path: &Path) -> Result<Self> {
+        let file = create_beside(path);
+        let file = file.map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        Ok(Self { file, path: path.to_owned() })
+    }
+
+    /// Adds a piece.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = self.file.write_all(bytes);
+        written.map_err(|source| Error::Io { path: self.path.clone(), source })
+    }
+
+    /// Puts the file in its place.
+    pub fn finish(self) -> Result<()> {
+        let failed = |source| Error::Io { path: self.path.clone(), source };
+        self.file.as_file().sync_all().map_err(failed)?;
+        self.file.persist(&self.path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+fn create_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     // The parent of a bare name is the empty path.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    let mut file = create_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    Ok(file)
+    create_in(folder)
 }
 
 fn create_in(folder: &Path) -> std::io::Result<NamedTempFile> {

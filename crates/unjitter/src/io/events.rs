@@ -34,7 +34,7 @@ pub struct ReadStamp {
 impl EventsTable {
     /// Reads a table.
     pub fn read(path: &Path, columns: &Columns) -> Result<Self> {
-        let mut table = Table::open(path)?;
+        let mut table = Table::open(path, columns.has_header)?;
         let session = named(&table, &columns.session, &Columns::default().session)?;
         let time = table.column(&columns.time)?;
         let mut rows = Vec::new();

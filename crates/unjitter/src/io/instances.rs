@@ -80,7 +80,7 @@ pub(super) fn named(table: &Table, name: &str, usual: &str) -> Result<Option<usi
 impl InstancesTable {
     /// Reads a table.
     pub fn read(path: &Path, columns: &Columns) -> Result<Self> {
-        let mut table = Table::open(path)?;
+        let mut table = Table::open(path, columns.has_header)?;
         let places = Places::find(&table, columns)?;
         let lone = lone_session(path);
         let mut sessions: Vec<ReadSession> = Vec::new();
@@ -148,7 +148,7 @@ pub struct Chunk {
 impl InstanceChunks {
     /// Opens a table.
     pub fn open(path: &Path, columns: &Columns) -> Result<Self> {
-        let table = Table::open(path)?;
+        let table = Table::open(path, columns.has_header)?;
         let places = Places::find(&table, columns)?;
         let (lone, clocks) = (lone_session(path), HashMap::new());
         Ok(Self { table, places, columns: columns.clone(), lone, clocks })

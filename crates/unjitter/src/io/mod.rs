@@ -20,7 +20,7 @@ mod table;
 
 pub use clock::{Clock, TimeUnit};
 pub use dataset::{Columns, Dataset, DatasetFiles, find};
-pub use disk::{replace, replace_all};
+pub use disk::{WholeFile, replace, replace_all};
 pub use events::{EventsTable, ReadStamp};
 pub use instances::{Chunk, InstanceChunks, InstancesTable, ReadSession};
 pub use signals::{RawSignal, read_signals};

@@ -8,7 +8,7 @@ use crate::Result;
 
 /// Gives sessions their observed intervals; a session without a line is observed throughout.
 pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Result<()> {
-    let mut table = Table::open(path)?;
+    let mut table = Table::open(path, columns.has_header)?;
     let session = table.column(&columns.session)?;
     let ends = [table.column("start")?, table.column("end")?];
     let mut intervals: Vec<Vec<(f64, f64)>> = vec![Vec::new(); dataset.recordings.len()];

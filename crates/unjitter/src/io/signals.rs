@@ -30,7 +30,7 @@ pub fn read_signals(
     names: Option<&[String]>,
     clock_of: &dyn Fn(&str) -> Option<Clock>,
 ) -> Result<(Vec<String>, Vec<RawSignal>)> {
-    let mut table = Table::open(path)?;
+    let mut table = Table::open(path, columns.has_header)?;
     let session = named(&table, &columns.session, &Columns::default().session)?;
     let time = table.column(&columns.time)?;
     let channels: Vec<usize> = match names {

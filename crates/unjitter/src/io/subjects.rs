@@ -12,7 +12,7 @@ const GROUP: &str = "group";
 /// Gives sessions their subjects. Sessions that have no instances are passed over: such a table
 /// often lists more than was kept.
 pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Result<()> {
-    let mut table = Table::open(path)?;
+    let mut table = Table::open(path, columns.has_header)?;
     let session = table.column(&columns.session)?;
     let subject = match table.find(&columns.subject).or_else(|| table.find(GROUP)) {
         Some(column) => column,

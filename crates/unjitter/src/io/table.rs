@@ -57,12 +57,13 @@ impl Row {
 }
 
 impl Table {
-    /// Opens a table, compressed or not; `-` is standard input.
-    pub fn open(path: &Path) -> Result<Self> {
-        Self::from_reader(display_name(path), open(path)?)
+    /// Opens a table, compressed or not; `-` is standard input. Without a header, columns are called
+    /// 1, 2, 3 and so on.
+    pub fn open(path: &Path, has_header: bool) -> Result<Self> {
+        Self::from_reader(display_name(path), open(path)?, has_header)
     }
 
-    fn from_reader(file: String, mut text: Box<dyn BufRead>) -> Result<Self> {
+    fn from_reader(file: String, mut text: Box<dyn BufRead>, has_header: bool) -> Result<Self> {
         let wrong = |problem: String| Error::Table { file: file.clone(), problem };
         let start = text.fill_buf().map_err(|error| wrong(error.to_string()))?;
         if let Some(problem) = not_text(start) {
@@ -79,10 +80,12 @@ impl Table {
             .delimiter(delimiter)
             .terminator(csv::Terminator::Any(b'\n'))
             .flexible(true)
+            .has_headers(has_header)
             .from_reader(text);
-        let header: Vec<String> = match reader.headers() {
-            Ok(header) => header.iter().map(|name| name.trim().to_owned()).collect(),
-            Err(error) => return Err(broken(&file, &error)),
+        let first = reader.headers().map_err(|error| broken(&file, &error))?;
+        let header: Vec<String> = match has_header {
+            true => first.iter().map(|name| name.trim().to_owned()).collect(),
+            false => (1..=first.len()).map(|column| column.to_string()).collect(),
         };
         check_header(&file, &header)?;
         Ok(Self { file, header, delimiter, reader })
@@ -232,6 +235,13 @@ fn delimiter(start: &[u8]) -> u8 {
 }
 
 fn check_header(file: &str, header: &[String]) -> Result<()> {
+    let numbers = header.iter().filter(|name| name.parse::<f64>().is_ok()).count();
+    let counted = header.iter().enumerate().all(|(k, name)| *name == (k + 1).to_string());
+    if numbers == header.len() && !counted {
+        let first = shown(&header.join(", "));
+        let problem = format!("the header has numbers for names ({first}): is there none?");
+        return Err(Error::Line { file: file.to_owned(), line: 1, problem });
+    }
     for (k, name) in header.iter().enumerate() {
         let problem = if name.is_empty() {
             format!("column {} of the header has no name", k + 1)
@@ -293,7 +303,7 @@ impl From<TableText> for Vec<u8> {
 /// Reads everything, for tests.
 #[cfg(test)]
 pub(super) fn table(text: &'static str) -> Result<Table> {
-    Table::from_reader("t.csv".to_owned(), Box::new(std::io::BufReader::new(text.as_bytes())))
+    Table::from_reader("t.csv".to_owned(), Box::new(std::io::BufReader::new(text.as_bytes())), true)
 }
 
 #[cfg(test)]
@@ -343,6 +353,7 @@ mod tests {
             ("a,b\n1,2\n\n\n\"x\ny\",2\n3", "t.csv, line 7: 1 cells"),
             ("a,b\r\n1,2\r\n\r\n3\r\n", "t.csv, line 4: 1 cells"),
             ("a,b\n1,2\n3\n", "t.csv, line 3: 1 cells, expected 2 as in the header"),
+            ("1.5,2\n3,4\n", "line 1: the header has numbers for names (1.5, 2): is there none?"),
             ("a,a\n", "line 1: the header has two columns `a`"),
             ("a,\n", "line 1: column 2 of the header has no name"),
             ("PAR1\0\0", "Parquet"),
@@ -351,6 +362,16 @@ mod tests {
             let problem = first_problem(text);
             assert!(problem.contains(expected), "{text:?}: {problem}");
         }
+    }
+
+    #[test]
+    fn without_a_header_columns_are_counted() {
+        let text = Box::new(std::io::BufReader::new(&b"7,8\n9,10\n"[..]));
+        let mut table = Table::from_reader("t.csv".to_owned(), text, false).unwrap();
+        assert_eq!(table.header(), ["1", "2"]);
+        let mut row = Row::default();
+        assert!(table.next(&mut row).unwrap());
+        assert_eq!((row.cell(0), row.line()), ("7", 1));
     }
 
     #[test]
