@@ -85,7 +85,7 @@ impl Clock {
             });
         }
         let (style, origin) = date(text).ok_or_else(|| A_TIME.to_owned())?;
-        let separator = text.chars().nth(10).unwrap_or('T');
+        let separator = text.chars().find(|c| matches!(c, 'T' | 't' | ' ')).unwrap_or('T');
         Ok(Self { style, origin, separator })
     }
 
@@ -114,7 +114,8 @@ impl Clock {
 
     /// The moment `seconds` after the clock's zero, written as the session's times are.
     pub fn write(&self, seconds: f64) -> String {
-        let moment = self.origin + (seconds * NANOSECONDS as f64).round() as i128;
+        let since_origin = (seconds * NANOSECONDS as f64).round() as i128;
+        let moment = self.origin.saturating_add(since_origin);
         match self.style {
             Style::Number(unit) => format!("{}", seconds * unit.per_second()),
             Style::Decimal(unit) => write_decimal(moment, unit.nanoseconds()),
@@ -153,6 +154,7 @@ fn number(text: &str) -> Option<f64> {
 
 /// A number in `unit` as nanoseconds, exact where it has no more than nanoseconds.
 fn decimal(text: &str, unit: TimeUnit) -> Option<i128> {
+    let value = number(text)?;
     let scale = unit.nanoseconds();
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -162,7 +164,7 @@ fn decimal(text: &str, unit: TimeUnit) -> Option<i128> {
     let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     if !plain(whole) || !plain(fraction) || whole.len() > 24 {
         // In powers of ten, or absurdly long: the nearest nanosecond.
-        let nanoseconds = number(text)? * scale as f64;
+        let nanoseconds = value * scale as f64;
         return (nanoseconds.abs() < 1e30).then_some(nanoseconds.round() as i128);
     }
     let mut moment = whole.parse::<i128>().ok().or(whole.is_empty().then_some(0))? * scale;
@@ -175,7 +177,8 @@ fn decimal(text: &str, unit: TimeUnit) -> Option<i128> {
 }
 
 fn write_decimal(moment: i128, scale: i128) -> String {
-    let (whole, rest) = (moment.abs() / scale, moment.abs() % scale);
+    let (size, scale) = (moment.unsigned_abs(), scale.unsigned_abs());
+    let (whole, rest) = (size / scale, size % scale);
     let sign = if moment < 0 { "-" } else { "" };
     if rest == 0 {
         return format!("{sign}{whole}");
@@ -190,6 +193,8 @@ fn date(text: &str) -> Option<(Style, i128)> {
     // A date alone is no moment.
     let civil = pieces.date().to_datetime(pieces.time()?);
     let (style, offset) = match pieces.offset() {
+        // The name of a zone alone: its rules are not at hand.
+        None if pieces.time_zone_annotation().is_some() => return None,
         None => (Style::Civil, Offset::UTC),
         Some(PiecesOffset::Zulu) => (Style::Zulu, Offset::UTC),
         Some(other) => {
@@ -203,7 +208,11 @@ fn date(text: &str) -> Option<(Style, i128)> {
 fn offset_text(offset: Offset) -> String {
     let seconds = offset.seconds();
     let sign = if seconds < 0 { '-' } else { '+' };
-    format!("{sign}{:02}:{:02}", seconds.abs() / 3600, seconds.abs() / 60 % 60)
+    let text = format!("{sign}{:02}:{:02}", seconds.abs() / 3600, seconds.abs() / 60 % 60);
+    match seconds.abs() % 60 {
+        0 => text,
+        rest => format!("{text}:{rest:02}"),
+    }
 }
 
 #[cfg(test)]
@@ -225,6 +234,10 @@ mod tests {
             ("2024-05-31T14:03:27Z", "2024-05-31T14:03:27.000000001Z"),
             ("2024-05-31T14:03:27+02:00", "2024-05-31T15:00:00.25+02:00"),
             ("1969-12-31T23:59:59-05:30", "1970-01-01T00:00:00-05:30"),
+            ("1890-05-31T14:03:27+00:19:32", "1890-05-31T14:03:28.5+00:19:32"),
+            ("-000003-05-31 14:03:27", "-000003-05-31 14:03:28"),
+            ("999999999999999999999999", "999999999999999999999998"),
+            ("-1700000000.5", "-1.7e9"),
         ] {
             let clock = clock(first);
             for text in [first, later] {
@@ -264,7 +277,39 @@ mod tests {
     }
 
     #[test]
+    fn absurd_times_do_not_overflow() {
+        for first in ["1700000000", "-999999999999999999999999.999999999999", "1e308", "5e29"] {
+            for unit in [TimeUnit::S, TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ns] {
+                let clock = Clock::starting_at(first, unit).unwrap();
+                for later in ["9999999999999999999999.999999999999", "1e308", "-1e25", "1e-300"] {
+                    if let Ok(seconds) = clock.seconds(later) {
+                        assert!(seconds.is_finite(), "{later} after {first}");
+                    }
+                }
+                for seconds in [f64::MAX, f64::MIN, f64::INFINITY, f64::NAN, -1e29] {
+                    assert!(!clock.write(seconds).is_empty());
+                }
+            }
+        }
+        for first in ["9999-12-30T00:00:00Z", "-009999-01-02T00:00:00-23:00"] {
+            let clock = clock(first);
+            assert!(clock.seconds("10000-01-01T00:00:00Z").is_err());
+            for seconds in [f64::MAX, f64::MIN, f64::NAN, 1e9] {
+                assert!(!clock.write(seconds).is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn beside_large_numbers_too_only_numbers_are_times() {
+        for text in ["", ".", "-", "+", "-.", "noon"] {
+            assert!(clock("1700000000").seconds(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
     fn what_is_no_time_is_refused() {
+        assert!(Clock::starting_at("2024-05-31T14:03:27[Europe/Vienna]", TimeUnit::S).is_err());
         for text in ["", "noon", "2024-05-31", "14:03:27", "NaN", "inf", "2024-13-01T00:00:00"] {
             assert!(Clock::starting_at(text, TimeUnit::S).is_err(), "{text:?}");
         }
