@@ -2,8 +2,9 @@
 //!
 //! Every error has the file, the line and, where there is one, the column and the value.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
 use super::source::{display_name, open};
@@ -12,6 +13,8 @@ use crate::{Error, Result};
 
 /// Longest value that a message repeats.
 const SHOWN: usize = 60;
+/// Bytes of the header that tell the separator.
+const START: u64 = 1 << 16;
 
 /// A table that is being read.
 pub struct Table {
@@ -47,7 +50,7 @@ impl Row {
 
     /// The cells as they stand.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
-        let last = self.record.len() - 1;
+        let last = self.record.len().saturating_sub(1);
         // Windows ends its lines with \r\n.
         self.record.iter().enumerate().map(move |(k, cell)| match k == last {
             true => cell.strip_suffix('\r').unwrap_or(cell),
@@ -65,17 +68,16 @@ impl Table {
 
     fn from_reader(file: String, mut text: Box<dyn BufRead>, has_header: bool) -> Result<Self> {
         let wrong = |problem: String| Error::Table { file: file.clone(), problem };
-        let start = text.fill_buf().map_err(|error| wrong(error.to_string()))?;
-        if let Some(problem) = not_text(start) {
+        let mut start = first_line(&mut text).map_err(|error| wrong(error.to_string()))?;
+        if let Some(problem) = not_text(&start) {
             return Err(wrong(problem));
         }
-        let marked = start.starts_with(b"\xef\xbb\xbf");
-        let delimiter = delimiter(start);
-        if marked {
-            text.consume(3);
+        let delimiter = delimiter(&start);
+        if start.starts_with(b"\xef\xbb\xbf") {
+            start.drain(..3);
         }
         // Lines end in \n alone, and the last one always does: only then can they be counted.
-        let text: Box<dyn BufRead> = Box::new(text.chain(&b"\n"[..]));
+        let text: Box<dyn BufRead> = Box::new(Cursor::new(start).chain(text).chain(&b"\n"[..]));
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
             .terminator(csv::Terminator::Any(b'\n'))
@@ -133,15 +135,17 @@ impl Table {
             // From the end: the reader's own place of a line is before the blank ones that it skips.
             let inside = row.record.as_slice().bytes().filter(|byte| *byte == b'\n').count();
             row.line = self.reader.position().line() - 1 - inside as u64;
-            if row.record.len() == self.header.len() {
+            // What Windows leaves of a blank line.
+            if row.record.len() == 1 && row.cell(0).is_empty() {
+                continue;
+            }
+            let (found, expected) = (row.record.len(), self.header.len());
+            if found == expected {
                 return Ok(true);
             }
-            // What Windows leaves of a blank line.
-            if row.record.len() > 1 || !row.cell(0).is_empty() {
-                let (found, expected) = (row.record.len(), self.header.len());
-                let problem = format!("{found} cells, expected {expected} as in the header");
-                return Err(self.wrong_line(row, problem));
-            }
+            let quote = if inside > 0 { "; is a quote opened and never closed?" } else { "" };
+            let problem = format!("{found} cells, expected {expected} as in the header{quote}");
+            return Err(self.wrong_line(row, problem));
         }
     }
 
@@ -159,7 +163,7 @@ impl Table {
         Error::Cell {
             file: self.file.clone(),
             line: row.line,
-            column: self.header[column].clone(),
+            column: shown(&self.header[column]),
             value: shown(row.cell(column)),
             expected: expected.into(),
         }
@@ -173,6 +177,22 @@ impl Table {
     /// An error about the table.
     pub fn wrong(&self, problem: impl Into<String>) -> Error {
         Error::Table { file: self.file.clone(), problem: problem.into() }
+    }
+}
+
+/// The header with its line end, or as much of it as tells what it is. A pipe may hand out less at
+/// a time.
+fn first_line(text: &mut dyn BufRead) -> std::io::Result<Vec<u8>> {
+    let (mut start, mut quoted) = (Vec::new(), false);
+    let mut text = text.take(START);
+    loop {
+        let before = start.len();
+        let count = text.read_until(b'\n', &mut start)?;
+        let quotes = start[before..].iter().filter(|&&byte| byte == b'"').count();
+        quoted ^= quotes % 2 == 1;
+        if count == 0 || !quoted {
+            return Ok(start);
+        }
     }
 }
 
@@ -242,10 +262,11 @@ fn check_header(file: &str, header: &[String]) -> Result<()> {
         let problem = format!("the header has numbers for names ({first}): is there none?");
         return Err(Error::Line { file: file.to_owned(), line: 1, problem });
     }
+    let mut seen = HashSet::new();
     for (k, name) in header.iter().enumerate() {
         let problem = if name.is_empty() {
             format!("column {} of the header has no name", k + 1)
-        } else if header[..k].contains(name) {
+        } else if !seen.insert(name) {
             format!("the header has two columns `{}`", shown(name))
         } else {
             continue;
@@ -272,14 +293,15 @@ fn broken(file: &str, error: &csv::Error) -> Error {
 #[derive(Debug)]
 pub struct TableText {
     writer: csv::Writer<Vec<u8>>,
+    delimiter: u8,
 }
 
 impl TableText {
     /// A table of these columns.
     pub fn new<T: AsRef<[u8]>>(delimiter: u8, header: impl IntoIterator<Item = T>) -> Self {
-        let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+        let mut writer = empty_table(delimiter);
         writer.write_record(header).expect("memory can be written to");
-        Self { writer }
+        Self { writer, delimiter }
     }
 
     /// Adds a line with as many cells as the header.
@@ -289,9 +311,13 @@ impl TableText {
 
     /// The bytes so far, for a table that is written as it is made.
     pub fn take(&mut self) -> Vec<u8> {
-        let empty = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+        let empty = empty_table(self.delimiter);
         std::mem::replace(&mut self.writer, empty).into_inner().expect("memory can be written to")
     }
+}
+
+fn empty_table(delimiter: u8) -> csv::Writer<Vec<u8>> {
+    csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new())
 }
 
 impl From<TableText> for Vec<u8> {
@@ -354,6 +380,7 @@ mod tests {
             ("a,b\r\n1,2\r\n\r\n3\r\n", "t.csv, line 4: 1 cells"),
             ("a,b\n1,2\n3\n", "t.csv, line 3: 1 cells, expected 2 as in the header"),
             ("1.5,2\n3,4\n", "line 1: the header has numbers for names (1.5, 2): is there none?"),
+            ("a,b\n1,2\n\"3,4\n5,6\n", "is a quote opened and never closed?"),
             ("a,a\n", "line 1: the header has two columns `a`"),
             ("a,\n", "line 1: column 2 of the header has no name"),
             ("PAR1\0\0", "Parquet"),
@@ -372,6 +399,47 @@ mod tests {
         let mut row = Row::default();
         assert!(table.next(&mut row).unwrap());
         assert_eq!((row.cell(0), row.line()), ("7", 1));
+    }
+
+    #[test]
+    fn a_table_that_comes_in_drops_is_read_all_the_same() {
+        struct Drops(&'static [u8]);
+        impl Read for Drops {
+            fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+                let count = self.0.len().min(1).min(buffer.len());
+                buffer[..count].copy_from_slice(&self.0[..count]);
+                self.0 = &self.0[count..];
+                Ok(count)
+            }
+        }
+        let text = "\u{feff}\"a\nb\"\tc\r\n1\t2\r\n";
+        let reader = Box::new(std::io::BufReader::new(Drops(text.as_bytes())));
+        let mut table = Table::from_reader("t.csv".to_owned(), reader, true).unwrap();
+        assert_eq!(table.header(), ["a\nb", "c"]);
+        let mut row = Row::default();
+        assert!(table.next(&mut row).unwrap());
+        assert_eq!((row.cell(0), row.cell(1), row.line()), ("1", "2", 3));
+    }
+
+    #[test]
+    fn blank_lines_are_no_rows() {
+        for text in ["a\r\n1\r\n\r\n2\r\n", "a\n\n1\n  \n2"] {
+            let mut table = table(text).unwrap();
+            let (mut row, mut cells) = (Row::default(), Vec::new());
+            while table.next(&mut row).unwrap() {
+                cells.push(row.cell(0).to_owned());
+            }
+            assert_eq!(cells, ["1", "2"], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_written_in_pieces_keeps_its_separator() {
+        let mut text = TableText::new(b'\t', ["a", "b"]);
+        let mut written = text.take();
+        text.push(["1", "2"]);
+        written.extend(text.take());
+        assert_eq!(written, b"a\tb\n1\t2\n");
     }
 
     #[test]
