@@ -188,8 +188,10 @@ pub(crate) fn nearest(times: &[f64], time: f64) -> usize {
     }
 }
 
+/// Whether a time lies in one of the intervals, which are in order.
 fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
-    intervals.iter().any(|&(start, end)| (start..=end).contains(&time))
+    let begun = intervals.partition_point(|&(start, _)| start <= time);
+    begun > 0 && time <= intervals[begun - 1].1
 }
 
 /// Checks that sessions can be learned from together: at least one, distinct names, one number of
