@@ -1,7 +1,7 @@
 //! The text of a table: a file or standard input, gzip undone, never more than is sane.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use flate2::Compression;
@@ -44,7 +44,11 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
         (Box::new(file), Some(about.len()))
     };
     let mut raw = BufReader::with_capacity(1 << 16, raw);
-    let is_gzip = raw.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
+    // A pipe may hand out one byte at first.
+    let mut start = Vec::new();
+    raw.by_ref().take(2).read_to_end(&mut start).map_err(failed)?;
+    let is_gzip = start == [0x1f, 0x8b];
+    let raw = Cursor::new(start).chain(raw);
     Ok(if is_gzip {
         let limit = FREE.max(size.unwrap_or(0).saturating_mul(MAX_RATIO));
         Box::new(BufReader::with_capacity(1 << 16, Limited::new(MultiGzDecoder::new(raw), limit)))
