@@ -123,7 +123,7 @@ impl EventsTable {
         Error::Cell {
             file: self.file.clone(),
             line: self.rows[row].line(),
-            column: self.header[column].clone(),
+            column: shown(&self.header[column]),
             value: shown(self.rows[row].cell(column)),
             expected,
         }

@@ -1,15 +1,21 @@
 //! "Did you mean": names that are much like one that is not there.
 
+use super::table::shown;
+
 /// Similarity from which a name is taken for a slip of another.
 const ALIKE: f64 = 0.8;
+/// Longest name that is compared, in bytes: the comparison takes the product of two lengths.
+const COMPARED: usize = 256;
 /// Most names that a hint lists.
 const LISTED: usize = 12;
 
 /// The known name that `name` is probably a slip of.
 pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let is_short = |name: &str| name.len() <= COMPARED;
     let lower = name.to_lowercase();
     known
         .into_iter()
+        .filter(|candidate| is_short(name) && is_short(candidate))
         .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(likeness, _)| *likeness >= ALIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
@@ -19,9 +25,10 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 /// A hint for somebody who asked for `name`: a likely name, or what there is.
 pub(super) fn hint(name: &str, known: &[&str]) -> String {
     if let Some(likely) = suggest(name, known.iter().copied()) {
-        return format!("did you mean `{likely}`?");
+        return format!("did you mean `{}`?", shown(likely));
     }
-    let listed: Vec<String> = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let listed: Vec<String> =
+        known.iter().take(LISTED).map(|name| format!("`{}`", shown(name))).collect();
     let more = known.len().saturating_sub(LISTED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("it has {}{rest}", listed.join(", "))
