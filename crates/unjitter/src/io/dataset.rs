@@ -11,6 +11,7 @@
 //! Instances are in order of time within their session; sessions may be mixed. Events may come in
 //! any order. Without a column for the session, a table is one session.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,8 @@ use serde::{Deserialize, Serialize};
 use super::clock::{Clock, TimeUnit};
 use super::events::EventsTable;
 use super::instances::InstancesTable;
+use super::observed;
 use super::source::display_name;
-use super::{observed, subjects};
 use crate::session::Recording;
 use crate::{Error, Result, Session};
 
@@ -129,21 +130,22 @@ pub struct Dataset {
     pub events: Option<EventsTable>,
     /// Per session, the line of the events table (from 0) that each stamp stands in.
     pub stamp_rows: Vec<Vec<usize>>,
+    positions: HashMap<String, usize>,
 }
 
 impl Dataset {
     /// Reads a dataset. With `use_labels`, labels are known to learners; otherwise they are for
     /// judging only.
     pub fn read(files: &DatasetFiles, columns: &Columns, use_labels: bool) -> Result<Self> {
-        let instances = InstancesTable::read(&files.instances, columns)?;
+        let mut instances = InstancesTable::read(&files.instances, columns)?;
+        if let Some(path) = &files.sessions {
+            instances = instances.with_subjects(path, columns)?;
+        }
         let events = match &files.events {
             Some(path) => Some(EventsTable::read(path, columns)?),
             None => None,
         };
         let mut dataset = Self::assemble(instances, events, use_labels)?;
-        if let Some(path) = &files.sessions {
-            subjects::add(&mut dataset, path, columns)?;
-        }
         if let Some(path) = &files.observed {
             observed::add(&mut dataset, path, columns)?;
         }
@@ -161,8 +163,8 @@ impl Dataset {
             None => vec![Vec::new(); instances.sessions.len()],
         };
         let (mut recordings, mut clocks, mut stamp_rows) = (vec![], vec![], vec![]);
-        let features = instances.features;
-        for (read, stamps) in instances.sessions.into_iter().zip(&mut stamps) {
+        let InstancesTable { features, sessions, positions, .. } = instances;
+        for (read, stamps) in sessions.into_iter().zip(&mut stamps) {
             // Stable: stamps at the same time keep the order of their lines.
             stamps.sort_by(|a, b| a.time.total_cmp(&b.time));
             let times = stamps.iter().map(|stamp| stamp.time).collect();
@@ -182,7 +184,7 @@ impl Dataset {
             clocks.push(read.clock);
             stamp_rows.push(stamps.iter().map(|stamp| stamp.row).collect());
         }
-        Ok(Self { recordings, clocks, features, events, stamp_rows })
+        Ok(Self { recordings, clocks, features, events, stamp_rows, positions })
     }
 
     /// The sessions alone.
@@ -192,7 +194,7 @@ impl Dataset {
 
     /// The position of the session of a name.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.recordings.iter().position(|recording| recording.session.name() == name)
+        self.positions.get(name).copied()
     }
 }
 

@@ -7,7 +7,8 @@ use ndarray::Array2;
 
 use super::clock::Clock;
 use super::dataset::{Columns, lone_session};
-use super::table::{Row, Table};
+use super::subjects;
+use super::table::{Row, Table, shown};
 use crate::Result;
 
 /// The instances as they stand on disk, by session.
@@ -19,6 +20,7 @@ pub struct InstancesTable {
     pub sessions: Vec<ReadSession>,
     /// What the table is called in messages.
     pub file: String,
+    pub(super) positions: HashMap<String, usize>,
 }
 
 /// The instances of one session.
@@ -53,20 +55,24 @@ impl Places {
         let defaults = Columns::default();
         let session = named(table, &columns.session, &defaults.session)?;
         let time = table.column(&columns.time)?;
-        let label = named(table, &columns.label, &defaults.label)?;
-        let subject = named(table, &columns.subject, &defaults.subject)?;
         for ignored in &columns.ignore {
             table.column(ignored)?;
         }
+        let used = |place: &usize| !columns.ignore.contains(&table.header()[*place]);
+        let label = named(table, &columns.label, &defaults.label)?.filter(used);
+        let subject = named(table, &columns.subject, &defaults.subject)?.filter(used);
         let features = match &columns.features {
             Some(names) => names.iter().map(|name| table.column(name)).collect::<Result<_>>()?,
             None => (0..table.header().len())
                 .filter(|&k| Some(k) != session && k != time && Some(k) != label)
-                .filter(|&k| Some(k) != subject && !columns.ignore.contains(&table.header()[k]))
+                .filter(|k| Some(*k) != subject && used(k))
                 .collect::<Vec<_>>(),
         };
         if features.is_empty() {
             return Err(table.wrong("it has no column left for a feature"));
+        }
+        if label.is_some_and(|label| features.contains(&label)) {
+            return Err(table.wrong("its label is listed among the features"));
         }
         Ok(Self { session, time, label, subject, features })
     }
@@ -113,12 +119,18 @@ impl InstancesTable {
             return Err(table.wrong("it has a header and no instances"));
         }
         let features = places.features.iter().map(|&k| table.header()[k].clone()).collect();
-        Ok(Self { features, sessions, file: table.file().to_owned() })
+        Ok(Self { features, sessions, file: table.file().to_owned(), positions })
+    }
+
+    /// Adds the subjects that a table of sessions names.
+    pub fn with_subjects(mut self, path: &Path, columns: &Columns) -> Result<Self> {
+        subjects::add(&mut self, path, columns)?;
+        Ok(self)
     }
 
     /// The position of the session of a name.
     pub fn position(&self, name: &str) -> Option<usize> {
-        self.sessions.iter().position(|session| session.name == name)
+        self.positions.get(name).copied()
     }
 }
 
@@ -215,7 +227,7 @@ fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession)
         let previous = session.clock.write(previous);
         let expected = format!(
             "at or after {previous}, the time before it in session {}; sort the table by time",
-            session.name
+            shown(&session.name)
         );
         return Err(table.wrong_cell(row, places.time, expected));
     }
@@ -230,8 +242,8 @@ fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession)
     if let Some(column) = places.subject {
         let found = row.cell(column);
         if found != session.subject.as_deref().unwrap_or_default() {
-            let expected =
-                format!("the subject of the lines before it in session {}", session.name);
+            let name = shown(&session.name);
+            let expected = format!("the subject of the lines before it in session {name}");
             return Err(table.wrong_cell(row, column, expected));
         }
     }
@@ -241,7 +253,7 @@ fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession)
 fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
     table.number(row, column).map_err(|_| {
         let text = row.cell(column);
-        let name = &table.header()[column];
+        let name = shown(&table.header()[column]);
         let expected = if text.is_empty() || text.eq_ignore_ascii_case("nan") || text == "NA" {
             "a finite number; fill in or drop instances with missing features".to_owned()
         } else {

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use super::dataset::{Columns, Dataset};
-use super::table::{Row, Table};
+use super::dataset::Columns;
+use super::instances::InstancesTable;
+use super::table::{Row, Table, shown};
 use crate::Result;
 
 /// Another usual name of the column, where what must not be split is more than a person.
@@ -11,7 +12,7 @@ const GROUP: &str = "group";
 
 /// Gives sessions their subjects. Sessions that have no instances are passed over: such a table
 /// often lists more than was kept.
-pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Result<()> {
+pub(super) fn add(instances: &mut InstancesTable, path: &Path, columns: &Columns) -> Result<()> {
     let mut table = Table::open(path, columns.has_header)?;
     let session = table.column(&columns.session)?;
     let subject = match table.find(&columns.subject).or_else(|| table.find(GROUP)) {
@@ -20,16 +21,17 @@ pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Resu
     };
     let mut row = Row::default();
     while table.next(&mut row)? {
-        let Some(at) = dataset.position(row.cell(session)) else { continue };
+        let Some(at) = instances.position(row.cell(session)) else { continue };
         let found = row.cell(subject);
-        let recording = &mut dataset.recordings[at];
-        match recording.session.subject() {
+        if found.is_empty() {
+            continue;
+        }
+        match &mut instances.sessions[at].subject {
             Some(known) if known != found => {
-                let expected = format!("{known}, the subject given before");
+                let expected = format!("{}, the subject given before", shown(known));
                 return Err(table.wrong_cell(&row, subject, expected));
             }
-            _ if found.is_empty() => {}
-            _ => recording.session = recording.session.clone().with_subject(found),
+            known => *known = Some(found.to_owned()),
         }
     }
     Ok(())
