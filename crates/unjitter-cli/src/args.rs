@@ -16,7 +16,7 @@ use crate::failure::EXIT_CODES;
 /// `unjitter align DATA`, `unjitter report DATA`.
 #[derive(Debug, Parser)]
 #[command(name = "unjitter", version, after_help = EXIT_CODES, subcommand_required = true)]
-#[command(arg_required_else_help = true, infer_subcommands = true)]
+#[command(arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub console: Console,

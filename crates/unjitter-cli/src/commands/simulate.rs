@@ -130,7 +130,10 @@ pub(crate) fn errors(path: &std::path::Path, column: &str) -> anyhow::Result<Vec
     let mut row = unjitter::io::Row::default();
     let mut errors = Vec::new();
     while table.next(&mut row)? {
-        errors.push(table.number(&row, place)?);
+        // Events that were missed altogether have no error.
+        if !row.cell(place).is_empty() {
+            errors.push(table.number(&row, place)?);
+        }
     }
     Ok(errors)
 }

@@ -259,7 +259,8 @@ fn check_header(file: &str, header: &[String]) -> Result<()> {
     let counted = header.iter().enumerate().all(|(k, name)| *name == (k + 1).to_string());
     if numbers == header.len() && !counted {
         let first = shown(&header.join(", "));
-        let problem = format!("the header has numbers for names ({first}): is there none?");
+        let problem =
+            format!("the header has numbers for names ({first}); if there is no header, say so");
         return Err(Error::Line { file: file.to_owned(), line: 1, problem });
     }
     let mut seen = HashSet::new();
@@ -379,7 +380,10 @@ mod tests {
             ("a,b\n1,2\n\n\n\"x\ny\",2\n3", "t.csv, line 7: 1 cells"),
             ("a,b\r\n1,2\r\n\r\n3\r\n", "t.csv, line 4: 1 cells"),
             ("a,b\n1,2\n3\n", "t.csv, line 3: 1 cells, expected 2 as in the header"),
-            ("1.5,2\n3,4\n", "line 1: the header has numbers for names (1.5, 2): is there none?"),
+            (
+                "1.5,2\n3,4\n",
+                "line 1: the header has numbers for names (1.5, 2); if there is no header",
+            ),
             ("a,b\n1,2\n\"3,4\n5,6\n", "is a quote opened and never closed?"),
             ("a,a\n", "line 1: the header has two columns `a`"),
             ("a,\n", "line 1: column 2 of the header has no name"),

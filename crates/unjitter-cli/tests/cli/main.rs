@@ -1,0 +1,15 @@
+//! The real program, run in a temporary folder as a user would.
+
+mod align;
+mod config;
+mod demo;
+mod evaluate;
+mod featurize;
+mod fit;
+mod folder;
+mod manual;
+mod mistakes;
+mod predict;
+mod report;
+mod signals;
+mod simulate;

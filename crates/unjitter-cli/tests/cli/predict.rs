@@ -1,0 +1,98 @@
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use crate::folder::{Folder, Run, SMALL, small};
+
+fn predict<'a>(further: &[&'a str]) -> Vec<&'a str> {
+    let columns = [&SMALL[4..8], &["--quiet"]].concat();
+    [&["predict"], &columns[..], further].concat()
+}
+
+#[test]
+fn features_are_found_by_name_in_any_order() {
+    let folder = Folder::with_small_data();
+    folder.ok(&small("fit", &[]));
+    let out = folder.ok(&predict(&["instances.csv"]));
+    assert!(out.starts_with("session,time,probability\np0,0.5,0.0"), "{out}");
+    assert_eq!(out.lines().count(), 241);
+    let swapped: String = folder
+        .read("instances.csv")
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},{},{},{},other\n", cells[3], cells[2], cells[1], cells[0])
+        })
+        .collect();
+    folder.write("swapped.csv", &swapped.replacen("who,other", "who,text", 1));
+    assert_eq!(folder.ok(&predict(&["swapped.csv"])), out);
+    folder.write("renamed.csv", &folder.read("instances.csv").replacen("noise", "nois", 1));
+    let err = folder.fails(3, &predict(&["renamed.csv"]));
+    assert!(err.contains("renamed.csv: it has no column `noise`; did you mean `nois`?"), "{err}");
+}
+
+#[test]
+fn tables_come_from_standard_input_and_packed() {
+    let folder = Folder::with_model();
+    let plain = folder.ok(&["predict", "--instances", "data/instances.csv"]);
+    let run = |bytes: &[u8]| {
+        let mut command = folder.command(&["predict", "--instances", "-"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let bytes = bytes.to_vec();
+        let writer = std::thread::spawn(move || input.write_all(&bytes).unwrap());
+        let run = Run::of(child.wait_with_output().unwrap());
+        writer.join().unwrap();
+        run
+    };
+    let bytes = folder.bytes("data/instances.csv");
+    for run in [run(&bytes), run(&unjitter::io::compress(&bytes))] {
+        assert_eq!((run.code, &run.out), (0, &plain), "{}", run.err);
+    }
+}
+
+#[test]
+fn a_broken_pipe_is_quiet() {
+    let folder = Folder::with_model();
+    let line = folder.read("data/instances.csv");
+    let (header, lines) = line.split_once('\n').unwrap();
+    // More than any pipe holds.
+    folder.write("long.csv", &format!("{header}\n{}", lines.repeat(20)));
+    let mut child = folder
+        .command(&["predict", "--instances", "long.csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut some = [0; 100];
+    child.stdout.take().unwrap().read_exact(&mut some).unwrap();
+    let run = Run::of(child.wait_with_output().unwrap());
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+}
+
+#[test]
+fn events_are_detected_and_kept_apart() {
+    let folder = Folder::with_small_data();
+    folder.ok(&small("fit", &[]));
+    let result = folder.ok_json(&predict(&[
+        "instances.csv",
+        "--json",
+        "-o",
+        "p.csv",
+        "--detected",
+        "d.csv",
+        "--min-separation",
+        "3",
+    ]));
+    assert_eq!(result["detected"], 24);
+    assert!(folder.read("d.csv").starts_with("session,time,probability\np0,8.5,0.9"));
+    let err = folder.fails(2, &predict(&["instances.csv", "--json"]));
+    assert!(err.contains("both go to standard output"), "{err}");
+    let err = folder
+        .fails(2, &predict(&["instances.csv", "-o", "x", "--detected", "y", "--threshold", "2"]));
+    assert!(err.contains("threshold is 2, expected a number from 0 to 1"), "{err}");
+}
