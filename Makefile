@@ -1,13 +1,15 @@
 # The two commands of the README are `make demo` and `make test`.
-.PHONY: demo test bench format lint docs rust-test bench-test reference
+.PHONY: demo test bench format lint docs rust-test bench-test reference page-test \
+	experiments experiments-quick
 
 PYTHON ?= python3
 VENV := .venv
+PAGE := crates/unjitter-cli/tests/page
 
 demo:
-	cargo run --release --quiet --example quickstart
+	cargo run --release --quiet -p unjitter-cli -- demo --force
 
-test: lint docs rust-test bench-test reference
+test: lint docs rust-test bench-test reference page-test experiments-quick
 
 format:
 	cargo fmt --all

@@ -108,7 +108,9 @@ fn curves(learners: &[LearnerResult], data: &Dataset) -> anyhow::Result<Option<D
     let mut drawn = Vec::new();
     for learner in learners {
         let Some((probabilities, labels)) = pooled(learner, data) else { return Ok(None) };
-        let curve = precision_recall_curve(&probabilities, &labels)?;
+        let mut curve = precision_recall_curve(&probabilities, &labels)?;
+        // Where recall stands still the curve only falls: its highest point is enough.
+        curve.dedup_by(|next, kept| next.scores.recall == kept.scores.recall);
         let step = curve.len().div_ceil(CURVE_POINTS).max(1);
         let scores = learner.summary.labelled.as_ref().map(|labelled| labelled.scores);
         drawn.push(PrecisionRecallCurve {
@@ -147,15 +149,22 @@ fn calibrated(learners: &[LearnerResult], data: &Dataset) -> anyhow::Result<Opti
     Ok(Some(drawing("calibration", &title, caption, svg)))
 }
 
-/// A few stamps of the first session that has some.
+/// The few stamps in a row that lie closest together: there is most to see.
 fn excerpt(data: &Dataset, aligned: &[Aligned]) -> Option<Drawing> {
-    let (k, aligned) = aligned.iter().enumerate().find(|(_, one)| !one.stamps.is_empty())?;
-    let recording = &data.recordings[k];
-    let stamps = &aligned.stamps[..aligned.stamps.len().min(EXCERPT)];
+    let most = aligned.iter().map(|one| one.stamps.len()).max().filter(|most| *most > 0)?;
+    let in_a_row = aligned
+        .iter()
+        .enumerate()
+        .flat_map(|(k, one)| one.stamps.windows(most.min(EXCERPT)).map(move |stamps| (k, stamps)));
     let ends = |stamp: &AlignedStamp| [stamp.stamp, stamp.instance_time];
-    let times = || stamps.iter().flat_map(ends);
-    let (from, to) =
-        (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
+    let span = |stamps: &[AlignedStamp]| {
+        let times = || stamps.iter().flat_map(ends);
+        (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let width = |stamps: &[AlignedStamp]| span(stamps).1 - span(stamps).0;
+    let (k, stamps) = in_a_row.min_by(|a, b| width(a.1).total_cmp(&width(b.1)))?;
+    let (recording, aligned) = (&data.recordings[k], &aligned[k]);
+    let (from, to) = span(stamps);
     let margin = 0.05 * (to - from);
     let truth = recording.truth.as_deref();
     let inside = |time: f64| (from - margin..=to + margin).contains(&time);

@@ -1,96 +1,137 @@
-//! Learners by the names of the paper's tables.
+//! Learners, each with the grid of options that it chooses from, and their names in tables.
 
+use serde::{Deserialize, Serialize};
 use unjitter::baselines::{
     DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear,
 };
 use unjitter::evaluation::Contender;
 use unjitter::io::suggest;
 use unjitter::learning::Supervised;
-use unjitter::{Activation, ClassifierSpec, FitOptions, Model, Priors};
+use unjitter::{ClassifierSpec, FitOptions, Model, Priors};
 
 use crate::failure::usage;
+use crate::model_args::ClassifierName;
 
-/// Names that `--learners` knows, with what they mean; LR, KLR and NN are classifiers.
-pub(crate) const METHODS: [(&str, &str); 6] = [
-    ("M", "sloppy stamps, all alignments"),
-    ("H", "labels aligned by hand"),
-    ("N", "each stamp to the nearest instance"),
-    ("MI", "multiple-instance witnesses"),
-    ("D", "nearest, instances near a stamp left out"),
-    ("S", "soft labels around each stamp"),
+/// A way to learn from stamps or labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// All alignments: ours.
+    Imprecise,
+    /// Labels aligned by hand.
+    HandAligned,
+    /// Each stamp at its word.
+    Naive,
+    /// Bags with witnesses.
+    MultipleInstance,
+    /// Stamps at their word, neighbours left out.
+    DropNear,
+    /// Soft labels around stamps.
+    Smear,
+}
+
+/// Kinds by the ends of their names in the paper's tables, and what they mean to a newcomer.
+const KINDS: [(Kind, &str, &str); 6] = [
+    (Kind::Imprecise, "M", "sloppy stamps, all alignments"),
+    (Kind::HandAligned, "H", "labels aligned by hand"),
+    (Kind::Naive, "N", "each stamp to the nearest instance"),
+    (Kind::MultipleInstance, "MI", "multiple-instance witnesses"),
+    (Kind::DropNear, "D", "nearest, instances near a stamp left out"),
+    (Kind::Smear, "S", "soft labels around each stamp"),
+];
+/// Classifiers by the beginnings.
+const CLASSIFIERS: [(ClassifierName, &str); 3] = [
+    (ClassifierName::Logistic, "LR"),
+    (ClassifierName::Kernel, "KLR"),
+    (ClassifierName::Mlp, "NN"),
 ];
 
-/// What all candidates share, and what they are chosen from.
-#[derive(Debug, Clone)]
-pub(crate) struct Settings {
-    /// Model of the learners that end in -M; its classifier is that of the learner.
-    pub model: Model,
-    /// How those are fitted.
-    pub fit: FitOptions,
-    /// Units of the perceptron's hidden layers.
-    pub hidden: Vec<usize>,
-    /// Landmarks of the kernel.
-    pub landmarks: Option<usize>,
-    /// Precisions of the prior on weights to choose from.
-    pub precisions: Vec<f64>,
-    /// Sizes of bags to choose from.
-    pub bag_sizes: Vec<usize>,
-    /// Length of time that counts as near, for D and S.
-    pub near: f64,
-}
-
-/// In plain words, what a learner does.
+/// In plain words, what a learner of this name does.
 pub(crate) fn description(name: &str) -> &'static str {
-    let method = name.rsplit('-').next().unwrap_or(name);
-    METHODS.iter().find(|(known, _)| *known == method).map_or("", |(_, meaning)| meaning)
+    let end = name.rsplit('-').next().unwrap_or(name);
+    KINDS.iter().find(|(_, known, _)| *known == end).map_or("", |(_, _, meaning)| meaning)
 }
 
-/// The contender of a name, such as LR-M.
-pub(crate) fn contender(name: &str, settings: &Settings) -> anyhow::Result<Contender> {
-    let upper = name.trim().to_uppercase();
-    let (classifier, method) = match upper.split_once('-') {
-        Some(parts) => parts,
-        None if upper == "MI" => ("LR", "MI"),
-        None => return Err(unknown(name)),
-    };
-    let classifier = match classifier {
-        "LR" => ClassifierSpec::Logistic,
-        "KLR" => ClassifierSpec::Kernel { length_scale: None, landmarks: settings.landmarks },
-        "NN" => {
-            ClassifierSpec::Mlp { hidden: settings.hidden.clone(), activation: Activation::Tanh }
-        }
-        _ => return Err(unknown(name)),
-    };
-    let mut candidates: Vec<Box<dyn Learner>> = Vec::new();
-    for &precision in &settings.precisions {
-        let priors = Priors { weight_precision: precision, ..settings.model.priors };
-        let classifier = classifier.clone();
-        let supervised =
-            Supervised { classifier: classifier.clone(), priors, ..Supervised::default() };
-        match method {
-            "M" => candidates.push(Box::new(Imprecise {
-                model: Model { classifier, priors, ..settings.model.clone() },
-                fit: settings.fit.clone(),
-            })),
-            "H" => candidates.push(Box::new(HandAligned { supervised })),
-            "N" => candidates.push(Box::new(Naive { supervised })),
-            "D" => candidates.push(Box::new(DropNear { supervised, radius: 2.0 * settings.near })),
-            "S" => candidates.push(Box::new(Smear { supervised, width: settings.near })),
-            "MI" => candidates.extend(settings.bag_sizes.iter().map(|&bag_size| {
-                let supervised = supervised.clone();
-                Box::new(MultipleInstance { supervised, bag_size }) as Box<dyn Learner>
-            })),
-            _ => return Err(unknown(name)),
+/// A learner and the options that it chooses from in each fold.
+#[derive(Debug, Clone)]
+pub(crate) struct Grid {
+    /// Which learner.
+    pub kind: Kind,
+    /// Model of a learner from all alignments; classifier and priors are every learner's.
+    pub model: Model,
+    /// How it is fitted; the optimiser is every learner's.
+    pub fit: FitOptions,
+    /// Precisions of the prior on weights.
+    pub precisions: Vec<f64>,
+    /// Instances per bag, for [`Kind::MultipleInstance`].
+    pub bag_sizes: Vec<usize>,
+    /// Distances to a stamp, in the unit of the data, for [`Kind::DropNear`].
+    pub radii: Vec<f64>,
+    /// Widths of the bell, in the unit of the data, for [`Kind::Smear`].
+    pub widths: Vec<f64>,
+}
+
+impl Grid {
+    /// All combinations.
+    pub(crate) fn candidates(&self) -> Vec<Box<dyn Learner>> {
+        self.precisions.iter().flat_map(|&precision| self.at(precision)).collect()
+    }
+
+    /// With the name of its first candidate.
+    pub(crate) fn contender(&self) -> Contender {
+        let candidates = self.candidates();
+        Contender { name: candidates.first().map_or(String::new(), |one| one.name()), candidates }
+    }
+
+    fn at(&self, weight_precision: f64) -> Vec<Box<dyn Learner>> {
+        let priors = Priors { weight_precision, ..self.model.priors };
+        let (classifier, optimiser) = (self.model.classifier.clone(), self.fit.optimiser.clone());
+        let supervised = Supervised { classifier, priors, optimiser };
+        let with = || supervised.clone();
+        match self.kind {
+            Kind::Imprecise => {
+                let model = Model { priors, ..self.model.clone() };
+                vec![Box::new(Imprecise { model, fit: self.fit.clone() })]
+            }
+            Kind::HandAligned => vec![Box::new(HandAligned { supervised })],
+            Kind::Naive => vec![Box::new(Naive { supervised })],
+            Kind::MultipleInstance => each(&self.bag_sizes, |bag_size| {
+                Box::new(MultipleInstance { supervised: with(), bag_size })
+            }),
+            Kind::DropNear => {
+                each(&self.radii, |radius| Box::new(DropNear { supervised: with(), radius }))
+            }
+            Kind::Smear => {
+                each(&self.widths, |width| Box::new(Smear { supervised: with(), width }))
+            }
         }
     }
-    let name = candidates.first().map(|learner| learner.name()).ok_or_else(|| unknown(name))?;
-    Ok(Contender { name, candidates })
+}
+
+fn each<T: Copy>(values: &[T], learner: impl Fn(T) -> Box<dyn Learner>) -> Vec<Box<dyn Learner>> {
+    values.iter().map(|&value| learner(value)).collect()
+}
+
+/// The contender of a name such as LR-M, with the options of `like` and classifiers from `build`.
+pub(crate) fn named(
+    name: &str,
+    like: &Grid,
+    build: impl Fn(ClassifierName) -> ClassifierSpec,
+) -> anyhow::Result<Contender> {
+    let upper = name.trim().to_uppercase();
+    let full = if upper == "MI" { "LR-MI" } else { &upper };
+    let (classifier, end) = full.split_once('-').ok_or_else(|| unknown(name))?;
+    let kind = KINDS.iter().find(|(_, known, _)| *known == end).ok_or_else(|| unknown(name))?.0;
+    let classifier = CLASSIFIERS.iter().find(|(_, known)| *known == classifier);
+    let classifier = build(classifier.ok_or_else(|| unknown(name))?.0);
+    let model = Model { classifier, ..like.model.clone() };
+    Ok(Grid { kind, model, ..like.clone() }.contender())
 }
 
 fn unknown(name: &str) -> anyhow::Error {
     let mut names = vec!["MI".to_owned()];
-    for classifier in ["LR", "KLR", "NN"] {
-        names.extend(METHODS.iter().map(|(method, _)| format!("{classifier}-{method}")));
+    for (_, classifier) in CLASSIFIERS {
+        names.extend(KINDS.iter().map(|(_, end, _)| format!("{classifier}-{end}")));
     }
     let upper = name.to_uppercase();
     let hint = match suggest(&upper, names.iter().map(String::as_str)) {

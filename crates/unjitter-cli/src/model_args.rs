@@ -119,7 +119,7 @@ impl ModelArgs {
             set_prior(&mut priors, pair)?;
         }
         let mut model = Model {
-            classifier: self.classifier(),
+            classifier: self.classifier_of(self.classifier),
             counts: self.counts(),
             noise: self.noise()?,
             priors,
@@ -133,9 +133,9 @@ impl ModelArgs {
         Ok(model)
     }
 
-    /// The classifier alone, for learners that have nothing else.
-    pub(crate) fn classifier(&self) -> ClassifierSpec {
-        match self.classifier {
+    /// A classifier with the settings given for its kind.
+    pub(crate) fn classifier_of(&self, name: ClassifierName) -> ClassifierSpec {
+        match name {
             ClassifierName::Logistic => ClassifierSpec::Logistic,
             ClassifierName::Kernel => ClassifierSpec::Kernel {
                 length_scale: self.length_scale,

@@ -8,7 +8,7 @@ use unjitter::evaluation::{CrossValidation, Summary};
 use unjitter::io::{Columns, Dataset, DatasetFiles, read_signals};
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Sloppiness, Tails};
-use unjitter::{FitOptions, Model};
+use unjitter::{ClassifierSpec, FitOptions, Model};
 
 use super::align::{align, events_table, missed_table};
 use super::evaluate::{compare, table};
@@ -17,7 +17,7 @@ use super::report::Content;
 use super::simulate::{Made, Preset};
 use crate::console::Console;
 use crate::gallery::drawings;
-use crate::learners::{Settings, contender};
+use crate::learners::{Grid, Kind, named};
 use crate::output::Output;
 use crate::report::page;
 use crate::words::{count, number, percent, seconds};
@@ -91,13 +91,13 @@ impl Demo {
         let clock_of = |name: &str| Some(data.clocks[data.position(name)?]);
         let signals = read_signals(signal, &Columns::default(), None, &clock_of)?.1;
 
-        let settings = settings(&data, self.seed);
-        let learners = LEARNERS.iter().map(|name| contender(name, &settings));
+        let grid = grid(&data, self.seed);
+        let learners = LEARNERS.iter().map(|name| named(name, &grid, |_| ClassifierSpec::Logistic));
         let learners = learners.collect::<anyhow::Result<Vec<_>>>()?;
         let options = CrossValidation { seed: self.seed, ..CrossValidation::default() };
         let note = serde_json::json!({ "demo": { "seed": self.seed } });
         let file = compare(&data.recordings, &learners, &options, None, note.clone(), console)?;
-        let fitted = fit(&data, &settings.model, &settings.fit, console)?;
+        let fitted = fit(&data, &grid.model, &grid.fit, console)?;
         let fitted = with_notes(fitted, &data, note)?;
         let aligned = align(&fitted, &data)?;
 
@@ -128,15 +128,17 @@ impl Demo {
     }
 }
 
-fn settings(data: &Dataset, seed: u64) -> Settings {
-    Settings {
+/// What all learners of the demo share: nothing is chosen, so that it takes seconds.
+fn grid(data: &Dataset, seed: u64) -> Grid {
+    let spacing = median_spacing(&data.sessions());
+    Grid {
+        kind: Kind::Imprecise,
         model: Model::default(),
         fit: FitOptions { seed, ..FitOptions::default() },
-        hidden: vec![16],
-        landmarks: None,
         precisions: vec![1.0],
         bag_sizes: vec![4],
-        near: median_spacing(&data.sessions()),
+        radii: vec![2.0 * spacing],
+        widths: vec![spacing],
     }
 }
 

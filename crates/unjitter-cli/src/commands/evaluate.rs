@@ -18,7 +18,7 @@ use crate::evaluation_file::EvaluationFile;
 use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt;
-use crate::learners::{Settings, contender, description};
+use crate::learners::{Grid, Kind, description, named};
 use crate::model_args::ModelArgs;
 use crate::output::Output;
 
@@ -152,16 +152,17 @@ impl Evaluate {
     fn contenders(&self, data: &Dataset) -> anyhow::Result<Vec<Contender>> {
         let labelled = data.recordings.iter().all(|recording| recording.truth.is_some());
         let model = self.model.model()?;
-        let settings = Settings {
+        let spacing = median_spacing(&data.sessions());
+        let grid = Grid {
+            kind: Kind::Imprecise,
             fit: self.model.fit_options(self.seed),
-            hidden: self.model.hidden.clone(),
-            landmarks: self.model.landmarks,
             precisions: match self.folds.precisions.is_empty() {
                 true => vec![model.priors.weight_precision],
                 false => self.folds.precisions.clone(),
             },
             bag_sizes: self.folds.bag_sizes.clone(),
-            near: median_spacing(&data.sessions()),
+            radii: vec![2.0 * spacing],
+            widths: vec![spacing],
             model,
         };
         let usual: &[&str] =
@@ -170,7 +171,8 @@ impl Evaluate {
             true => usual.to_vec(),
             false => self.learners.iter().map(String::as_str).collect(),
         };
-        names.iter().map(|name| contender(name, &settings)).collect()
+        let build = |classifier| self.model.classifier_of(classifier);
+        names.iter().map(|name| named(name, &grid, build)).collect()
     }
 }
 

@@ -121,7 +121,12 @@ impl Content<'_> {
             warnings: self.warnings(),
             facts: self.facts(),
             sessions: (0..self.aligned.len()).map(|k| self.session(k)).collect(),
-            figures: figures.into_iter().map(|drawing| drawing.figure).collect(),
+            // The timeline shows alignments better than a still picture.
+            figures: figures
+                .into_iter()
+                .filter(|drawing| drawing.stem != "alignment")
+                .map(|drawing| drawing.figure)
+                .collect(),
             tables: evaluation.map(comparison_table).into_iter().collect(),
         }
     }
@@ -144,6 +149,8 @@ impl Content<'_> {
             explanation: explanation.to_owned(),
         };
         let side = if delay >= 0.0 { "late" } else { "early" };
+        let outcome = self.fitted.outcome();
+        let ended = if outcome.converged { "converged" } else { "stopped early" };
         let sessions = &self.data.recordings;
         let instances = sessions.iter().map(|one| one.session.len()).sum();
         let stamps: usize = sessions.iter().map(|one| one.session.stamps().len()).sum();
@@ -161,6 +168,7 @@ impl Content<'_> {
             fact("false presses", percent(false_rate), "of the other instances got one"),
             fact("stamps", count(stamps), &format!("{spurious} of them probably spurious")),
             fact("probably missed", count(missed), "events that nobody pressed for"),
+            fact("learning", ended.to_owned(), &format!("after {} iterations", outcome.iterations)),
             fact(
                 "instances",
                 count(instances),
