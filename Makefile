@@ -40,5 +40,17 @@ $(VENV)/.ready: reference/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r reference/requirements.txt
 	touch $@
 
+# The report in headless Chromium: a made-up one with every oddity, and the demo's.
+page-test: $(PAGE)/node_modules/.ready
+	mkdir -p target/page
+	UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html \
+		cargo test --quiet -p unjitter-cli --bin unjitter a_page_with_everything_on_it
+	cargo run --quiet -p unjitter-cli -- demo --quiet --force --output target/page/demo
+	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html node --test page.test.mjs
+	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/demo/report.html node --test demo.test.mjs
+
+$(PAGE)/node_modules/.ready: $(PAGE)/package-lock.json
+	$(PAGE)/install
+
 bench:
 	cargo bench --workspace

@@ -89,6 +89,29 @@ fn chest_band(session: &SessionView, noise: &mut Noise) -> SignalView {
     signal
 }
 
+/// Five days with an instance each hour, starting before time zero.
+fn hourly() -> SessionView {
+    let times: Vec<f64> = (-2..118).map(|hour| f64::from(hour) * 3600.0).collect();
+    SessionView {
+        name: "hourly".into(),
+        start: Some("2026-02-27T22:30:00Z".into()),
+        p_detector: vec![0.1; times.len()],
+        p_positive: vec![0.2; times.len()],
+        p_missed: vec![f64::NAN; times.len()],
+        stamps: vec![StampView {
+            time: 90_000.0,
+            aligned_time: 86_500.0,
+            low: 82_800.0,
+            high: 90_000.0,
+            instance_time: 86_400.0,
+            p_instance: 0.6,
+            p_spurious: 0.9,
+        }],
+        times,
+        ..SessionView::default()
+    }
+}
+
 /// A report with everything on it: plain sessions, hostile names, and sessions with hardly anything in them.
 pub(super) fn report() -> Report {
     let mut sessions: Vec<SessionView> = (0..12).map(breathing).collect();
@@ -108,6 +131,7 @@ pub(super) fn report() -> Report {
         ..SessionView::default()
     };
     sessions[8].stamps.clear();
+    sessions[9] = hourly();
     Report {
         title: "12 sessions of simulated breathing".into(),
         command: "unjitter report sessions.csv --output report.html".into(),

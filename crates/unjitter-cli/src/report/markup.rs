@@ -97,7 +97,7 @@ mod tests {
             header: row(["learner", "F1", "change", "note"]),
             rows: vec![
                 row(["3 nearest", "0.84", "−0.1", "2 days"]),
-                row(["b", "–", "+3 %", "good"]),
+                row(["5 nearest", "–", "+3 %", "good"]),
             ],
             ..TableView::default()
         };

@@ -3,6 +3,9 @@
 /** Decimals that show a five-hundredth of `span`. */
 const decimalsFor = span => clamp(Math.ceil(-Math.log10(span / 500)), 0, 9);
 
+/** For exact numbers while `span` is in view: tenths of a second at least, but not when looking at days. */
+const exactDecimals = span => Math.max(span < 36000 ? 1 : 0, decimalsFor(span));
+
 const twoDigits = number => String(number).padStart(2, "0");
 
 /** `seconds` split into days, hours, minutes and seconds, rounded first so that no 60 can appear. */
@@ -34,18 +37,24 @@ function elapsed(seconds, decimals, longest) {
   return `${sign}${hours}:${twoDigits(minutes)}:${twoDigits(parts.seconds)}${fraction}`;
 }
 
-/** Seconds since midnight at time zero, by the clock on the wall there; NaN if `start` is no calendar time. */
+/** Time zero by the clock on the wall there, as if it were Greenwich's; NaN if `start` is no calendar time. */
 function secondsOfStart(start) {
-  const parts = /^\d{4}-\d{2}-\d{2}[T ](\d{2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?/.exec(start ?? "");
-  return parts ? Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3] ?? 0) : NaN;
+  const parts = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)/.exec(start ?? "");
+  return parts ? Date.parse(`${parts[1]}T${parts[2]}Z`) / 1000 : NaN;
 }
 
-/** Gives `format(time, decimals)` for the times of one session. */
+const monthAndDay = seconds => new Date(seconds * 1000).toISOString().slice(5, 10);
+
+/** Gives `format(time, decimals)` for the times of one session, and what to add to them to get round clock times. */
 function createClock(session) {
   const start = secondsOfStart(session.start);
-  if (Number.isFinite(start)) return { format: (time, decimals) => timeOfDay(start + time, decimals), offset: start };
-  const longest = Math.max(Math.abs(session.first), Math.abs(session.last));
-  return { format: (time, decimals) => elapsed(time, decimals, longest), offset: 0 };
+  if (Number.isNaN(start)) {
+    const longest = Math.max(Math.abs(session.first), Math.abs(session.last));
+    return { format: (time, decimals) => elapsed(time, decimals, longest), offset: 0 };
+  }
+  const days = session.last - session.first > 86400;
+  const format = (time, decimals) => (days ? monthAndDay(start + time) + " " : "") + timeOfDay(start + time, decimals);
+  return { format, offset: start % 86400 };
 }
 
 /** A length of time: "2.2 s", "350 ms", "3 min 20 s", "2 h 5 min". */

@@ -1,6 +1,6 @@
 // Sessions out of the compact form that they travel in.
 
-const KNOWN_TENTHOUSANDTHS = ticks => (ticks < 0 ? NaN : ticks / 1e4);
+const fromTenThousandths = share => (share < 0 ? NaN : share / 1e4);
 
 function running(steps) {
   let sum = 0;
@@ -10,7 +10,7 @@ function running(steps) {
 function decodeSession(raw) {
   const time = ticks => raw.origin + ticks / raw.ticks_per_second;
   const times = steps => Float64Array.from(running(steps), time);
-  const probabilities = list => Float64Array.from(list, KNOWN_TENTHOUSANDTHS);
+  const probabilities = list => Float64Array.from(list, fromTenThousandths);
   const session = {
     name: raw.name,
     subject: raw.subject,
@@ -31,15 +31,15 @@ function decodeSession(raw) {
   return Object.assign(session, extent(session));
 }
 
-function decodeStamp([time_, aligned, low, high, instance, pInstance, pSpurious], time) {
+function decodeStamp([pressed, aligned, low, high, instance, pInstance, pSpurious], time) {
   return {
-    time: time(time_),
+    time: time(pressed),
     aligned: time(aligned),
     low: time(low),
     high: time(high),
     instance: time(instance),
-    pInstance: KNOWN_TENTHOUSANDTHS(pInstance),
-    pSpurious: KNOWN_TENTHOUSANDTHS(pSpurious),
+    pInstance: fromTenThousandths(pInstance),
+    pSpurious: fromTenThousandths(pSpurious),
     spurious: pSpurious > 5000,
   };
 }

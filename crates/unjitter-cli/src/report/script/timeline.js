@@ -38,9 +38,10 @@ function createTimeline(view, host, tooltip) {
   }
 
   function drawTicks() {
-    const { left, right, bottom, narrow } = layout;
+    const { left, right, bottom } = layout;
     const offset = view.clock.offset;
-    const count = (right - left) / (narrow ? 70 : 110);
+    // A character is about 7 pixels wide.
+    const count = (right - left) / (7 * view.clock.format(view.from, 0).length + 30);
     const { step, ticks: times } = niceTicks(view.from + offset, view.to + offset, count);
     const decimals = step >= 1 ? 0 : clamp(Math.ceil(-Math.log10(step) - 1e-9), 0, 9);
     ticks.replaceChildren();
@@ -48,7 +49,8 @@ function createTimeline(view, host, tooltip) {
       const x = px(scale.x(time - offset));
       element("path", { d: `M${x} 0V${bottom}` }, ticks);
       const text = view.clock.format(time - offset, decimals);
-      label(text, { x: clamp(x, left + 24, right - 24), y: bottom + 15, "text-anchor": "middle" }, ticks);
+      const half = 3.5 * text.length;
+      label(text, { x: clamp(x, left + half, right - half), y: bottom + 15, "text-anchor": "middle" }, ticks);
     }
   }
 

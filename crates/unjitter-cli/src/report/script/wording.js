@@ -3,7 +3,7 @@
 const probability = p => (Number.isNaN(p) ? "unknown" : p > 0 && p < 0.005 ? "< 0.01" : p.toFixed(2));
 
 function stampInWords(stamp, view) {
-  const decimals = Math.max(1, decimalsFor(view.to - view.from));
+  const decimals = exactDecimals(view.to - view.from);
   const at = time => view.clock.format(time, decimals);
   const delay = stamp.time - stamp.instance;
   const lateness = Math.abs(delay) < view.session.tick ? "on time" : `${duration(delay)} ${delay > 0 ? "late" : "early"}`;
@@ -19,7 +19,7 @@ function stampInWords(stamp, view) {
 function instanceInWords(index, view) {
   const { times, pPositive, pDetector, pMissed, truth } = view.session;
   const lines = [
-    `instance at ${view.clock.format(times[index], Math.max(1, decimalsFor(view.to - view.from)))}`,
+    `instance at ${view.clock.format(times[index], exactDecimals(view.to - view.from))}`,
     `p of an event ${probability(pPositive[index])}; from features alone ${probability(pDetector[index])}`,
     `p missed by the annotator ${probability(pMissed[index])}`,
   ];

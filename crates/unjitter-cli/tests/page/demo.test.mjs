@@ -1,0 +1,34 @@
+// The report of `unjitter demo`, as a newcomer gets it; `make page-test` runs it.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { drawn, key, middle, open, settle, tooltip, view } from "./browser.mjs";
+
+test("the demo's report shows its sessions, figures and table", async () => {
+  const page = await open();
+  assert.equal(await page.locator("#session option").count(), 13);
+  assert.equal(await page.locator("figure svg").count(), 4);
+  assert.equal(await page.getByRole("row").count(), 7);
+  for (const mark of ["signal", "p-positive", "stamp", "home", "truth", "detected"]) {
+    assert.ok((await drawn(page, mark)).length > 10, mark);
+  }
+});
+
+test("it zooms, switches sessions and walks from press to press", async () => {
+  const page = await open();
+  const before = await view(page);
+  await page.mouse.move(...await middle(page));
+  await page.mouse.wheel(0, -300);
+  assert.ok((await view(page)).span < before.span);
+  await key(page, "j");
+  assert.equal((await view(page)).session, before.session + 1);
+  await key(page, "n");
+  assert.match(await tooltip(page), /press/i);
+});
+
+test("it fits a phone", async () => {
+  const page = await open("", { viewport: { width: 360, height: 740 } });
+  await settle(page);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+});
