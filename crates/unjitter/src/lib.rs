@@ -5,6 +5,7 @@ pub mod baselines;
 pub mod error;
 pub mod evaluation;
 pub mod inference;
+pub mod inspection;
 pub mod io;
 pub mod learning;
 pub mod math;

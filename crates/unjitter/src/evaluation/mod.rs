@@ -37,6 +37,7 @@ pub use folds::{GroupBy, folds};
 pub use instances::{Confusion, confusion};
 pub use matching::{Pair, match_events};
 pub use mean::{MeanInterval, mean_interval};
+pub(crate) use quantile::quantile;
 pub use ranked_events::{event_average_precision, mean_event_average_precision};
 pub use scores::Scores;
 pub use significance::{PairedTest, bonferroni, paired_t_test};

@@ -10,7 +10,7 @@ pub(super) fn between(sorted: &[f64], below: usize, fraction: f64) -> f64 {
 }
 
 /// The value below which a `share` (0 to 1) of the values lies; `sorted` is not empty.
-pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     between(sorted, place as usize, place.fract())
 }

@@ -4,6 +4,8 @@
 //! are. Large ones (seconds since 1970, say) and dates are counted from the session's first
 //! instance in whole nanoseconds, so that no digit is lost; they are written back as they came.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::Offset;
@@ -40,8 +42,19 @@ impl TimeUnit {
     }
 
     /// How many there are in a second.
-    fn per_second(self) -> f64 {
+    pub(crate) fn per_second(self) -> f64 {
         (NANOSECONDS / self.nanoseconds()) as f64
+    }
+}
+
+impl fmt::Display for TimeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::S => "s",
+            Self::Ms => "ms",
+            Self::Us => "us",
+            Self::Ns => "ns",
+        })
     }
 }
 
@@ -129,6 +142,22 @@ impl Clock {
     pub fn start(&self) -> Option<String> {
         let is_date = matches!(self.style, Style::Civil | Style::Zulu | Style::Zoned(_));
         is_date.then(|| self.write(0.0))
+    }
+
+    /// The unit of the session's times, if they are numbers.
+    pub fn unit(&self) -> Option<TimeUnit> {
+        match self.style {
+            Style::Number(unit) | Style::Decimal(unit) => Some(unit),
+            Style::Civil | Style::Zulu | Style::Zoned(_) => None,
+        }
+    }
+
+    /// The number that stands for the moment `seconds` after the clock's zero, to the precision of
+    /// a double; none if the session's times are dates.
+    pub(crate) fn number(&self, seconds: f64) -> Option<f64> {
+        let unit = self.unit()?;
+        let origin = self.origin as f64 / unit.nanoseconds() as f64;
+        Some(origin + seconds * unit.per_second())
     }
 
     /// Digits of a second that are left when times are written for people: nanoseconds are noise.

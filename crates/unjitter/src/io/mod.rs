@@ -26,4 +26,5 @@ pub use instances::{Chunk, InstanceChunks, InstancesTable, ReadSession};
 pub use signals::{RawSignal, read_signals};
 pub use source::{STANDARD_INPUT, compress};
 pub use suggest::suggest;
+pub(crate) use table::shown;
 pub use table::{Row, Table, TableText};

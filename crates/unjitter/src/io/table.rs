@@ -197,7 +197,7 @@ fn first_line(text: &mut dyn BufRead) -> std::io::Result<Vec<u8>> {
 }
 
 /// A value as a message shows it: cut, and without what would break the line.
-pub(super) fn shown(value: &str) -> String {
+pub(crate) fn shown(value: &str) -> String {
     let mut text = String::new();
     for letter in value.chars().take(SHOWN) {
         if letter.is_control() {

@@ -1,0 +1,123 @@
+//! Features that tell nothing, tell it twice, or tell too much.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+
+use super::finding::Finding;
+use super::view::View;
+
+/// Share of instances that may differ in a feature that is nearly constant.
+const FEW: f64 = 0.001;
+/// Values from this size on are no measurements; many programs write missing ones so.
+const HUGE: f64 = 1e15;
+
+/// What is seen of a column in one pass.
+#[derive(Clone, Default)]
+struct Column {
+    hasher: DefaultHasher,
+    /// The value that a majority has, if one has, and by how many votes (Boyer and Moore).
+    common: f64,
+    votes: usize,
+    largest: f64,
+    same_as_label: bool,
+    opposite_of_label: bool,
+}
+
+pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
+    let columns = look(view);
+    let instances = view.instances();
+    let others = others(view, &columns);
+    let names = |chosen: &dyn Fn(usize) -> bool| -> Vec<String> {
+        (0..columns.len()).filter(|&k| chosen(k)).map(|k| view.features[k].clone()).collect()
+    };
+    let is_constant = |k: usize| others[k] == 0;
+    let is_nearly = |k: usize| others[k] > 0 && others[k] as f64 <= FEW * instances as f64;
+    let is_label = |k: usize| columns[k].same_as_label || columns[k].opposite_of_label;
+    let is_huge = |k: usize| columns[k].largest >= HUGE;
+    let largest = columns.iter().map(|column| column.largest).fold(0.0, f64::max);
+    let groups = repeated(view, &columns, &|k| !is_constant(k));
+    let one_value = if instances > 1 { names(&is_constant) } else { Vec::new() };
+    let mut findings = vec![
+        Finding::LabelAsFeature { features: names(&|k| is_label(k) && !is_constant(k)) },
+        Finding::ConstantFeatures { features: one_value },
+        Finding::NearlyConstant { features: names(&is_nearly) },
+        Finding::HugeValues { features: names(&is_huge), largest },
+    ];
+    findings.retain(|finding| match finding {
+        Finding::LabelAsFeature { features }
+        | Finding::ConstantFeatures { features }
+        | Finding::NearlyConstant { features }
+        | Finding::HugeValues { features, .. } => !features.is_empty(),
+        _ => true,
+    });
+    if !groups.is_empty() {
+        findings.push(Finding::RepeatedFeatures { groups });
+    }
+    findings
+}
+
+/// Rows of features, with their labels.
+fn rows<'v>(view: &'v View<'_>) -> impl Iterator<Item = (&'v [f64], Option<bool>)> {
+    let width = view.features.len();
+    view.sessions.iter().flat_map(move |session| {
+        session.read.values.chunks(width).zip(session.read.labels.iter().copied())
+    })
+}
+
+fn look(view: &View<'_>) -> Vec<Column> {
+    let labelled = rows(view).any(|(_, label)| label.is_some());
+    let fresh =
+        Column { same_as_label: labelled, opposite_of_label: labelled, ..Column::default() };
+    let mut columns = vec![fresh; view.features.len()];
+    for (values, label) in rows(view) {
+        for (column, &value) in columns.iter_mut().zip(values) {
+            column.hasher.write_u64(value.to_bits());
+            column.largest = column.largest.max(value.abs());
+            if column.votes == 0 {
+                (column.common, column.votes) = (value, 1);
+            } else if column.common == value {
+                column.votes += 1;
+            } else {
+                column.votes -= 1;
+            }
+            if let Some(label) = label {
+                let label = f64::from(u8::from(label));
+                column.same_as_label &= value == label;
+                column.opposite_of_label &= value == 1.0 - label;
+            }
+        }
+    }
+    columns
+}
+
+/// How many instances have another value than the commonest, by feature; exact where a majority has
+/// that one.
+fn others(view: &View<'_>, columns: &[Column]) -> Vec<usize> {
+    let mut others = vec![0; columns.len()];
+    for (values, _) in rows(view) {
+        for ((count, column), &value) in others.iter_mut().zip(columns).zip(values) {
+            *count += usize::from(value != column.common);
+        }
+    }
+    others
+}
+
+/// Groups of features that are the same to the bit, of those for which `counts`.
+fn repeated(
+    view: &View<'_>,
+    columns: &[Column],
+    counts: &dyn Fn(usize) -> bool,
+) -> Vec<Vec<String>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut seen: HashMap<u64, usize> = HashMap::new();
+    for k in (0..columns.len()).filter(|&k| counts(k)) {
+        let at = *seen.entry(columns[k].hasher.finish()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            // Two features of one hash are one feature: chance has 64 bits against it.
+            Some(group) => group.push(k),
+            None => groups.push(vec![k]),
+        }
+    }
+    let names = |group: &Vec<usize>| group.iter().map(|&k| view.features[k].clone()).collect();
+    groups.iter().filter(|group| group.len() > 1).map(names).collect()
+}

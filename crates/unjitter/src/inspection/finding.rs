@@ -1,0 +1,170 @@
+//! What may look wrong, as data.
+
+use serde::Serialize;
+
+use crate::io::TimeUnit;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Probably not what was meant.
+    Suspicious,
+    /// Learning will fail or mislead.
+    Problem,
+}
+
+/// Events of a session that has no instances.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stranger {
+    /// The name.
+    pub session: String,
+    /// How many events bear it.
+    pub stamps: usize,
+    /// The session that may be meant.
+    pub likely: Option<String>,
+}
+
+/// Some stamps of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SessionStamps {
+    /// The session.
+    pub session: String,
+    /// How many.
+    pub stamps: usize,
+}
+
+/// By how much stamps seem to be off.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Shift {
+    /// Seconds to add to the stamps.
+    pub seconds: f64,
+    /// The shift may be this much larger or smaller, in seconds.
+    pub give: f64,
+    /// The only whole number of hours that fits, where one does: a time zone.
+    pub hours: Option<i32>,
+}
+
+/// A session whose stamps seem to be off.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionShift {
+    /// The session.
+    pub session: String,
+    /// How many stamps it has.
+    pub stamps: usize,
+    /// By how much.
+    pub shift: Shift,
+}
+
+/// Something that looks wrong. Its message says what was seen, where, and what to do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the messages say what each field is")]
+pub enum Finding {
+    /// Events that name sessions without instances.
+    UnknownSessions { stamps: usize, names: usize, examples: Vec<Stranger> },
+    /// Events that name no session, though there are several.
+    NoSessionColumn { sessions: usize },
+    /// Events whose times cannot be read beside those of their session.
+    UnreadableTimes { stamps: usize, line: u64, value: String, expected: String },
+    /// There is no table of events.
+    NoEventsTable,
+    /// There is no stamp to learn from.
+    NoStamps,
+    /// Stamps fit their sessions only when their times are multiplied by `factor`.
+    UnitMismatch { factor: f64 },
+    /// Times of instances that make more sense in another unit.
+    OtherUnit { unit: TimeUnit, spacing: f64, since_1970: bool },
+    /// Stamps that would lie within their sessions after one constant shift.
+    ShiftedClock { sessions: Vec<SessionShift>, common: Option<Shift> },
+    /// Stamps far before or after their session.
+    OutsideSession { stamps: usize, of: usize, margin: f64, sessions: Vec<SessionStamps> },
+    /// Stamps that come long before or after the positive instances, all by about the same time.
+    FarFromPositives { delay: Option<f64>, sessions: Vec<SessionShift>, spacing: f64 },
+    /// Sessions with the same times and features under several names.
+    RepeatedSessions { groups: Vec<Vec<String>> },
+    /// Sessions with the same stamps under several names.
+    RepeatedStamps { groups: Vec<Vec<String>> },
+    /// Stamps at the very time of another.
+    SameTime { stamps: usize, of: usize },
+    /// Stamps right after another, far more than chance would bring together.
+    DoublePresses { stamps: usize, of: usize, within: f64 },
+    /// Sessions without a stamp; `positive` of them have instances labelled positive.
+    Unstamped { sessions: Vec<String>, of: usize, positive: usize },
+    /// Hardly any stamps.
+    FewStamps { stamps: usize },
+    /// Fewer stamps than features.
+    FewerThanFeatures { stamps: usize, features: usize },
+    /// Sessions with more stamps than instances.
+    MoreThanInstances { sessions: Vec<String> },
+    /// Stamps scatter about the positive instances as widely as they follow each other.
+    WideBesideGap { spread: f64, gap: f64 },
+    /// All labels are the same.
+    OneClass { label: bool },
+    /// Most labels are positive.
+    MostlyPositive { share: f64 },
+    /// Some instances have no label.
+    PartlyLabelled { labelled: usize, of: usize },
+    /// Instances at the very time of another.
+    InstancesAtOneTime { instances: usize, of: usize, session: String },
+    /// Long stretches without instances, and stamps in the middle of them.
+    LongGaps { gaps: usize, longest: f64, session: String, start: String, stamps: usize },
+    /// Features with one value.
+    ConstantFeatures { features: Vec<String> },
+    /// Features with one value but for very few instances.
+    NearlyConstant { features: Vec<String> },
+    /// Features that are the same, instance by instance.
+    RepeatedFeatures { groups: Vec<Vec<String>> },
+    /// Features that give the label away.
+    LabelAsFeature { features: Vec<String> },
+    /// Features with values of absurd size.
+    HugeValues { features: Vec<String>, largest: f64 },
+}
+
+/// A share of odd stamps or instances beyond which they are more than slips.
+const MORE_THAN_SLIPS: f64 = 0.05;
+
+impl Finding {
+    /// How bad it is.
+    pub fn severity(&self) -> Severity {
+        use Severity::{Note, Problem, Suspicious};
+        let unless = |fine: bool| if fine { Note } else { Suspicious };
+        let few = |some: usize, all: usize| some as f64 <= MORE_THAN_SLIPS * all as f64;
+        match self {
+            Self::UnknownSessions { .. }
+            | Self::NoSessionColumn { .. }
+            | Self::UnreadableTimes { .. }
+            | Self::NoStamps
+            | Self::UnitMismatch { .. }
+            | Self::ShiftedClock { .. } => Problem,
+            Self::OutsideSession { stamps, of, .. } if 2 * stamps > *of => Problem,
+            Self::OtherUnit { since_1970: true, .. } => Problem,
+            Self::OtherUnit { spacing, .. } => unless(*spacing < super::units::ABSURD_SPACING),
+            Self::SameTime { stamps, of } => unless(few(*stamps, *of)),
+            Self::InstancesAtOneTime { instances, of, .. } => unless(few(*instances, *of)),
+            Self::Unstamped { positive, .. } => unless(*positive == 0),
+            Self::LongGaps { stamps, .. } => unless(*stamps == 0),
+            Self::OutsideSession { .. }
+            | Self::FarFromPositives { .. }
+            | Self::RepeatedSessions { .. }
+            | Self::RepeatedStamps { .. }
+            | Self::DoublePresses { .. }
+            | Self::FewStamps { .. }
+            | Self::MoreThanInstances { .. }
+            | Self::OneClass { .. }
+            | Self::LabelAsFeature { .. } => Suspicious,
+            Self::NoEventsTable
+            | Self::FewerThanFeatures { .. }
+            | Self::WideBesideGap { .. }
+            | Self::MostlyPositive { .. }
+            | Self::PartlyLabelled { .. }
+            | Self::ConstantFeatures { .. }
+            | Self::NearlyConstant { .. }
+            | Self::RepeatedFeatures { .. }
+            | Self::HugeValues { .. } => Note,
+        }
+    }
+}

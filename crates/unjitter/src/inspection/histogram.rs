@@ -1,0 +1,106 @@
+//! Delays in bins, for drawing.
+
+use serde::Serialize;
+
+use crate::evaluation::quantile;
+
+/// Bins aimed at for many delays, and for few; rounding their width to a handy number leaves fewer.
+const MOST_BINS: f64 = 20.0;
+const LEAST_BINS: f64 = 5.0;
+/// The share of delays on either side that need not be drawn: one wild stamp must not squeeze all
+/// the others into one bin.
+const TAIL: f64 = 0.02;
+
+/// Numbers of delays by size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Histogram {
+    /// Edges of the bins, one more than there are bins, in seconds.
+    pub edges: Vec<f64>,
+    /// Delays in each bin; it holds its lower edge and not its upper one.
+    pub counts: Vec<usize>,
+    /// Delays before the first bin.
+    pub below: usize,
+    /// Delays from the last edge on.
+    pub above: usize,
+    /// The middle delay.
+    pub median: f64,
+    /// Half of the delays lie between this and `upper_quartile`.
+    pub lower_quartile: f64,
+    /// See `lower_quartile`.
+    pub upper_quartile: f64,
+}
+
+impl Histogram {
+    /// The histogram of delays in order of size, if there are any.
+    pub(super) fn of(sorted: Vec<f64>) -> Option<Self> {
+        if sorted.is_empty() {
+            return None;
+        }
+        let (low, high) = (quantile(&sorted, TAIL), quantile(&sorted, 1.0 - TAIL));
+        // Bins of about as many delays as there are bins: fewer would show noise.
+        let aim = (2.0 * (sorted.len() as f64).sqrt()).clamp(LEAST_BINS, MOST_BINS);
+        let width = handy((high - low) / aim, low.abs().max(high.abs()));
+        let first = (low / width).floor();
+        let bins = (((high / width).floor() - first) as usize + 1).min(1000);
+        let edges: Vec<f64> = (0..=bins).map(|k| (first + k as f64) * width).collect();
+        let until = |edge: f64| sorted.partition_point(|&delay| delay < edge);
+        let counts = edges.windows(2).map(|pair| until(pair[1]) - until(pair[0])).collect();
+        Some(Self {
+            below: until(edges[0]),
+            above: sorted.len() - until(edges[bins]),
+            median: quantile(&sorted, 0.5),
+            lower_quartile: quantile(&sorted, 0.25),
+            upper_quartile: quantile(&sorted, 0.75),
+            edges,
+            counts,
+        })
+    }
+}
+
+/// The smallest of 1, 2 and 5 times a power of ten that is no less than `width`; for a width of
+/// nothing, one that values of size `scale` can be told apart by.
+fn handy(width: f64, scale: f64) -> f64 {
+    let least = (scale * 1e-9).max(1e-9);
+    let width = if width.is_finite() { width.max(least) } else { 1e300 };
+    let power = 10f64.powf(width.log10().floor());
+    let fits = [1.0, 2.0, 5.0, 10.0].map(|multiple| multiple * power);
+    fits.into_iter().find(|&fit| fit >= width * (1.0 - 1e-9)).unwrap_or(10.0 * power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_delay_is_counted_once_and_wild_ones_apart() {
+        let mut delays: Vec<f64> = (0..1000).map(|k| f64::from(k) / 1000.0 - 0.3).collect();
+        delays.extend([1e9, 1e10]);
+        delays.insert(0, -1e12);
+        let histogram = Histogram::of(delays.clone()).unwrap();
+        let within: usize = histogram.counts.iter().sum();
+        assert_eq!(within + histogram.below + histogram.above, delays.len());
+        assert!(histogram.edges[0] >= -0.35 && *histogram.edges.last().unwrap() <= 0.75);
+        assert!((10..=40).contains(&histogram.counts.len()), "{:?}", histogram.edges);
+        // The width is rounded up to 0.05: every full bin has the same number.
+        let middle = &histogram.counts[2..histogram.counts.len() - 2];
+        assert!(middle.iter().all(|&count| count.abs_diff(50) <= 1), "{middle:?}");
+    }
+
+    #[test]
+    fn widths_are_handy_numbers() {
+        for (width, expected) in [(0.03, 0.05), (1.0, 1.0), (1.1, 2.0), (70.0, 100.0)] {
+            let found = handy(width, 1.0);
+            assert!((found / expected - 1.0).abs() < 1e-12, "{width}: {found}");
+        }
+    }
+
+    #[test]
+    fn odd_delays_make_a_histogram_all_the_same() {
+        for delays in [vec![3.0], vec![0.0; 9], vec![1e300; 3], vec![-1e308, 0.0, 1e308]] {
+            let histogram = Histogram::of(delays.clone()).unwrap();
+            let within: usize = histogram.counts.iter().sum();
+            assert_eq!(within + histogram.below + histogram.above, delays.len(), "{delays:?}");
+        }
+        assert_eq!(Histogram::of(vec![]), None);
+    }
+}

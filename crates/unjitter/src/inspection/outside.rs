@@ -1,0 +1,72 @@
+//! Stamps outside their session, and the shift that would bring them in.
+
+use super::finding::{Finding, SessionShift, SessionStamps, Shift};
+use super::view::{Stamped, View};
+
+/// People press late, and the last event may be followed by no instance: this many times the usual
+/// distance of instances.
+const MARGIN: f64 = 10.0;
+/// Fewer stamps than this would fit somewhere by chance.
+const LEAST_STAMPS: usize = 3;
+const HOUR: f64 = 3600.0;
+/// Time zones lie no further apart than this, in hours.
+const ZONES: f64 = 26.0;
+
+/// The shifts that bring a session's stamps inside: from, to.
+type Room = (f64, f64);
+
+pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
+    let margin = MARGIN * view.spacing;
+    let (mut outside, mut shifted, mut rooms) = (Vec::new(), Vec::new(), Vec::new());
+    for session in &view.sessions {
+        let (name, stamps) = (&session.read.name, session.stamps.len());
+        let strays = strays(session, margin);
+        if strays == 0 {
+            continue;
+        }
+        match room(session, margin).filter(|_| 2 * strays > stamps && stamps >= LEAST_STAMPS) {
+            Some(room) => {
+                let shift = shift(room);
+                shifted.push(SessionShift { session: name.clone(), stamps, shift });
+                rooms.push(room);
+            }
+            None => outside.push(SessionStamps { session: name.clone(), stamps: strays }),
+        }
+    }
+    let mut findings = Vec::new();
+    if !shifted.is_empty() {
+        let meet = |a: Room, b: Room| (a.0.max(b.0), a.1.min(b.1));
+        let room = rooms.into_iter().reduce(meet).filter(|room| room.0 <= room.1);
+        findings.push(Finding::ShiftedClock { sessions: shifted, common: room.map(shift) });
+    }
+    if !outside.is_empty() {
+        let stamps = outside.iter().map(|session| session.stamps).sum();
+        let of = view.stamps();
+        findings.push(Finding::OutsideSession { stamps, of, margin, sessions: outside });
+    }
+    findings
+}
+
+fn strays(session: &Stamped<'_>, margin: f64) -> usize {
+    let (start, end) = session.span();
+    let before = session.stamps.partition_point(|&stamp| stamp < start - margin);
+    before + session.stamps.len() - session.stamps.partition_point(|&stamp| stamp <= end + margin)
+}
+
+fn room(session: &Stamped<'_>, margin: f64) -> Option<Room> {
+    let (start, end) = session.span();
+    let (first, last) = (session.stamps.first()?, session.stamps.last()?);
+    let room = (start - margin - first, end + margin - last);
+    (room.0 <= room.1).then_some(room)
+}
+
+/// The shift in the middle of what is possible, or the only whole number of hours.
+fn shift((from, to): Room) -> Shift {
+    let (first, last) = ((from / HOUR).ceil(), (to / HOUR).floor());
+    let is_zone = first == last && first != 0.0 && first.abs() <= ZONES;
+    let give = (to - from) / 2.0;
+    match is_zone {
+        true => Shift { seconds: first * HOUR, give, hours: Some(first as i32) },
+        false => Shift { seconds: from + give, give, hours: None },
+    }
+}

@@ -1,0 +1,86 @@
+//! Too few stamps, too many, or pressed twice.
+
+use super::finding::Finding;
+use super::view::View;
+use crate::evaluation::quantile;
+
+/// With fewer, spread and rates of the annotator are hardly more than their priors.
+const FEW: usize = 20;
+/// Stamps closer than this share of the usual distance of instances cannot be of two events.
+const CLOSE: f64 = 0.25;
+/// Double presses are that many times as common as gaps of once to twice the length, which chance
+/// brings about as often; and at least `LEAST_DOUBLES`.
+const EXCESS: usize = 4;
+const LEAST_DOUBLES: usize = 5;
+/// From this share of the gap between stamps on, their order is a guess.
+const WIDE: f64 = 0.75;
+/// Standard deviation of a normal variable beside its median distance from the middle.
+const DEVIATION: f64 = 1.4826;
+
+pub(super) fn check(view: &View<'_>, has_table: bool) -> Vec<Finding> {
+    let (stamps, features) = (view.stamps(), view.features.len());
+    if !has_table {
+        return vec![Finding::NoEventsTable];
+    }
+    if stamps == 0 {
+        return vec![Finding::NoStamps];
+    }
+    let mut findings = Vec::new();
+    if stamps < FEW {
+        findings.push(Finding::FewStamps { stamps });
+    } else if stamps < features {
+        findings.push(Finding::FewerThanFeatures { stamps, features });
+    }
+    let sessions = view.names(|session| session.stamps.len() > session.read.times.len());
+    if !sessions.is_empty() {
+        findings.push(Finding::MoreThanInstances { sessions });
+    }
+    findings.extend(unstamped(view));
+    findings.extend(repeated(view, stamps));
+    findings.extend(wide(view));
+    findings
+}
+
+/// Sessions without stamps, but for those whose labels say that there was nothing to press for.
+fn unstamped(view: &View<'_>) -> Option<Finding> {
+    let is_positive = |labels: &[Option<bool>]| labels.contains(&Some(true));
+    let is_negative = |labels: &[Option<bool>]| labels.iter().all(|&label| label == Some(false));
+    let without = |session: &&super::view::Stamped<'_>| {
+        session.stamps.is_empty() && !is_negative(&session.read.labels)
+    };
+    let positive = view.sessions.iter().filter(without);
+    let positive = positive.filter(|session| is_positive(&session.read.labels)).count();
+    let sessions = view.names(|session| without(&session));
+    let of = view.sessions.len();
+    (!sessions.is_empty()).then_some(Finding::Unstamped { sessions, of, positive })
+}
+
+fn repeated(view: &View<'_>, of: usize) -> Vec<Finding> {
+    let gaps = view.stamp_gaps();
+    let within = CLOSE * view.spacing;
+    let same = gaps.partition_point(|&gap| gap <= 0.0);
+    let close = gaps.partition_point(|&gap| gap < within) - same;
+    let next = gaps.partition_point(|&gap| gap < 2.0 * within) - same - close;
+    let mut findings = Vec::new();
+    if same > 0 {
+        findings.push(Finding::SameTime { stamps: same, of });
+    }
+    if close >= LEAST_DOUBLES && close > EXCESS * next {
+        findings.push(Finding::DoublePresses { stamps: close, of, within });
+    }
+    findings
+}
+
+/// Whether stamps scatter about positives as widely as they follow each other.
+fn wide(view: &View<'_>) -> Option<Finding> {
+    let delays = view.delays(super::view::Stamped::positives);
+    let gaps = view.stamp_gaps();
+    if delays.len() < FEW || gaps.len() < FEW {
+        return None;
+    }
+    let middle = quantile(&delays, 0.5);
+    let mut distances: Vec<f64> = delays.iter().map(|delay| (delay - middle).abs()).collect();
+    distances.sort_by(f64::total_cmp);
+    let (spread, gap) = (DEVIATION * quantile(&distances, 0.5), quantile(&gaps, 0.5));
+    (spread > WIDE * gap).then_some(Finding::WideBesideGap { spread, gap })
+}

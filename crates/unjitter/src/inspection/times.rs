@@ -1,0 +1,48 @@
+//! Instances at one time, and stretches without any.
+
+use super::finding::Finding;
+use super::view::{Stamped, View};
+
+/// A stretch without instances is long from this many times their usual distance.
+const LONG: f64 = 100.0;
+/// A stamp this many usual distances from either end of a stretch is in the middle of it.
+const MARGIN: f64 = 10.0;
+
+pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
+    at_one_time(view).into_iter().chain(long_gaps(view)).collect()
+}
+
+fn at_one_time(view: &View<'_>) -> Option<Finding> {
+    let repeated = |session: &&Stamped<'_>| session.read.times.windows(2).any(|t| t[0] == t[1]);
+    let session = view.sessions.iter().find(repeated)?.read.name.clone();
+    let instances = view.gaps.partition_point(|&gap| gap <= 0.0);
+    Some(Finding::InstancesAtOneTime { instances, of: view.instances(), session })
+}
+
+fn long_gaps(view: &View<'_>) -> Option<Finding> {
+    let least = LONG * view.spacing;
+    let (mut gaps, mut stamps) = (0, 0);
+    let mut longest: Option<(f64, &Stamped<'_>, f64)> = None;
+    for session in &view.sessions {
+        for pair in session.read.times.windows(2) {
+            let gap = pair[1] - pair[0];
+            if gap <= least {
+                continue;
+            }
+            gaps += 1;
+            let until = |time| session.stamps.partition_point(|&stamp| stamp < time);
+            let margin = MARGIN * view.spacing;
+            stamps += until(pair[1] - margin) - until(pair[0] + margin);
+            if longest.is_none_or(|(length, ..)| gap > length) {
+                longest = Some((gap, session, pair[0]));
+            }
+        }
+    }
+    longest.map(|(longest, session, start)| Finding::LongGaps {
+        gaps,
+        longest,
+        session: session.read.name.clone(),
+        start: session.read.clock.write_rounded(start),
+        stamps,
+    })
+}

@@ -1,0 +1,153 @@
+//! The tables together: every session with the stamps that name it.
+
+use std::collections::BTreeMap;
+
+use super::delays_after;
+use super::finding::{Finding, Stranger};
+use crate::evaluation::quantile;
+use crate::io::{EventsTable, InstancesTable, ReadSession, suggest};
+
+/// Most strange names that are looked into.
+const STRANGERS: usize = 20;
+
+/// A dataset as the checks see it.
+pub(super) struct View<'a> {
+    pub(super) features: &'a [String],
+    pub(super) sessions: Vec<Stamped<'a>>,
+    /// Distances of neighbouring instances, in order of size.
+    pub(super) gaps: Vec<f64>,
+    /// The usual distance of neighbouring instances; zero if there are none.
+    pub(super) spacing: f64,
+}
+
+/// A session and its stamps.
+pub(super) struct Stamped<'a> {
+    pub(super) read: &'a ReadSession,
+    /// In seconds of the session's clock, in order.
+    pub(super) stamps: Vec<f64>,
+}
+
+impl Stamped<'_> {
+    /// When the session begins and ends.
+    pub(super) fn span(&self) -> (f64, f64) {
+        let times = &self.read.times;
+        (times[0], times[times.len() - 1])
+    }
+
+    /// Times of the instances labelled positive.
+    pub(super) fn positives(&self) -> Vec<f64> {
+        let labelled = self.read.times.iter().zip(&self.read.labels);
+        labelled.filter(|(_, label)| **label == Some(true)).map(|(time, _)| *time).collect()
+    }
+}
+
+impl<'a> View<'a> {
+    /// Puts the tables together, and finds events that have no place.
+    pub(super) fn new(
+        instances: &'a InstancesTable,
+        events: Option<&EventsTable>,
+    ) -> (Self, Vec<Finding>) {
+        let stamped = |read| Stamped { read, stamps: Vec::new() };
+        let mut sessions: Vec<Stamped<'a>> = instances.sessions.iter().map(stamped).collect();
+        let findings = match events {
+            Some(events) => place(events, instances, &mut sessions),
+            None => Vec::new(),
+        };
+        for session in &mut sessions {
+            session.stamps.sort_by(f64::total_cmp);
+        }
+        let mut gaps: Vec<f64> =
+            sessions.iter().flat_map(|s| s.read.times.windows(2).map(|t| t[1] - t[0])).collect();
+        gaps.sort_by(f64::total_cmp);
+        let apart = &gaps[gaps.partition_point(|&gap| gap <= 0.0)..];
+        let spacing = if apart.is_empty() { 0.0 } else { quantile(apart, 0.5) };
+        (Self { features: &instances.features, sessions, gaps, spacing }, findings)
+    }
+
+    /// Number of instances.
+    pub(super) fn instances(&self) -> usize {
+        self.sessions.iter().map(|session| session.read.times.len()).sum()
+    }
+
+    /// Number of stamps that have a place.
+    pub(super) fn stamps(&self) -> usize {
+        self.sessions.iter().map(|session| session.stamps.len()).sum()
+    }
+
+    /// Distances of neighbouring stamps, in order of size.
+    pub(super) fn stamp_gaps(&self) -> Vec<f64> {
+        let gaps = |session: &Stamped<'_>| -> Vec<f64> {
+            session.stamps.windows(2).map(|pair| pair[1] - pair[0]).collect()
+        };
+        let mut gaps: Vec<f64> = self.sessions.iter().flat_map(gaps).collect();
+        gaps.sort_by(f64::total_cmp);
+        gaps
+    }
+
+    /// Delays of all stamps after the nearest of the session's `places`, in order of size.
+    pub(super) fn delays(&self, places: impl Fn(&Stamped<'a>) -> Vec<f64>) -> Vec<f64> {
+        let of = |session| delays_after(&places(session), &session.stamps);
+        let mut delays: Vec<f64> = self.sessions.iter().flat_map(of).collect();
+        delays.sort_by(f64::total_cmp);
+        delays
+    }
+
+    /// Names of the sessions for which `holds`.
+    pub(super) fn names(&self, holds: impl Fn(&Stamped<'a>) -> bool) -> Vec<String> {
+        let chosen = self.sessions.iter().filter(|session| holds(session));
+        chosen.map(|session| session.read.name.clone()).collect()
+    }
+}
+
+/// Gives stamps to their sessions and reports those that have none, or no time.
+fn place(
+    events: &EventsTable,
+    instances: &InstancesTable,
+    sessions: &mut [Stamped<'_>],
+) -> Vec<Finding> {
+    let (mut strangers, mut unreadable) = (BTreeMap::<&str, usize>::new(), Vec::new());
+    for row in 0..events.rows.len() {
+        let at = match events.session_of(row) {
+            Some(name) => match instances.position(name) {
+                Some(at) => at,
+                None => {
+                    *strangers.entry(name).or_default() += 1;
+                    continue;
+                }
+            },
+            None if sessions.len() == 1 => 0,
+            None => return vec![Finding::NoSessionColumn { sessions: sessions.len() }],
+        };
+        match sessions[at].read.clock.seconds(events.time_text(row)) {
+            Ok(time) => sessions[at].stamps.push(time),
+            Err(expected) => unreadable.push((row, expected)),
+        }
+    }
+    let mut findings = Vec::new();
+    if !strangers.is_empty() {
+        findings.push(unknown_sessions(&strangers, instances));
+    }
+    if let Some((row, expected)) = unreadable.first() {
+        findings.push(Finding::UnreadableTimes {
+            stamps: unreadable.len(),
+            line: events.rows[*row].line(),
+            value: crate::io::shown(events.time_text(*row)),
+            expected: expected.clone(),
+        });
+    }
+    findings
+}
+
+fn unknown_sessions(strangers: &BTreeMap<&str, usize>, instances: &InstancesTable) -> Finding {
+    let known = || instances.sessions.iter().map(|session| session.name.as_str());
+    let stranger = |(name, stamps): (&&str, &usize)| Stranger {
+        session: (*name).to_owned(),
+        stamps: *stamps,
+        likely: suggest(name, known()).map(str::to_owned),
+    };
+    Finding::UnknownSessions {
+        stamps: strangers.values().sum(),
+        names: strangers.len(),
+        examples: strangers.iter().take(STRANGERS).map(stranger).collect(),
+    }
+}
