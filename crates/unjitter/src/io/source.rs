@@ -51,7 +51,10 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let raw = Cursor::new(start).chain(raw);
     Ok(if is_gzip {
         let limit = FREE.max(size.unwrap_or(0).saturating_mul(MAX_RATIO));
-        Box::new(BufReader::with_capacity(1 << 16, Limited::new(MultiGzDecoder::new(raw), limit)))
+        Box::new(BufReader::with_capacity(
+            1 << 16,
+            Limited::new(Unpacked(MultiGzDecoder::new(raw)), limit),
+        ))
     } else {
         Box::new(BufReader::with_capacity(1 << 16, Limited::new(raw, u64::MAX)))
     })
@@ -62,6 +65,18 @@ pub fn compress(bytes: &[u8]) -> Vec<u8> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
     packed.write_all(bytes).expect("memory can be written to");
     packed.finish().expect("memory can be written to")
+}
+
+/// What a gzip file holds, with our words for what may be wrong with it.
+struct Unpacked<R>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| {
+            let problem = format!("the gzip file is cut short or damaged ({error})");
+            io::Error::new(error.kind(), problem)
+        })
+    }
 }
 
 /// A reader that fails rather than hand out too much, or a line without end.

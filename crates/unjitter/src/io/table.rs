@@ -128,13 +128,15 @@ impl Table {
     /// Reads the next line into `row`; false at the end.
     pub fn next(&mut self, row: &mut Row) -> Result<bool> {
         loop {
+            let begun = self.reader.position().line();
             let more = self.reader.read_record(&mut row.record);
             if !more.map_err(|error| broken(&self.file, &error))? {
                 return Ok(false);
             }
-            // From the end: the reader's own place of a line is before the blank ones that it skips.
+            // From the end, for the reader's own place is before the blank lines that it skips; but
+            // behind an open quote there is no line end.
             let inside = row.record.as_slice().bytes().filter(|byte| *byte == b'\n').count();
-            row.line = self.reader.position().line() - 1 - inside as u64;
+            row.line = (self.reader.position().line() - 1 - inside as u64).max(begun);
             // What Windows leaves of a blank line.
             if row.record.len() == 1 && row.cell(0).is_empty() {
                 continue;
