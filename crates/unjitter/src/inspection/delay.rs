@@ -91,17 +91,19 @@ impl Differences {
         let highest = piles.iter().map(|pile| pile.height).max()?;
         let is_near = |pile: &Pile| pile.delay.abs() <= LARGE * spacing;
         let near = piles.iter().filter(|p| is_near(p)).map(|p| p.height).max().unwrap_or(0);
-        let best = piles
-            .into_iter()
+        let nearest = piles
+            .iter()
             .filter(|pile| pile.height as f64 >= NEARLY * highest as f64)
             .min_by(|a, b| a.delay.abs().total_cmp(&b.delay.abs()))?;
+        let around = |pile: &&Pile| (pile.delay - nearest.delay).abs() <= WINDOW * spacing;
+        let best = piles.iter().filter(around).max_by_key(|pile| pile.height)?;
         let range = self.sorted[self.sorted.len() - 1] - self.sorted[0];
         let by_chance = self.sorted.len() as f64 * WINDOW * spacing / range.max(WINDOW * spacing);
         let height = best.height as f64;
         let stands_out = height >= SHARE * self.stamps as f64
             && height >= by_chance + DEVIATIONS * by_chance.sqrt()
             && height > CLEARLY * near as f64;
-        (!is_near(&best) && stands_out).then_some(best.delay)
+        (!is_near(best) && stands_out).then_some(best.delay)
     }
 
     /// Every window that begins at a difference.

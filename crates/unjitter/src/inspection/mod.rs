@@ -51,14 +51,19 @@ pub struct Inspection {
 /// Looks at tables that have been read.
 pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Inspection {
     let (view, mut findings) = View::new(instances, events);
-    let foreign_unit = units::between_tables(&view);
-    if foreign_unit.is_empty() {
-        findings.extend(outside::check(&view));
-        findings.extend(delay::check(&view));
+    // Without stamps because none has a place: that has been said.
+    if view.stamps() > 0 || findings.is_empty() {
+        findings.extend(stamps::check(&view, events.is_some()));
     }
-    findings.extend(foreign_unit);
+    let misplaced = misplaced(&view);
+    let is_slip = |finding: &Finding| {
+        matches!(finding, Finding::OutsideSession { .. }) && finding.severity() < Severity::Problem
+    };
+    if misplaced.iter().all(is_slip) {
+        findings.extend(stamps::beside_instances(&view));
+    }
+    findings.extend(misplaced);
     findings.extend(units::of_instances(&view));
-    findings.extend(stamps::check(&view, events.is_some()));
     findings.extend(labels::check(&view));
     findings.extend(duplicates::check(&view));
     findings.extend(times::check(&view));
@@ -71,6 +76,20 @@ pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Insp
         from_nearest_positive: Histogram::of(view.delays(view::Stamped::positives)),
         findings,
     }
+}
+
+/// Stamps that are not where they belong. What follows from a wrong unit or clock is not reported
+/// beside it.
+fn misplaced(view: &View<'_>) -> Vec<Finding> {
+    let mut findings = units::between_tables(view);
+    if findings.is_empty() {
+        findings = outside::check(view);
+    }
+    match findings.first() {
+        Some(Finding::UnitMismatch { .. } | Finding::ShiftedClock { .. }) => {}
+        _ => findings.extend(delay::check(view)),
+    }
+    findings
 }
 
 /// Reads the tables of a dataset and looks at them.

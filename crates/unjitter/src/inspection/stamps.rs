@@ -36,9 +36,16 @@ pub(super) fn check(view: &View<'_>, has_table: bool) -> Vec<Finding> {
         findings.push(Finding::MoreThanInstances { sessions });
     }
     findings.extend(unstamped(view));
-    findings.extend(repeated(view, stamps));
-    findings.extend(wide(view));
+    let same = view.stamp_gaps().partition_point(|&gap| gap <= 0.0);
+    if same > 0 {
+        findings.push(Finding::SameTime { stamps: same, of: stamps });
+    }
     findings
+}
+
+/// What only stamps on the right clock can show.
+pub(super) fn beside_instances(view: &View<'_>) -> Vec<Finding> {
+    double_presses(view).into_iter().chain(wide(view)).collect()
 }
 
 /// Sessions without stamps, but for those whose labels say that there was nothing to press for.
@@ -55,32 +62,28 @@ fn unstamped(view: &View<'_>) -> Option<Finding> {
     (!sessions.is_empty()).then_some(Finding::Unstamped { sessions, of, positive })
 }
 
-fn repeated(view: &View<'_>, of: usize) -> Vec<Finding> {
+fn double_presses(view: &View<'_>) -> Option<Finding> {
     let gaps = view.stamp_gaps();
     let within = CLOSE * view.spacing;
     let same = gaps.partition_point(|&gap| gap <= 0.0);
-    let close = gaps.partition_point(|&gap| gap < within) - same;
-    let next = gaps.partition_point(|&gap| gap < 2.0 * within) - same - close;
-    let mut findings = Vec::new();
-    if same > 0 {
-        findings.push(Finding::SameTime { stamps: same, of });
-    }
-    if close >= LEAST_DOUBLES && close > EXCESS * next {
-        findings.push(Finding::DoublePresses { stamps: close, of, within });
-    }
-    findings
+    let close = gaps[same..].partition_point(|&gap| gap < within);
+    let next = gaps[same + close..].partition_point(|&gap| gap < 2.0 * within);
+    let is_excess = close >= LEAST_DOUBLES && close > EXCESS * next;
+    is_excess.then(|| Finding::DoublePresses { stamps: close, of: view.stamps(), within })
 }
 
 /// Whether stamps scatter about positives as widely as they follow each other.
 fn wide(view: &View<'_>) -> Option<Finding> {
     let delays = view.delays(super::view::Stamped::positives);
     let gaps = view.stamp_gaps();
+    // Those of double presses are no gaps between events.
+    let gaps = &gaps[gaps.partition_point(|&gap| gap < CLOSE * view.spacing)..];
     if delays.len() < FEW || gaps.len() < FEW {
         return None;
     }
     let middle = quantile(&delays, 0.5);
     let mut distances: Vec<f64> = delays.iter().map(|delay| (delay - middle).abs()).collect();
     distances.sort_by(f64::total_cmp);
-    let (spread, gap) = (DEVIATION * quantile(&distances, 0.5), quantile(&gaps, 0.5));
+    let (spread, gap) = (DEVIATION * quantile(&distances, 0.5), quantile(gaps, 0.5));
     (spread > WIDE * gap).then_some(Finding::WideBesideGap { spread, gap })
 }

@@ -1,0 +1,79 @@
+//! No false alarms on data that can be learned from.
+
+use std::path::{Path, PathBuf};
+
+use unjitter::Recording;
+use unjitter::inspection::{Finding, Severity, inspect_files};
+use unjitter::io::{Columns, DatasetFiles};
+use unjitter::signal::CycleOptions;
+use unjitter::simulation::{Annotator, Respiration};
+
+use super::{Made, Tables, kinds};
+
+/// No problem, nothing suspicious, and two notes at most.
+fn assert_calm(findings: &[Finding], what: &str) {
+    let worst = findings.iter().map(Finding::severity).max();
+    assert!(worst.is_none_or(|worst| worst == Severity::Note), "{what}: {findings:#?}");
+    assert!(findings.len() <= 2, "{what}: {:?}", kinds(findings));
+}
+
+/// Simulated breaths, stamped by `annotator`.
+fn breaths(annotator: &Annotator, seed: u64) -> Vec<Made> {
+    let recordings = Respiration::mpuff().simulate(seed).unwrap();
+    let stamped = |(k, recording): (usize, &unjitter::simulation::ChestBand)| {
+        let labelled = recording.session(&CycleOptions::default()).unwrap();
+        let truth = labelled.labels.clone();
+        let recording = Recording { session: labelled.session, truth: Some(truth.clone()) };
+        let session = annotator.annotate(&recording, k as u64).unwrap().session;
+        Made {
+            name: session.name().to_owned(),
+            times: session.times().to_vec(),
+            features: session.features().rows().into_iter().map(|row| row.to_vec()).collect(),
+            labels: truth.iter().map(|y| u8::from(*y).to_string()).collect(),
+            stamps: session.stamps().to_vec(),
+        }
+    };
+    recordings.iter().enumerate().map(stamped).collect()
+}
+
+#[test]
+fn simulated_breaths_are_calm() {
+    for seed in 0..3 {
+        for spread in [1.0, 5.0] {
+            for delay in [0.0, 4.0] {
+                let tables = Tables::of(&breaths(&Annotator::gaussian(delay, spread), seed));
+                let what = format!("seed {seed}, delay {delay}, spread {spread}");
+                assert_calm(&tables.findings(), &what);
+                assert_calm(&tables.unlabelled().findings(), &what);
+            }
+        }
+    }
+}
+
+/// The folder with recordings beside the checkout, if there is one.
+fn folder(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if !path.is_dir() {
+        eprintln!("skipped: no {name} beside the checkout");
+        return None;
+    }
+    Some(path)
+}
+
+#[test]
+fn recorded_data_is_calm() {
+    for name in ["pvc_mitbih", "gait_turn"] {
+        let Some(folder) = folder(name) else { continue };
+        for stamps in ["stamps_1x.csv", "stamps_2x.csv", "true_events.csv"] {
+            let files = DatasetFiles {
+                instances: folder.join("instances.csv"),
+                events: Some(folder.join(stamps)),
+                sessions: Some(folder.join("sessions.csv")),
+                ..DatasetFiles::default()
+            };
+            let inspection = inspect_files(&files, &Columns::default()).unwrap();
+            assert_calm(&inspection.findings, &format!("{name} {stamps}"));
+            assert!(inspection.summary.subjects.is_some());
+        }
+    }
+}
