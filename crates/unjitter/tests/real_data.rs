@@ -1,14 +1,13 @@
 //! On recorded data, where it is at hand: as good as training on the labels themselves.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ndarray::Array2;
+use unjitter::Recording;
 use unjitter::baselines::{HandAligned, Imprecise, Learner, MultipleInstance, Naive};
 use unjitter::evaluation::{Contender, CrossValidation, confusion};
+use unjitter::io::{Columns, Dataset, DatasetFiles, Row, Table};
 use unjitter::simulation::{Annotator, Delays, Spurious};
-use unjitter::{Recording, Session};
 
 /// The folder with recordings beside the checkout, if there is one.
 fn folder(name: &str) -> Option<PathBuf> {
@@ -20,33 +19,14 @@ fn folder(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Rows of a plain CSV file, split at commas, without its header.
-fn rows(path: &Path) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(path).unwrap();
-    text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
-}
-
 /// Recordings with the given stamps.
 fn recordings(folder: &Path, stamps: &str) -> Vec<Recording> {
-    let mut times_of: HashMap<String, Vec<f64>> = HashMap::new();
-    for row in rows(&folder.join(stamps)) {
-        times_of.entry(row[0].clone()).or_default().push(row[1].parse().unwrap());
-    }
-    let all = rows(&folder.join("instances.csv"));
-    all.chunk_by(|a, b| a[0] == b[0])
-        .map(|rows| {
-            let columns = rows[0].len() - 3;
-            let number = |row: &Vec<String>, k: usize| row[k].parse::<f64>().unwrap();
-            let features =
-                Array2::from_shape_fn((rows.len(), columns), |(i, j)| number(&rows[i], j + 2));
-            let times = rows.iter().map(|row| number(row, 1)).collect();
-            let labels = rows.iter().map(|row| number(row, columns + 2) == 1.0).collect();
-            let mut stamps = times_of.remove(&rows[0][0]).unwrap_or_default();
-            stamps.sort_by(f64::total_cmp);
-            let session = Session::new(&rows[0][0], features, times, stamps).unwrap();
-            Recording { session, truth: Some(labels) }
-        })
-        .collect()
+    let files = DatasetFiles {
+        instances: folder.join("instances.csv"),
+        events: Some(folder.join(stamps)),
+        ..DatasetFiles::default()
+    };
+    Dataset::read(&files, &Columns::default(), false).unwrap().recordings
 }
 
 /// Hits and errors of one learner trained on everything.
@@ -114,9 +94,14 @@ fn ours_holds_where_the_others_fail() {
 
 /// Errors of people who tapped along, as multiples of their standard deviation about zero.
 fn human_errors() -> Option<Vec<f64>> {
-    let rows = rows(&folder("human_timing_errors")?.join("tapcorrect_residuals.csv"));
-    let errors: Vec<f64> =
-        rows.iter().filter(|row| row[5] == "matched").map(|row| row[3].parse().unwrap()).collect();
+    let mut table =
+        Table::open(&folder("human_timing_errors")?.join("tapcorrect_residuals.csv")).unwrap();
+    let (mut row, mut errors) = (Row::default(), Vec::new());
+    while table.next(&mut row).unwrap() {
+        if row.cell(5) == "matched" {
+            errors.push(table.number(&row, 3).unwrap());
+        }
+    }
     let mean_square = errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64;
     Some(errors.iter().map(|e| e / mean_square.sqrt()).collect())
 }
