@@ -14,7 +14,7 @@ const WIDTH: usize = 80;
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /// The whole inspection: numbers, delays, and what looks wrong last, where the eye rests.
-pub fn render(inspection: &Inspection) -> String {
+pub(crate) fn render(inspection: &Inspection) -> String {
     let mut text = numbers(&inspection.summary);
     let histograms = [
         ("Delay of stamps after the nearest instance", &inspection.from_nearest_instance),
@@ -159,4 +159,66 @@ fn finding(finding: &Finding) -> String {
     }
     text.truncate(text.trim_end().len());
     text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use unjitter::inspection::inspect_files;
+    use unjitter::io::{Columns, DatasetFiles};
+
+    use super::*;
+
+    /// A walk of 200 instances with every tenth positive, stamped `late` seconds after.
+    fn text(late: f64) -> String {
+        let row = |k: u32| format!("walk,{k},{},{}\n", f64::from(k).sin(), u8::from(k % 10 == 5));
+        let stamp = |k: u32| format!("walk,{}\n", f64::from(10 * k + 5) + late);
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: String| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let instances =
+            "session,time,x,label\n".to_owned() + &(0..200).map(row).collect::<String>();
+        let events = "session,time\n".to_owned() + &(0..20).map(stamp).collect::<String>();
+        let files = DatasetFiles {
+            instances: write("instances.csv", instances),
+            events: Some(write("events.csv", events)),
+            ..DatasetFiles::default()
+        };
+        render(&inspect_files(&files, &Columns::default()).unwrap())
+    }
+
+    #[test]
+    fn healthy_data_is_told_in_numbers_and_bars() {
+        let text = text(0.25);
+        for line in [
+            "sessions   1\n",
+            "instances  200, 200 per session, 1 features\n",
+            "spacing    1 s (1 s to 1 s in nine of ten, at most 1 s; regular)\n",
+            "stamps     20, 20 per session, 361.8 per hour, every 10 s\n",
+            "positives  20 of 200 (10.0 %; 10.0 to 10.0 % by session)\n",
+            &format!("│{}    20\n", "█".repeat(BAR)),
+            "median 0.25 s\n",
+            "\nNothing looks wrong.\n",
+        ] {
+            assert!(text.contains(line), "{line:?} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn findings_stand_below_and_fit_the_terminal() {
+        let text = text(-7200.0);
+        assert!(text.contains("\nproblem    the stamps of 1 session (20 stamps) lie outside"));
+        assert!(text.contains("+2 h (a time zone?)"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    }
+
+    #[test]
+    fn bars_grow_by_eighths() {
+        assert_eq!(bar(0, 9), "");
+        assert_eq!(bar(1, 1_000_000), "▏");
+        assert_eq!(bar(9, 9), "█".repeat(BAR));
+        assert_eq!(bar(1, 2 * BAR), "▌");
+    }
 }

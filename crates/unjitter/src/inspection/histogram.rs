@@ -41,7 +41,9 @@ impl Histogram {
         let aim = (2.0 * (sorted.len() as f64).sqrt()).clamp(LEAST_BINS, MOST_BINS);
         let width = handy((high - low) / aim, low.abs().max(high.abs()));
         let first = (low / width).floor();
-        let bins = (((high / width).floor() - first) as usize + 1).min(1000);
+        let mut bins = (((high / width).floor() - first) as usize + 1).min(1000);
+        // A product may round down to the delay that it should be beyond.
+        bins += usize::from((first + bins as f64) * width <= high);
         let edges: Vec<f64> = (0..=bins).map(|k| (first + k as f64) * width).collect();
         let until = |edge: f64| sorted.partition_point(|&delay| delay < edge);
         let counts = edges.windows(2).map(|pair| until(pair[1]) - until(pair[0])).collect();
@@ -60,7 +62,7 @@ impl Histogram {
 /// The smallest of 1, 2 and 5 times a power of ten that is no less than `width`; for a width of
 /// nothing, one that values of size `scale` can be told apart by.
 fn handy(width: f64, scale: f64) -> f64 {
-    let least = (scale * 1e-9).max(1e-9);
+    let least = (scale * 1e-2).max(1e-6);
     let width = if width.is_finite() { width.max(least) } else { 1e300 };
     let power = 10f64.powf(width.log10().floor());
     let fits = [1.0, 2.0, 5.0, 10.0].map(|multiple| multiple * power);
@@ -102,5 +104,9 @@ mod tests {
             assert_eq!(within + histogram.below + histogram.above, delays.len(), "{delays:?}");
         }
         assert_eq!(Histogram::of(vec![]), None);
+        for delay in [0.25, -0.3, 0.7, 1e-3] {
+            let histogram = Histogram::of(vec![delay; 20]).unwrap();
+            assert_eq!(histogram.counts.iter().max(), Some(&20), "{delay}: {histogram:?}");
+        }
     }
 }
