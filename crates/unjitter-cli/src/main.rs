@@ -11,6 +11,7 @@ mod failure;
 mod figures;
 mod gallery;
 mod input;
+mod inspection_text;
 mod interrupt;
 mod learners;
 mod model_args;

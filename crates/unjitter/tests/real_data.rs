@@ -95,7 +95,8 @@ fn ours_holds_where_the_others_fail() {
 /// Errors of people who tapped along, as multiples of their standard deviation about zero.
 fn human_errors() -> Option<Vec<f64>> {
     let mut table =
-        Table::open(&folder("human_timing_errors")?.join("tapcorrect_residuals.csv")).unwrap();
+        Table::open(&folder("human_timing_errors")?.join("tapcorrect_residuals.csv"), true)
+            .unwrap();
     let (mut row, mut errors) = (Row::default(), Vec::new());
     while table.next(&mut row).unwrap() {
         if row.cell(5) == "matched" {
