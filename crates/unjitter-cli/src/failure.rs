@@ -51,8 +51,21 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Whoever was reading has seen enough.
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {error:#}");
+    eprintln!("error: {}", message(error));
     ExitCode::from(code(error))
+}
+
+/// The error and its causes. Many of ours say their cause themselves; it is not said again.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn code(error: &anyhow::Error) -> u8 {
@@ -75,4 +88,17 @@ fn code(error: &anyhow::Error) -> u8 {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let broken = |source: &std::io::Error| source.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(broken))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_said_once() {
+        let source = std::io::Error::other("disk full");
+        let error = anyhow::Error::new(unjitter::Error::Io { path: "a.csv".into(), source });
+        assert_eq!(message(&error), "a.csv: disk full");
+        assert_eq!(message(&error.context("session 1")), "session 1: a.csv: disk full");
+    }
 }

@@ -7,6 +7,7 @@ mod evaluate;
 mod featurize;
 mod fit;
 mod folder;
+mod inspect;
 mod manual;
 mod mistakes;
 mod predict;

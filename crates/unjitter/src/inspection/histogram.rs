@@ -10,6 +10,9 @@ const LEAST_BINS: f64 = 5.0;
 /// The share of delays on either side that need not be drawn: one wild stamp must not squeeze all
 /// the others into one bin.
 const TAIL: f64 = 0.02;
+/// How far from the quartiles delays are drawn, in ranges between them: a tenth of the stamps may be
+/// pressed for nothing, anywhere.
+const REACH: f64 = 3.0;
 
 /// Numbers of delays by size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,7 +39,10 @@ impl Histogram {
         if sorted.is_empty() {
             return None;
         }
-        let (low, high) = (quantile(&sorted, TAIL), quantile(&sorted, 1.0 - TAIL));
+        let (lower, upper) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
+        let reach = if upper > lower { REACH * (upper - lower) } else { f64::INFINITY };
+        let low = quantile(&sorted, TAIL).max(lower - reach);
+        let high = quantile(&sorted, 1.0 - TAIL).min(upper + reach);
         // Bins of about as many delays as there are bins: fewer would show noise.
         let aim = (2.0 * (sorted.len() as f64).sqrt()).clamp(LEAST_BINS, MOST_BINS);
         let width = handy((high - low) / aim, low.abs().max(high.abs()));
@@ -51,8 +57,8 @@ impl Histogram {
             below: until(edges[0]),
             above: sorted.len() - until(edges[bins]),
             median: quantile(&sorted, 0.5),
-            lower_quartile: quantile(&sorted, 0.25),
-            upper_quartile: quantile(&sorted, 0.75),
+            lower_quartile: lower,
+            upper_quartile: upper,
             edges,
             counts,
         })
@@ -86,6 +92,14 @@ mod tests {
         // The width is rounded up to 0.05: every full bin has the same number.
         let middle = &histogram.counts[2..histogram.counts.len() - 2];
         assert!(middle.iter().all(|&count| count.abs_diff(50) <= 1), "{middle:?}");
+    }
+
+    #[test]
+    fn presses_for_nothing_do_not_squeeze_the_others() {
+        let mut delays: Vec<f64> = (0..100).map(|k| f64::from(k) / 25.0 - 2.0).collect();
+        delays.extend((1..=12).map(|k| 50.0 * f64::from(k)));
+        let histogram = Histogram::of(delays).unwrap();
+        assert!(histogram.above == 12 && histogram.counts.len() >= 8, "{histogram:?}");
     }
 
     #[test]
