@@ -46,9 +46,11 @@ impl Histogram {
         // Bins of about as many delays as there are bins: fewer would show noise.
         let aim = (2.0 * (sorted.len() as f64).sqrt()).clamp(LEAST_BINS, MOST_BINS);
         let width = handy((high - low) / aim, low.abs().max(high.abs()));
-        let first = (low / width).floor();
+        // A product may round up beyond the delay that it should hold, or down to the one that it
+        // should be beyond.
+        let mut first = (low / width).floor();
+        first -= f64::from(u8::from(first * width > low));
         let mut bins = (((high / width).floor() - first) as usize + 1).min(1000);
-        // A product may round down to the delay that it should be beyond.
         bins += usize::from((first + bins as f64) * width <= high);
         let edges: Vec<f64> = (0..=bins).map(|k| (first + k as f64) * width).collect();
         let until = |edge: f64| sorted.partition_point(|&delay| delay < edge);
