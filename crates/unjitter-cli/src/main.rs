@@ -2,21 +2,7 @@
 //!
 //! There is no mathematics here. Each verb is a file in `commands`; what they share is beside it.
 
-mod args;
-mod commands;
-mod config;
-mod console;
-mod evaluation_file;
-mod failure;
 mod figures;
-mod gallery;
-mod input;
-mod inspection_text;
-mod interrupt;
-mod learners;
-mod model_args;
-mod model_file;
-mod output;
 mod palette;
 mod report;
 mod words;
