@@ -2,32 +2,31 @@
 //!
 //! There is no mathematics here. Each verb is a file in `commands`; what they share is beside it.
 
+mod commands;
+mod experiment;
+#[allow(dead_code, unused_imports, reason = "the report draws those that no experiment has")]
 mod figures;
 mod palette;
 mod report;
 mod words;
 
-use std::process::ExitCode;
+use clap::{Parser, Subcommand};
 
-use clap::{CommandFactory, FromArgMatches};
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failure::report(&error),
-    }
+/// Learn precise event detectors from sloppy timestamps.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
 }
 
-fn run() -> anyhow::Result<()> {
-    let mut command = args::Cli::command();
-    command.build();
-    let arguments = config::expand(&command, std::env::args_os().collect())?;
-    // Clap prints its own errors, help and version, with their exit codes.
-    let matches = command.try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
-    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    if let Some(threads) = cli.console.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+#[derive(Debug, Subcommand)]
+enum Command {
+    Experiment(commands::experiment::ExperimentArgs),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().command {
+        Command::Experiment(args) => commands::experiment::experiment(&args),
     }
-    interrupt::watch();
-    cli.verb.run(&cli.console)
 }

@@ -200,6 +200,18 @@ fn a_key_changes_with_whatever_decides_the_numbers() {
 }
 
 #[test]
+fn cells_are_counted_beforehand() {
+    let data = recordings(6);
+    let told = std::sync::Mutex::new(0);
+    let watch = |cells: CellsDone| {
+        *told.lock().unwrap() = cells.total;
+        ControlFlow::Continue(())
+    };
+    options().run(&data, &contenders(), None, &watch).unwrap();
+    assert_eq!(options().cells(&data, &contenders()).unwrap(), told.into_inner().unwrap());
+}
+
+#[test]
 fn a_journal_of_other_options_or_data_is_refused() {
     let data = recordings(8);
     let folder = tempfile::tempdir().unwrap();

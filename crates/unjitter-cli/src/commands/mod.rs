@@ -1,13 +1,3 @@
-//! One file per verb.
+//! One file per command.
 
-pub(crate) mod align;
-pub(crate) mod demo;
-pub(crate) mod evaluate;
 pub(crate) mod experiment;
-pub(crate) mod featurize;
-pub(crate) mod fit;
-pub(crate) mod inspect;
-pub(crate) mod manual;
-pub(crate) mod predict;
-pub(crate) mod report;
-pub(crate) mod simulate;

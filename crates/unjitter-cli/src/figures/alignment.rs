@@ -7,7 +7,7 @@ use crate::palette::{BLACK, BLUE, INK, MUTED, ORANGE, VERMILION};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
-pub struct Alignment {
+pub(crate) struct Alignment {
     /// Above the figure.
     pub title: String,
     /// Below the axis of time, with its unit.
@@ -20,7 +20,7 @@ pub struct Alignment {
 
 /// One instance.
 #[derive(Debug, Clone, Copy)]
-pub struct AlignmentInstance {
+pub(crate) struct AlignmentInstance {
     /// Its time.
     pub time: f64,
     /// Probability that it is positive.
@@ -31,7 +31,7 @@ pub struct AlignmentInstance {
 
 /// One stamp.
 #[derive(Debug, Clone, Copy)]
-pub struct AlignmentStamp {
+pub(crate) struct AlignmentStamp {
     /// When it was pressed.
     pub time: f64,
     /// Time of the instance that it belongs to.
@@ -44,7 +44,7 @@ pub struct AlignmentStamp {
 const STAMPS: f64 = 78.0;
 
 /// Draws bars of probability, stamps above them, and an arc from each stamp to its instance.
-pub fn alignment(data: &Alignment) -> String {
+pub(crate) fn alignment(data: &Alignment) -> String {
     let (left, right, top, bottom) = (64.0, 796.0, 148.0, 268.0);
     draw((820, 320), &data.title, |canvas| {
         let times = data.instances.iter().map(|i| i.time).chain(data.stamps.iter().map(|s| s.time));

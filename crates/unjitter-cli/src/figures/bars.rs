@@ -8,7 +8,7 @@ use crate::palette::{GRID, INK, MUTED};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
-pub struct Bars {
+pub(crate) struct Bars {
     /// Above the figure.
     pub title: String,
     /// Below the axis of scores.
@@ -21,7 +21,7 @@ pub struct Bars {
 
 /// One learner.
 #[derive(Debug, Clone)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// Its name.
     pub name: String,
     /// Its score.
@@ -38,7 +38,7 @@ pub struct Bar {
 const ROW: f64 = 38.0;
 
 /// Draws one row per learner.
-pub fn bars(data: &Bars) -> String {
+pub(crate) fn bars(data: &Bars) -> String {
     let names = data.bars.iter().map(|bar| text_width(&bar.name, TEXT + 1.0));
     let left = names.fold(40.0, f64::max) + 24.0;
     let (right, top) = (left + 440.0, 44.0);

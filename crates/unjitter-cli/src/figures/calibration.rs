@@ -7,7 +7,7 @@ use crate::palette::{BLUE, INK, MUTED};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// Above the figure.
     pub title: String,
     /// Groups of instances, by rising probability.
@@ -16,7 +16,7 @@ pub struct Calibration {
 
 /// Instances of similar probability.
 #[derive(Debug, Clone, Copy)]
-pub struct CalibrationBin {
+pub(crate) struct CalibrationBin {
     /// Mean of their probabilities.
     pub predicted: f64,
     /// Share of them that are positive.
@@ -26,7 +26,7 @@ pub struct CalibrationBin {
 }
 
 /// Draws promised against observed shares above a histogram of counts, on a scale of powers of ten.
-pub fn calibration(data: &Calibration) -> String {
+pub(crate) fn calibration(data: &Calibration) -> String {
     let (left, side, top) = (64.0, 340.0, 44.0);
     let (right, bottom) = (left + side, top + side);
     let (strip_top, strip_bottom) = (bottom + 24.0, bottom + 94.0);

@@ -7,7 +7,7 @@ use crate::palette::{BLUE, INK, MUTED, ORANGE};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
-pub struct Delays {
+pub(crate) struct Delays {
     /// Above the figure.
     pub title: String,
     /// Below the axis of delays, with their unit.
@@ -20,7 +20,7 @@ pub struct Delays {
 
 /// Draws a histogram of unit area under the density. The axis is as wide as the density; what falls
 /// outside is counted in a note.
-pub fn delays(data: &Delays) -> String {
+pub(crate) fn delays(data: &Delays) -> String {
     let (left, right, top, bottom) = (64.0, 604.0, 70.0, 326.0);
     draw((628, 378), &data.title, |canvas| {
         let range = extent(data.density.iter().map(|point| point.0))

@@ -18,9 +18,9 @@ mod style;
 #[cfg(test)]
 mod tests;
 
-pub use alignment::{Alignment, AlignmentInstance, AlignmentStamp, alignment};
-pub use bars::{Bar, Bars, bars};
-pub use calibration::{Calibration, CalibrationBin, calibration};
-pub use curves::{Curve, CurveDot, Curves, curves};
-pub use delays::{Delays, delays};
-pub use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};
+pub(crate) use alignment::{Alignment, AlignmentInstance, AlignmentStamp, alignment};
+pub(crate) use bars::{Bar, Bars, bars};
+pub(crate) use calibration::{Calibration, CalibrationBin, calibration};
+pub(crate) use curves::{Curve, CurveDot, Curves, curves};
+pub(crate) use delays::{Delays, delays};
+pub(crate) use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};

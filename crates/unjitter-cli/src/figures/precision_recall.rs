@@ -9,7 +9,7 @@ use crate::palette::{GRID, MUTED};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
-pub struct PrecisionRecall {
+pub(crate) struct PrecisionRecall {
     /// Above the figure.
     pub title: String,
     /// One per learner.
@@ -18,7 +18,7 @@ pub struct PrecisionRecall {
 
 /// One learner.
 #[derive(Debug, Clone)]
-pub struct PrecisionRecallCurve {
+pub(crate) struct PrecisionRecallCurve {
     /// Its name.
     pub name: String,
     /// Recall and precision, by rising recall.
@@ -31,7 +31,7 @@ pub struct PrecisionRecallCurve {
 const GUIDE_LABELS: f64 = 58.0;
 
 /// Draws steps: between two thresholds recall rises at the precision of the second.
-pub fn precision_recall(data: &PrecisionRecall) -> String {
+pub(crate) fn precision_recall(data: &PrecisionRecall) -> String {
     let room = labels::room(data.curves.iter().map(|curve| curve.name.as_str()));
     let (side, left, top) = (380.0, 64.0, 44.0);
     let (right, bottom) = (left + side, top + side);

@@ -216,6 +216,14 @@ impl CrossValidation {
         Ok(Comparison { folds: plan.outer, contenders })
     }
 
+    /// How many cells [`run`](Self::run) would go through.
+    pub fn cells(&self, recordings: &[Recording], contenders: &[Contender]) -> Result<usize> {
+        let all: Vec<&Recording> = recordings.iter().collect();
+        let outer = folds(&all, self.folds, self.group_by, self.seed)?;
+        let plan = Plan { options: self, recordings: all, outer, contenders };
+        Ok(plan.inner_cells()?.len() + plan.outer.len() * contenders.len())
+    }
+
     /// 32 hexadecimal digits that change with anything that decides the numbers: options,
     /// contenders, recordings. A good name for a journal.
     pub fn key(&self, recordings: &[Recording], contenders: &[Contender]) -> String {

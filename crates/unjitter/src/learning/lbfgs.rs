@@ -24,7 +24,7 @@ const VALUE_WINDOW: usize = 10;
 
 /// When to stop, and how much to remember.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct LbfgsOptions {
     /// Number of past steps that shape the next one; 0 is steepest descent.
     pub memory: usize,

@@ -1,0 +1,164 @@
+//! A learner of an experiment, and the grid of candidates it stands for.
+
+use serde::{Deserialize, Serialize};
+use unjitter::baselines::{
+    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear,
+};
+use unjitter::evaluation::Contender;
+use unjitter::learning::{FitOptions, LbfgsOptions, Supervised};
+use unjitter::{ClassifierSpec, Model, Noise, Priors};
+
+use super::place::Mistake;
+
+/// One learner; lists are grids to choose from in each fold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LearnerSpec {
+    /// Which learner.
+    pub kind: Kind,
+    /// Its name in tables; by default the paper's.
+    pub name: Option<String>,
+    /// Its classifier.
+    #[serde(default = "logistic")]
+    pub classifier: ClassifierSpec,
+    /// Noise model, of `imprecise` only; by default Gaussian.
+    pub noise: Option<Noise>,
+    /// Precisions of the prior on weights.
+    #[serde(default = "one")]
+    pub weight_precision: Vec<f64>,
+    /// Instances per bag, of `multiple_instance` only.
+    pub bag_size: Option<Vec<usize>>,
+    /// Distance to a stamp in units, of `drop_near` only.
+    pub radius: Option<Vec<f64>>,
+    /// Width of the bell in units, of `smear` only.
+    pub width: Option<Vec<f64>>,
+    /// Starts besides the naive one, of `imprecise` only.
+    pub restarts: Option<usize>,
+    /// When the optimiser stops.
+    #[serde(default)]
+    pub optimiser: LbfgsOptions,
+}
+
+fn logistic() -> ClassifierSpec {
+    ClassifierSpec::Logistic
+}
+
+fn one() -> Vec<f64> {
+    vec![1.0]
+}
+
+/// Which learner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// All alignments: ours.
+    Imprecise,
+    /// Labels aligned by hand.
+    HandAligned,
+    /// Each stamp at its word.
+    Naive,
+    /// Bags with witnesses.
+    MultipleInstance,
+    /// Stamps at their word, neighbours left out.
+    DropNear,
+    /// Soft labels around stamps.
+    Smear,
+}
+
+impl LearnerSpec {
+    /// Its name in tables.
+    pub(super) fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| {
+            let first = self.candidates(None, 1.0).into_iter().next();
+            first.map_or(String::new(), |learner| learner.name())
+        })
+    }
+
+    /// Whether other stamps would change what it learns.
+    pub(super) fn sees_stamps(&self) -> bool {
+        self.kind != Kind::HandAligned
+    }
+
+    /// The grid. `components` replaces the noise model of our learners; `unit` is the length of the
+    /// annotator's unit of time.
+    pub(super) fn contender(&self, components: Option<usize>, unit: f64) -> Contender {
+        Contender { name: self.name(), candidates: self.candidates(components, unit) }
+    }
+
+    fn candidates(&self, components: Option<usize>, unit: f64) -> Vec<Box<dyn Learner>> {
+        let mut candidates: Vec<Box<dyn Learner>> = Vec::new();
+        for &weight_precision in &self.weight_precision {
+            let priors = Priors { weight_precision, ..Priors::default() };
+            let (classifier, optimiser) = (self.classifier.clone(), self.optimiser.clone());
+            let supervised = Supervised { classifier, priors, optimiser };
+            match self.kind {
+                Kind::Imprecise => candidates.push(self.imprecise(supervised, components)),
+                Kind::HandAligned => candidates.push(Box::new(HandAligned { supervised })),
+                Kind::Naive => candidates.push(Box::new(Naive { supervised })),
+                Kind::MultipleInstance => {
+                    for bag_size in self.bag_size.clone().unwrap_or(vec![4]) {
+                        let supervised = supervised.clone();
+                        candidates.push(Box::new(MultipleInstance { supervised, bag_size }));
+                    }
+                }
+                Kind::DropNear => {
+                    for radius in self.radius.clone().unwrap_or(vec![1.0]) {
+                        let (supervised, radius) = (supervised.clone(), radius * unit);
+                        candidates.push(Box::new(DropNear { supervised, radius }));
+                    }
+                }
+                Kind::Smear => {
+                    for width in self.width.clone().unwrap_or(vec![1.0]) {
+                        let (supervised, width) = (supervised.clone(), width * unit);
+                        candidates.push(Box::new(Smear { supervised, width }));
+                    }
+                }
+            }
+        }
+        candidates
+    }
+
+    fn imprecise(&self, supervised: Supervised, components: Option<usize>) -> Box<dyn Learner> {
+        let Supervised { classifier, priors, optimiser } = supervised;
+        let noise = match components {
+            None => self.noise.clone().unwrap_or(Noise::Gaussian),
+            // The same density, and the same fit as wherever else a Gaussian is asked for.
+            Some(1) => Noise::Gaussian,
+            Some(components) => Noise::GaussianMixture { components },
+        };
+        let usual = FitOptions::default();
+        let restarts = self.restarts.unwrap_or(usual.restarts);
+        let model = Model { classifier, noise, priors, ..Model::default() };
+        Box::new(Imprecise { model, fit: FitOptions { restarts, optimiser, ..usual } })
+    }
+
+    /// Refuses settings that this kind does not have, and empty grids. `k` is its position.
+    pub(super) fn check(&self, k: usize) -> Result<(), Mistake> {
+        let given = [
+            ("noise", self.noise.is_some(), Kind::Imprecise),
+            ("restarts", self.restarts.is_some(), Kind::Imprecise),
+            ("bag_size", self.bag_size.is_some(), Kind::MultipleInstance),
+            ("radius", self.radius.is_some(), Kind::DropNear),
+            ("width", self.width.is_some(), Kind::Smear),
+        ];
+        for (key, is_given, kind) in given {
+            if is_given && self.kind != kind {
+                let problem = format!("has no meaning for {:?}, only for {kind:?}", self.kind);
+                return Err(Mistake::new(format!("learners.{k}.{key}"), problem));
+            }
+        }
+        if self.candidates(None, 1.0).is_empty() {
+            return Err(Mistake::new(format!("learners.{k}"), "has an empty grid"));
+        }
+        let is_bad = |precision: &&f64| !(precision.is_finite() && **precision >= 0.0);
+        if let Some(precision) = self.weight_precision.iter().find(is_bad) {
+            let problem = format!("holds {precision}, expected finite numbers of at least 0");
+            return Err(Mistake::new(format!("learners.{k}.weight_precision"), problem));
+        }
+        if self.bag_size.iter().flatten().any(|&size| size == 0) {
+            let problem = "holds 0, expected at least 1 instance per bag";
+            return Err(Mistake::new(format!("learners.{k}.bag_size"), problem));
+        }
+        Ok(())
+    }
+}

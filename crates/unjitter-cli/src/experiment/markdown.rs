@@ -1,0 +1,128 @@
+//! Outcomes as one Markdown page, a section each.
+
+use std::fmt::Write;
+
+use super::outcome::{Outcome, Point, Series};
+use super::sentence::{p_value, sentence};
+use super::spec::Measure;
+
+/// The page of all outcomes; `figures` is the folder of their figures, relative to the page.
+pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
+    let mut page = String::from(
+        "# Results\n\n\
+         Written by `unjitter experiment`; every section names its command, seeds and version. \
+         Scores are means over folds and seeds with a 95 % t-interval; folds share training \
+         sessions, so the intervals are somewhat narrow. *Pooled* scores count hits and errors of \
+         all folds and seeds together.\n",
+    );
+    let mut experiment = "";
+    for outcome in outcomes {
+        if outcome.name != experiment {
+            experiment = &outcome.name;
+            let panel = if outcome.panel.is_empty() {
+                String::new()
+            } else {
+                format!("({}) ", outcome.panel)
+            };
+            let _ = write!(page, "\n## {panel}{}\n", text(&outcome.title));
+            if !outcome.about.is_empty() {
+                let _ = write!(page, "\n{}\n", outcome.about);
+            }
+        }
+        page.push_str(&section(outcome, figures));
+    }
+    page
+}
+
+fn section(outcome: &Outcome, figures: &str) -> String {
+    let data = &outcome.dataset;
+    let mut section = format!(
+        "\n### {}: {}\n\n{}\n\n![{}: {}]({figures}/{}.svg)\n\n{}\n",
+        outcome.name,
+        text(&data.name),
+        text(&sentence(outcome)),
+        text(&data.name),
+        text(&outcome.title),
+        outcome.stem(),
+        if outcome.sweep.is_some() { sweep_table(outcome) } else { learner_table(outcome) },
+    );
+    let _ = writeln!(section, "{}", how(outcome));
+    section
+}
+
+/// What it was run on and how, so that anybody can run it again.
+fn how(outcome: &Outcome) -> String {
+    let (data, how) = (&outcome.dataset, &outcome.how);
+    let seeds: Vec<String> = how.seeds.iter().map(u64::to_string).collect();
+    let folds = match outcome.measure {
+        Measure::F1 => format!(", {} outer and {} inner folds", how.folds, how.inner_folds),
+        Measure::Kept => String::new(),
+    };
+    let quick = if how.quick { "Quick version. " } else { "" };
+    format!(
+        "{quick}{} sessions, {} instances, {} positive; one unit of the annotator's time is {:.3} \
+         of the data's; seeds {}{folds}; version {}: `{}`",
+        data.sessions,
+        data.instances,
+        data.positives,
+        data.unit,
+        seeds.join(" and "),
+        how.commit,
+        how.command.replace('`', "'"),
+    )
+}
+
+fn interval(point: &Point) -> String {
+    let mean = point.mean;
+    format!("{:.3} [{:.3}, {:.3}]", mean.mean, mean.low, mean.high)
+}
+
+/// Settings down, learners across; the pooled score in brackets.
+fn sweep_table(outcome: &Outcome) -> String {
+    let names: Vec<String> = outcome.series.iter().map(|s| text(&s.learner)).collect();
+    let setting = outcome.sweep.as_deref().unwrap_or_default();
+    let mut table = format!("| {setting} | {} |\n|---|", names.join(" | "));
+    table.push_str(&"---|".repeat(names.len()));
+    table.push('\n');
+    let rows = outcome.series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+    for row in 0..rows {
+        let cell = |series: &Series| {
+            let point = &series.points[row];
+            format!("{}; pooled {:.3}", interval(point), point.pooled)
+        };
+        let x = outcome.series[0].points[row].x.map_or(String::new(), |x| x.to_string());
+        let cells: Vec<String> = outcome.series.iter().map(cell).collect();
+        let _ = writeln!(table, "| {x} | {} |", cells.join(" | "));
+    }
+    table
+}
+
+/// Learners down, scores across.
+fn learner_table(outcome: &Outcome) -> String {
+    let mut table = String::from(
+        "| learner | mean F1 | pooled F1 | precision | recall | tested |\n|---|---|---|---|---|---|\n",
+    );
+    let share = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+    for series in &outcome.series {
+        let Some(point) = series.points.first() else { continue };
+        let test = outcome.tests.iter().find(|test| test.against == series.learner);
+        let tested = test.map_or("–".to_owned(), |test| {
+            format!("{} by {:+.3}, {}", text(&test.learner), test.difference, p_value(test.p_value))
+        });
+        let _ = writeln!(
+            table,
+            "| {} | {} | {:.3} | {} | {} | {tested} |",
+            text(&series.learner),
+            interval(point),
+            point.pooled,
+            share(point.precision),
+            share(point.recall),
+        );
+    }
+    table
+}
+
+/// Names are data: they must not end a table cell or begin a tag.
+fn text(name: &str) -> String {
+    name.replace('\n', " ").replace('|', "\\|").replace('&', "&amp;").replace('<', "&lt;")
+}

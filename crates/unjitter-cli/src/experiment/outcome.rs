@@ -1,0 +1,135 @@
+//! The numbers of an experiment on one dataset, as they are kept on disk.
+
+use serde::{Deserialize, Serialize};
+use unjitter::evaluation::MeanInterval;
+
+use super::spec::Measure;
+
+/// An experiment on one dataset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Outcome {
+    /// Name of the experiment.
+    pub name: String,
+    /// Its panel in the paper.
+    pub panel: String,
+    /// Its title.
+    pub title: String,
+    /// Its paragraph.
+    pub about: String,
+    /// What was measured.
+    pub measure: Measure,
+    /// On what.
+    pub dataset: DatasetSummary,
+    /// The swept setting in words; `None` where there is one setting only.
+    pub sweep: Option<String>,
+    /// One per learner, in the order of the file.
+    pub series: Vec<Series>,
+    /// Paired tests, where they were asked for.
+    pub tests: Vec<Test>,
+    /// How it was run.
+    pub how: How,
+}
+
+/// What a dataset is like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DatasetSummary {
+    /// Its name.
+    pub name: String,
+    /// Recordings.
+    pub sessions: usize,
+    /// Instances in all of them.
+    pub instances: usize,
+    /// Those that are true events.
+    pub positives: usize,
+    /// Length of the annotator's unit of time, in the unit of the data.
+    pub unit: f64,
+}
+
+/// How an experiment was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct How {
+    /// The command.
+    pub command: String,
+    /// The version of the program.
+    pub commit: String,
+    /// Whether it was the quick version.
+    pub quick: bool,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Outer folds; of measures without learners 0.
+    pub folds: usize,
+    /// Inner folds.
+    pub inner_folds: usize,
+}
+
+/// How one learner did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Series {
+    /// Its name.
+    pub learner: String,
+    /// What it learns from.
+    pub role: Role,
+    /// One per setting.
+    pub points: Vec<Point>,
+}
+
+/// What a learner is to the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
+    /// Learns from all alignments.
+    Ours,
+    /// Learns from labels aligned by hand.
+    Ceiling,
+    /// Learns from stamps in another way.
+    Baseline,
+}
+
+/// A learner at one setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Point {
+    /// Value of the swept setting.
+    pub x: Option<f64>,
+    /// Scores of single folds (or sessions), seed after seed.
+    pub folds: Vec<f64>,
+    /// Their mean, with its t-interval of 95 %.
+    pub mean: MeanInterval,
+    /// The score of all folds and seeds taken together.
+    pub pooled: f64,
+    /// Precision of all folds and seeds taken together, of detectors.
+    pub precision: Option<f64>,
+    /// Recall of all folds and seeds taken together, of detectors.
+    pub recall: Option<f64>,
+}
+
+/// A paired t-test over folds and seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Test {
+    /// Value of the swept setting.
+    pub x: Option<f64>,
+    /// The learner in question.
+    pub learner: String,
+    /// The one it is tested against.
+    pub against: String,
+    /// Mean of the differences.
+    pub difference: f64,
+    /// After Bonferroni's correction.
+    pub p_value: f64,
+    /// How many tests were corrected for.
+    pub comparisons: usize,
+}
+
+impl Outcome {
+    /// Name of its files: the experiment and the dataset.
+    pub(super) fn stem(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let dataset: String = self.dataset.name.chars().map(plain).collect();
+        format!("{}.{dataset}", self.name)
+    }
+}

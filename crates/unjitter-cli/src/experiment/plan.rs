@@ -1,0 +1,142 @@
+//! The grid of an experiment on one dataset, laid out: which recordings, which learner, which folds.
+//!
+//! Cells that would compute the same numbers are the same cell. Learners that never look at stamps
+//! are all given those of the same annotator, so they have one cell for each seed, in every
+//! experiment. (None at all would not do: cross-validation also weighs the held-out stamps.)
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use unjitter::evaluation::{Contender, CrossValidation, digest};
+use unjitter::learning::median_spacing;
+use unjitter::simulation::Sloppiness;
+use unjitter::{Recording, Result, Session};
+
+use super::datasets::Dataset;
+use super::learner::LearnerSpec;
+use super::spec::{Over, Spec, TimeUnit};
+
+/// An annotator and what our learners assume of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Setting {
+    pub(super) x: Option<f64>,
+    pub(super) annotator: Sloppiness,
+    components: Option<usize>,
+}
+
+/// Stamps drawn for every session, for one setting and one seed.
+pub(super) struct Drawn {
+    pub(super) setting: usize,
+    pub(super) seed: u64,
+    pub(super) recordings: Arc<Vec<Recording>>,
+}
+
+/// One learner on one drawing.
+pub(super) struct Cell {
+    pub(super) setting: usize,
+    pub(super) learner: usize,
+    pub(super) recordings: Arc<Vec<Recording>>,
+    pub(super) contender: Contender,
+    pub(super) options: CrossValidation,
+    /// Equal for cells that compute the same numbers.
+    pub(super) key: String,
+    /// What to tell who watches.
+    pub(super) label: String,
+}
+
+/// The settings of an experiment, one without a sweep.
+pub(super) fn settings(spec: &Spec) -> Vec<Setting> {
+    let plain = Setting { x: None, annotator: spec.annotator.clone(), components: None };
+    let Some(sweep) = &spec.sweep else { return vec![plain] };
+    let at = |&x: &f64| {
+        let mut setting = Setting { x: Some(x), ..plain.clone() };
+        let annotator = &mut setting.annotator;
+        match sweep.over {
+            Over::Spread => annotator.spread = x,
+            Over::Delay => annotator.delay = x,
+            Over::OffsetSpread => annotator.offset_spread = x,
+            Over::Pressed => annotator.pressed = x,
+            Over::Extra => annotator.extra = x,
+            Over::Components => setting.components = Some(x as usize),
+        }
+        setting
+    };
+    sweep.values.iter().map(at).collect()
+}
+
+/// Length of the annotator's unit of time.
+pub(super) fn unit(spec: &Spec, dataset: &Dataset) -> f64 {
+    let sessions: Vec<Session> = dataset.recordings.iter().map(|r| r.session.clone()).collect();
+    match spec.time_unit {
+        TimeUnit::MedianSpacing => median_spacing(&sessions),
+        TimeUnit::Data => 1.0,
+    }
+}
+
+/// Stamps for every seed and setting.
+pub(super) fn draw(spec: &Spec, dataset: &Dataset, settings: &[Setting]) -> Result<Vec<Drawn>> {
+    let unit = unit(spec, dataset);
+    let mut drawn = Vec::new();
+    for &seed in &spec.seeds {
+        for (setting, Setting { annotator, .. }) in settings.iter().enumerate() {
+            let recordings = Arc::new(annotate(annotator, dataset, unit, seed)?);
+            drawn.push(Drawn { setting, seed, recordings });
+        }
+    }
+    Ok(drawn)
+}
+
+fn annotate(
+    annotator: &Sloppiness,
+    dataset: &Dataset,
+    unit: f64,
+    seed: u64,
+) -> Result<Vec<Recording>> {
+    let annotator = annotator.annotator(&dataset.recordings, unit)?;
+    let press = |(k, recording)| annotator.annotate(recording, 1000 * seed + k as u64);
+    dataset.recordings.iter().enumerate().map(press).collect()
+}
+
+/// Every learner on every drawing. `version` keeps numbers of other versions of the program apart.
+pub(super) fn cells(
+    spec: &Spec,
+    dataset: &Dataset,
+    settings: &[Setting],
+    version: &str,
+) -> Result<Vec<Cell>> {
+    let unit = unit(spec, dataset);
+    let plain =
+        |&seed: &u64| Ok((seed, Arc::new(annotate(&Sloppiness::default(), dataset, unit, seed)?)));
+    let plain: HashMap<u64, Arc<Vec<Recording>>> =
+        spec.seeds.iter().map(plain).collect::<Result<_>>()?;
+    let mut cells = Vec::new();
+    for Drawn { setting, seed, recordings } in draw(spec, dataset, settings)? {
+        for (learner, of) in spec.learners.iter().enumerate() {
+            let recordings = if of.sees_stamps() { &recordings } else { &plain[&seed] };
+            let contender = of.contender(settings[setting].components, unit);
+            let options = CrossValidation { seed, ..spec.cross_validation.clone() };
+            let numbers = options.key(recordings, std::slice::from_ref(&contender));
+            cells.push(Cell {
+                setting,
+                learner,
+                recordings: Arc::clone(recordings),
+                label: label(spec, dataset, &settings[setting], of, seed),
+                key: digest(&[&numbers, version]),
+                contender,
+                options,
+            });
+        }
+    }
+    Ok(cells)
+}
+
+fn label(
+    spec: &Spec,
+    dataset: &Dataset,
+    setting: &Setting,
+    learner: &LearnerSpec,
+    seed: u64,
+) -> String {
+    let at = setting.x.map_or(String::new(), |x| format!(" at {x}"));
+    format!("{}, {}: {}{at}, seed {seed}", spec.name, dataset.name, learner.name())
+}

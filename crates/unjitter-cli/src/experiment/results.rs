@@ -1,0 +1,53 @@
+//! Outcomes on disk: numbers and figure of each, and one page of all.
+//!
+//! The page is made anew from every JSON file in the folder, so that a run changes its own sections
+//! and leaves the others as they are. Each file is written whole or not at all.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use unjitter::io::replace;
+
+use super::figure::figure;
+use super::markdown::page;
+use super::outcome::Outcome;
+
+/// Folder of numbers and figures beside the page.
+const RESULTS: &str = "results";
+
+/// Writes outcomes into `folder`, and returns the path of the page.
+pub(crate) fn write(outcomes: &[Outcome], folder: &Path) -> anyhow::Result<PathBuf> {
+    let results = folder.join(RESULTS);
+    std::fs::create_dir_all(&results)
+        .with_context(|| format!("cannot make the folder {}", results.display()))?;
+    for outcome in outcomes {
+        let mut numbers = serde_json::to_string_pretty(outcome)?;
+        numbers.push('\n');
+        replace(&results.join(format!("{}.json", outcome.stem())), numbers.as_bytes())?;
+        replace(&results.join(format!("{}.svg", outcome.stem())), figure(outcome).as_bytes())?;
+    }
+    let path = folder.join("RESULTS.md");
+    replace(&path, page(&read_all(&results)?, RESULTS).as_bytes())?;
+    Ok(path)
+}
+
+/// Every outcome in the folder, by panel, experiment and dataset.
+fn read_all(results: &Path) -> anyhow::Result<Vec<Outcome>> {
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let entries = std::fs::read_dir(results)
+        .with_context(|| format!("cannot list the folder {}", results.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let text = std::fs::read_to_string(&path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let outcome = serde_json::from_str(&text).with_context(|| {
+                format!("{} is no result of this version; delete it", path.display())
+            })?;
+            outcomes.push(outcome);
+        }
+    }
+    let place = |o: &Outcome| (o.panel.clone(), o.name.clone(), o.dataset.name.clone());
+    outcomes.sort_by_key(place);
+    Ok(outcomes)
+}

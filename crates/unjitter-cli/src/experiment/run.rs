@@ -1,0 +1,273 @@
+//! Going through the grid, one journal per cell, so that killed work goes on where it was.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use unjitter::baselines::kept_by_naive;
+use unjitter::evaluation::{
+    CellsDone, Confusion, Judged, bonferroni, mean_interval, paired_t_test,
+};
+use unjitter::simulation::Tails;
+
+use super::datasets::Dataset;
+use super::learner::Kind;
+use super::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
+use super::plan::{self, Cell, Setting};
+use super::spec::{Measure, Spec};
+
+/// How to run an experiment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunOptions {
+    /// The small version.
+    pub quick: bool,
+    /// Folder of journals; without one, nothing is kept on the way.
+    pub work: Option<PathBuf>,
+    /// Errors that people made, instead of the annotator's `tails`.
+    pub errors: Option<Vec<f64>>,
+    /// The command, for the record.
+    pub command: String,
+    /// The version of the program, for the record. Journals of another version are not used.
+    pub commit: String,
+}
+
+/// Where the work stands, in fits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Step<'a> {
+    /// Fits done.
+    pub done: usize,
+    /// All fits of this experiment.
+    pub total: usize,
+    /// What is under way.
+    pub label: &'a str,
+}
+
+/// Share of the interval around a mean.
+const LEVEL: f64 = 0.95;
+
+/// What is told of every step, from whichever thread, and may stop the work.
+pub(crate) type Watch<'a> = &'a (dyn Fn(Step<'_>) -> ControlFlow<()> + Sync);
+
+/// Runs an experiment on each dataset. If `watch` breaks, the error is the library's
+/// `Interrupted`, and the next run with the same work folder goes on from there.
+pub(crate) fn run(
+    spec: &Spec,
+    datasets: &[Dataset],
+    options: &RunOptions,
+    watch: Watch<'_>,
+) -> anyhow::Result<Vec<Outcome>> {
+    let mut spec = spec.quick(options.quick);
+    if let Some(errors) = &options.errors {
+        spec.annotator.tails = Tails::Recorded { errors: errors.clone() };
+    }
+    let kept = |dataset: &Dataset| match spec.quick.sessions.filter(|_| options.quick) {
+        Some(count) => Dataset {
+            name: dataset.name.clone(),
+            recordings: dataset.recordings.iter().take(count).cloned().collect(),
+        },
+        None => dataset.clone(),
+    };
+    let datasets: Vec<Dataset> = datasets.iter().map(kept).collect();
+    let settings = plan::settings(&spec);
+    if spec.measure == Measure::Kept {
+        return datasets.iter().map(|d| kept_outcome(&spec, d, &settings, options)).collect();
+    }
+    let mut plans = Vec::new();
+    for dataset in &datasets {
+        let cells = plan::cells(&spec, dataset, &settings, &options.commit)
+            .with_context(|| format!("experiment {} on {}", spec.name, dataset.name))?;
+        plans.push(cells);
+    }
+    let scores = judge_all(&plans, options, watch)?;
+    let outcome = |(dataset, cells): (&Dataset, &Vec<Cell>)| {
+        let series = series(&spec, &settings, cells, &scores)?;
+        finish(&spec, dataset, series, options)
+    };
+    datasets.iter().zip(&plans).map(outcome).collect()
+}
+
+/// What is kept of a cell.
+struct Scores {
+    folds: Vec<f64>,
+    pooled: Confusion,
+}
+
+/// Judges every distinct cell once.
+fn judge_all(
+    plans: &[Vec<Cell>],
+    options: &RunOptions,
+    watch: Watch<'_>,
+) -> anyhow::Result<HashMap<String, Scores>> {
+    let mut distinct: Vec<(&Cell, usize)> = Vec::new();
+    for cell in plans.iter().flatten() {
+        if distinct.iter().all(|(other, _)| other.key != cell.key) {
+            let contenders = std::slice::from_ref(&cell.contender);
+            distinct.push((cell, cell.options.cells(&cell.recordings, contenders)?));
+        }
+    }
+    let total = distinct.iter().map(|(_, fits)| fits).sum();
+    if let Some(work) = &options.work {
+        std::fs::create_dir_all(work)
+            .with_context(|| format!("cannot make the work folder {}", work.display()))?;
+    }
+    let mut before = 0;
+    let mut scores = HashMap::new();
+    for (cell, fits) in distinct {
+        let step =
+            |cells: CellsDone| watch(Step { done: before + cells.done, total, label: &cell.label });
+        let judged = judge(cell, options, &step).with_context(|| cell.label.clone())?;
+        let (folds, pooled) = (judged.f1(), judged.pooled());
+        let missing = || format!("{}: a session has no hand-aligned labels", cell.label);
+        let (folds, pooled) = folds.zip(pooled).with_context(missing)?;
+        scores.insert(cell.key.clone(), Scores { folds, pooled });
+        before += fits;
+    }
+    Ok(scores)
+}
+
+fn judge(
+    cell: &Cell,
+    options: &RunOptions,
+    watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
+) -> anyhow::Result<Judged> {
+    let journal = options.work.as_ref().map(|work| work.join(format!("{}.jsonl", cell.key)));
+    let contenders = std::slice::from_ref(&cell.contender);
+    let comparison = cell.options.run(&cell.recordings, contenders, journal.as_deref(), watch);
+    let comparison = match comparison {
+        Err(error @ unjitter::Error::Journal { .. }) => {
+            let advice = "the journal cannot be used; delete it, or choose another work folder";
+            return Err(anyhow::Error::new(error).context(advice));
+        }
+        other => other?,
+    };
+    comparison.contenders.into_iter().next().context("one contender was judged")
+}
+
+/// The points of every learner, from the scores of its cells over all seeds.
+fn series(
+    spec: &Spec,
+    settings: &[Setting],
+    cells: &[Cell],
+    scores: &HashMap<String, Scores>,
+) -> anyhow::Result<Vec<Series>> {
+    let mut all = Vec::new();
+    for (learner, of) in spec.learners.iter().enumerate() {
+        let mut points = Vec::new();
+        for (setting, Setting { x, .. }) in settings.iter().enumerate() {
+            let own = cells.iter().filter(|c| c.learner == learner && c.setting == setting);
+            let own: Vec<&Scores> = own.map(|cell| &scores[&cell.key]).collect();
+            let folds: Vec<f64> = own.iter().flat_map(|scores| scores.folds.clone()).collect();
+            let pooled = own.iter().map(|s| s.pooled).fold(Confusion::default(), |a, b| a + b);
+            let pooled = pooled.scores();
+            points.push(Point {
+                x: *x,
+                mean: mean_interval(&folds, LEVEL)?,
+                folds,
+                pooled: pooled.f1,
+                precision: Some(pooled.precision),
+                recall: Some(pooled.recall),
+            });
+        }
+        let role = match of.kind {
+            Kind::Imprecise => Role::Ours,
+            Kind::HandAligned => Role::Ceiling,
+            _ => Role::Baseline,
+        };
+        all.push(Series { learner: of.name(), role, points });
+    }
+    Ok(all)
+}
+
+/// The share of true positives that naive alignment keeps, session by session.
+fn kept_outcome(
+    spec: &Spec,
+    dataset: &Dataset,
+    settings: &[Setting],
+    options: &RunOptions,
+) -> anyhow::Result<Outcome> {
+    let drawn = plan::draw(spec, dataset, settings)?;
+    let mut points = Vec::new();
+    for (setting, Setting { x, .. }) in settings.iter().enumerate() {
+        let mut counts = Vec::new();
+        for of in drawn.iter().filter(|drawn| drawn.setting == setting) {
+            for recording in of.recordings.iter() {
+                counts.push(kept_by_naive(recording)?);
+            }
+        }
+        counts.retain(|&(_, positives)| positives > 0);
+        let share = |(kept, positives): (usize, usize)| kept as f64 / positives as f64;
+        let folds: Vec<f64> = counts.iter().copied().map(share).collect();
+        let all = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+        let mean = mean_interval(&folds, LEVEL)?;
+        points.push(Point {
+            x: *x,
+            folds,
+            mean,
+            pooled: share(all),
+            precision: None,
+            recall: None,
+        });
+    }
+    let learner = "naive alignment".to_owned();
+    finish(spec, dataset, vec![Series { learner, role: Role::Baseline, points }], options)
+}
+
+fn finish(
+    spec: &Spec,
+    dataset: &Dataset,
+    series: Vec<Series>,
+    options: &RunOptions,
+) -> anyhow::Result<Outcome> {
+    let truth = || dataset.recordings.iter().flat_map(|recording| recording.truth.iter().flatten());
+    let is_judged = spec.measure == Measure::F1;
+    Ok(Outcome {
+        name: spec.name.clone(),
+        panel: spec.panel.clone(),
+        title: spec.title.clone(),
+        about: spec.about.trim().to_owned(),
+        measure: spec.measure,
+        dataset: DatasetSummary {
+            name: dataset.name.clone(),
+            sessions: dataset.recordings.len(),
+            instances: truth().count(),
+            positives: truth().filter(|positive| **positive).count(),
+            unit: plan::unit(spec, dataset),
+        },
+        sweep: spec.sweep.as_ref().map(|sweep| sweep.over.label(spec.time_unit)),
+        tests: tests(spec.compare.as_deref(), &series)?,
+        series,
+        how: How {
+            command: options.command.clone(),
+            commit: options.commit.clone(),
+            quick: options.quick,
+            seeds: spec.seeds.clone(),
+            folds: if is_judged { spec.cross_validation.folds } else { 0 },
+            inner_folds: if is_judged { spec.cross_validation.inner_folds } else { 0 },
+        },
+    })
+}
+
+/// The learner to compare against every other one at every setting, corrected for their number.
+fn tests(compare: Option<&str>, series: &[Series]) -> anyhow::Result<Vec<Test>> {
+    let Some(of) = series.iter().find(|one| Some(one.learner.as_str()) == compare) else {
+        return Ok(Vec::new());
+    };
+    let others: Vec<&Series> = series.iter().filter(|one| one.learner != of.learner).collect();
+    let comparisons = others.len() * of.points.len();
+    let mut tests = Vec::new();
+    for other in others {
+        for (own, against) in of.points.iter().zip(&other.points) {
+            let test = paired_t_test(&own.folds, &against.folds)?;
+            tests.push(Test {
+                x: own.x,
+                learner: of.learner.clone(),
+                against: other.learner.clone(),
+                difference: test.mean_difference,
+                p_value: bonferroni(test.p_value, comparisons)?,
+                comparisons,
+            });
+        }
+    }
+    Ok(tests)
+}
