@@ -80,7 +80,7 @@ fn options(args: &ExperimentArgs, file: &Path, spec: &Spec) -> anyhow::Result<Ru
 }
 
 fn report(step: Step<'_>) {
-    if step.done % 50 == 0 || step.done == step.total {
+    if step.done.is_multiple_of(50) || step.done == step.total {
         eprint!("\r{:>6}/{} {:<70}", step.done, step.total, step.label);
     }
 }

@@ -77,7 +77,7 @@ fn interval(point: &Point) -> String {
     format!("{:.3} [{:.3}, {:.3}]", mean.mean, mean.low, mean.high)
 }
 
-/// Settings down, learners across; the pooled score in brackets.
+/// Settings down, learners across.
 fn sweep_table(outcome: &Outcome) -> String {
     let names: Vec<String> = outcome.series.iter().map(|s| text(&s.learner)).collect();
     let setting = outcome.sweep.as_deref().unwrap_or_default();
@@ -97,29 +97,42 @@ fn sweep_table(outcome: &Outcome) -> String {
     table
 }
 
-/// Learners down, scores across.
+/// Learners down, scores across; the last column where there are tests.
 fn learner_table(outcome: &Outcome) -> String {
-    let mut table = String::from(
-        "| learner | mean F1 | pooled F1 | precision | recall | tested |\n|---|---|---|---|---|---|\n",
-    );
-    let share = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+    let mut table = String::from("| learner | mean F1 | pooled F1 | precision | recall |");
+    let mut rule = String::from("|---|---|---|---|---|");
+    if let Some(test) = outcome.tests.first() {
+        let _ = write!(table, " {} less this one |", text(&test.learner));
+        rule.push_str("---|");
+    }
+    let _ = write!(table, "\n{rule}\n");
     for series in &outcome.series {
-        let Some(point) = series.points.first() else { continue };
-        let test = outcome.tests.iter().find(|test| test.against == series.learner);
-        let tested = test.map_or("–".to_owned(), |test| {
-            format!("{} by {:+.3}, {}", text(&test.learner), test.difference, p_value(test.p_value))
-        });
-        let _ = writeln!(
-            table,
-            "| {} | {} | {:.3} | {} | {} | {tested} |",
-            text(&series.learner),
-            interval(point),
-            point.pooled,
-            share(point.precision),
-            share(point.recall),
-        );
+        if let Some(point) = series.points.first() {
+            table.push_str(&learner_row(outcome, series, point));
+        }
     }
     table
+}
+
+fn learner_row(outcome: &Outcome, series: &Series, point: &Point) -> String {
+    let share = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+    let mut row = format!(
+        "| {} | {} | {:.3} | {} | {} |",
+        text(&series.learner),
+        interval(point),
+        point.pooled,
+        share(point.precision),
+        share(point.recall),
+    );
+    if !outcome.tests.is_empty() {
+        let test = outcome.tests.iter().find(|test| test.against == series.learner);
+        let told = test.map_or("–".to_owned(), |test| {
+            format!("{:+.3}, {}", test.difference, p_value(test.p_value))
+        });
+        let _ = write!(row, " {told} |");
+    }
+    row.push('\n');
+    row
 }
 
 /// Names are data: they must not end a table cell or begin a tag.

@@ -21,7 +21,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use datasets::{Dataset, Simulated};
+pub(crate) use datasets::Dataset;
 pub(crate) use errors::read_errors;
 pub(crate) use outcome::Outcome;
 pub(crate) use results::write;

@@ -13,8 +13,7 @@ pub(super) fn sentence(outcome: &Outcome) -> String {
         (Measure::F1, true) => swept(outcome),
         (Measure::F1, false) => ranked(outcome),
     };
-    let mut parts: Vec<String> = parts.into_iter().collect();
-    parts.extend(tested(&outcome.tests));
+    let parts: Vec<String> = parts.into_iter().chain(tested(&outcome.tests)).collect();
     parts.join(" ")
 }
 
@@ -26,53 +25,64 @@ fn at(point: &Point) -> String {
     point.x.map_or(String::new(), |x| x.to_string())
 }
 
+/// "As the spread of delays goes from 0.25 to 5": the swept setting without its unit.
+fn course(outcome: &Outcome, first: &Point, last: &Point) -> String {
+    let setting = outcome.sweep.as_deref().unwrap_or("setting");
+    let setting = setting.split(" (").next().unwrap_or_default();
+    format!("As the {setting} goes from {} to {},", at(first), at(last))
+}
+
 fn kept(outcome: &Outcome) -> Option<String> {
     let (first, last) = ends(outcome.series.first()?)?;
     let percent = |point: &Point| format!("{:.0} %", 100.0 * point.pooled);
     Some(format!(
-        "Naive alignment keeps {} of the true positives at {} and {} at {}.",
+        "{} the share of true positives that naive alignment keeps goes from {} to {}.",
+        course(outcome, first, last),
         percent(first),
-        at(first),
         percent(last),
-        at(last),
     ))
 }
 
-/// The far end of the sweep, and who is best there; for one learner from where to where it goes.
+/// How ours moves over the sweep, everybody at the end that is harder for it, and how often it is
+/// the best.
 fn swept(outcome: &Outcome) -> Option<String> {
-    let score = |series: &Series| series.points.last().map(|last| last.mean.mean);
-    let at_end: Vec<String> = outcome
-        .series
-        .iter()
-        .filter_map(|series| Some(format!("{} {:.2}", series.learner, score(series)?)))
-        .collect();
     let ours = outcome.series.iter().find(|series| series.role == Role::Ours)?;
     let (first, last) = ends(ours)?;
+    let is_last = last.mean.mean <= first.mean.mean;
+    let (hard, place) = if is_last { (last, ours.points.len() - 1) } else { (first, 0) };
+    let scores: Vec<String> = outcome
+        .series
+        .iter()
+        .map(|series| format!("{} {:.2}", series.learner, series.points[place].mean.mean))
+        .collect();
     let moved = format!(
-        "From {} to {}, F1 of {} goes from {:.2} to {:.2}; at {} it is {}.",
-        at(first),
-        at(last),
+        "{} F1 of {} goes from {:.2} to {:.2}; at {} the scores are {}.",
+        course(outcome, first, last),
         ours.learner,
         first.mean.mean,
         last.mean.mean,
-        at(last),
-        at_end.join(", "),
+        at(hard),
+        scores.join(", "),
     );
-    let rivals = |series: &&Series| series.role == Role::Baseline;
-    if !outcome.series.iter().any(|series| rivals(&series)) {
-        return Some(moved);
-    }
-    let wins = (0..ours.points.len())
-        .filter(|&k| {
-            let beaten = |rival: &Series| rival.points[k].mean.mean < ours.points[k].mean.mean;
-            outcome.series.iter().filter(rivals).all(beaten)
-        })
-        .count();
+    Some(match leads(outcome, ours) {
+        Some(leads) => format!("{moved} {leads}"),
+        None => moved,
+    })
+}
+
+/// At how many settings ours is above all others that learn from stamps; `None` without others.
+fn leads(outcome: &Outcome, ours: &Series) -> Option<String> {
+    let rivals: Vec<&Series> =
+        outcome.series.iter().filter(|series| series.role == Role::Baseline).collect();
+    let is_ahead = |k: &usize| {
+        rivals.iter().all(|rival| rival.points[*k].mean.mean < ours.points[*k].mean.mean)
+    };
     let of = ours.points.len();
-    Some(format!(
-        "{moved} {} is the best of those that learn from stamps at {wins} of {of} settings.",
-        ours.learner
-    ))
+    let wins = (0..of).filter(is_ahead).count();
+    (!rivals.is_empty()).then(|| {
+        let name = &ours.learner;
+        format!("{name} is ahead of all others that learn from stamps at {wins} of {of} settings.")
+    })
 }
 
 fn ranked(outcome: &Outcome) -> Option<String> {
@@ -87,25 +97,24 @@ fn ranked(outcome: &Outcome) -> Option<String> {
     (!listed.is_empty()).then(|| format!("From best to worst by mean F1: {}.", listed.join(", ")))
 }
 
-/// How the tests came out, where they are few enough to be told one by one.
-fn tested(tests: &[Test]) -> Vec<String> {
+/// How the tests came out, one by one; `None` where there are none.
+fn tested(tests: &[Test]) -> Option<String> {
     let tell = |test: &Test| {
         let way = if test.difference < 0.0 { "below" } else { "above" };
         let verdict = if test.p_value < SIGNIFICANT { "significant" } else { "not significant" };
-        let setting = test.x.map_or(String::new(), |x| format!("at {x} "));
+        let setting = test.x.map_or(String::new(), |x| format!(" at {x}"));
         format!(
-            "{setting}{} is {:.3} {way} {} ({}, {verdict})",
+            "{}{setting} is {:.3} {way} {} ({}, {verdict})",
             test.learner,
             test.difference.abs(),
             test.against,
             p_value(test.p_value),
         )
     };
-    let Some(first) = tests.first() else { return Vec::new() };
+    let first = tests.first()?;
     let told: Vec<String> = tests.iter().map(tell).collect();
-    let correction = format!("paired t-tests, Bonferroni over {}", first.comparisons);
-    let joined = told.join("; ");
-    vec![format!("{joined} ({correction}).")]
+    let correction = format!("paired t-tests over folds, Bonferroni over {}", first.comparisons);
+    Some(format!("{} ({correction}).", told.join("; ")))
 }
 
 /// A p-value in as many digits as matter, and a small one as a bound.

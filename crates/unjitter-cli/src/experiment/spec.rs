@@ -134,8 +134,8 @@ impl Over {
             Over::Delay => format!("mean delay ({unit})"),
             Over::OffsetSpread => format!("spread of offsets between sessions ({unit})"),
             Over::Pressed => "share of true events pressed".to_owned(),
-            Over::Extra => "extra presses per true event".to_owned(),
-            Over::Components => "components of the noise model".to_owned(),
+            Over::Extra => "number of extra presses per true event".to_owned(),
+            Over::Components => "number of components of the noise model".to_owned(),
         }
     }
 }

@@ -1,0 +1,125 @@
+//! Runs from end to end: interrupted, gone on with, quick.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::super::run::{RunOptions, run};
+use super::super::{Outcome, Step, write};
+use super::{TINY, dataset, parse};
+
+fn go_on(_: Step<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn options(work: Option<&std::path::Path>) -> RunOptions {
+    RunOptions {
+        work: work.map(Into::into),
+        command: "c".into(),
+        commit: "v".into(),
+        ..Default::default()
+    }
+}
+
+fn outcome(work: Option<&std::path::Path>) -> Outcome {
+    let found = run(&parse(TINY).unwrap(), &[dataset(4)], &options(work), &go_on).unwrap();
+    found.into_iter().next().unwrap()
+}
+
+#[test]
+fn interrupted_work_goes_on_and_ends_the_same() {
+    let whole = outcome(None);
+    let folder = tempfile::tempdir().unwrap();
+    let work = folder.path().join("work");
+    let (spec, data) = (parse(TINY).unwrap(), [dataset(4)]);
+    // 2 folds × (2 candidates × 2 inner folds + 1) at two spreads, and 2 fits of LR-H.
+    for stop_after in [1, 7, 15, 21] {
+        let watch = |step: Step<'_>| {
+            assert_eq!(step.total, 22);
+            assert!(step.done <= step.total && step.label.starts_with("tiny, made up: LR-"));
+            if step.done >= stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let error = run(&spec, &data, &options(Some(&work)), &watch).unwrap_err();
+        let cause = error.downcast_ref::<unjitter::Error>();
+        assert!(matches!(cause, Some(unjitter::Error::Interrupted { .. })), "{error:?}");
+    }
+    assert_eq!(std::fs::read_dir(&work).unwrap().count(), 3);
+    assert_eq!(outcome(Some(&work)), whole);
+}
+
+#[test]
+fn finished_cells_are_not_fitted_again() {
+    let folder = tempfile::tempdir().unwrap();
+    outcome(Some(folder.path()));
+    let sizes = || -> Vec<u64> {
+        let files = std::fs::read_dir(folder.path()).unwrap();
+        files.map(|file| file.unwrap().metadata().unwrap().len()).collect()
+    };
+    let before = sizes();
+    let steps = AtomicUsize::new(0);
+    let count = |_: Step<'_>| {
+        steps.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    run(&parse(TINY).unwrap(), &[dataset(4)], &options(Some(folder.path())), &count).unwrap();
+    assert_eq!((sizes(), steps.into_inner()), (before, 22));
+}
+
+#[test]
+fn a_spoiled_journal_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    outcome(Some(folder.path()));
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        std::fs::write(file.unwrap().path(), "something else\n").unwrap();
+    }
+    let error = run(&parse(TINY).unwrap(), &[dataset(4)], &options(Some(folder.path())), &go_on);
+    let error = format!("{:#}", error.unwrap_err());
+    assert!(error.contains("delete it, or choose another work folder"), "{error}");
+    assert!(error.contains(".jsonl"), "{error}");
+}
+
+#[test]
+fn quick_runs_end_to_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let spec = parse(TINY).unwrap();
+    let options = RunOptions { quick: true, ..options(None) };
+    let found = run(&spec, &[dataset(4)], &options, &go_on).unwrap();
+    let page = std::fs::read_to_string(write(&found, folder.path()).unwrap()).unwrap();
+    assert!(page.contains("Quick version. 4 sessions, 240 instances, 28 positive"), "{page}");
+    assert!(folder.path().join("results/tiny.made-up.svg").is_file());
+    let [ours, ceiling] = &found[0].series[..] else { panic!("{found:?}") };
+    assert_eq!((ours.points.len(), ours.points[0].x), (1, Some(1.0)));
+    // The feature gives events away: both learn it, from stamps or from labels.
+    assert!(ours.points[0].pooled > 0.9 && ceiling.points[0].pooled > 0.9, "{found:?}");
+}
+
+#[test]
+fn quick_takes_the_first_sessions() {
+    let text = TINY.replacen("[quick]", "[quick]\nsessions = 2", 1);
+    let options = RunOptions { quick: true, ..options(None) };
+    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options, &go_on).unwrap();
+    assert_eq!(found[0].dataset.sessions, 2);
+}
+
+#[test]
+fn positives_are_lost_as_delays_spread() {
+    let text = TINY.split("[[learners]]").next().unwrap();
+    let text = text.replacen("compare = \"LR-M\"", "measure = \"kept\"", 1);
+    let text = text.replacen("0.5, 2.0", "0.01, 0.5, 3.0", 1);
+    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+    let points = &found[0].series[0].points;
+    let kept: Vec<f64> = points.iter().map(|point| point.pooled).collect();
+    assert_eq!(kept[0], 1.0);
+    assert!(kept[0] > kept[1] && kept[1] > kept[2], "{kept:?}");
+    assert_eq!(points[0].folds.len(), 4);
+}
+
+#[test]
+fn recorded_errors_replace_the_tails() {
+    let text = TINY.split("[[learners]]").next().unwrap();
+    let text = text.replacen("compare = \"LR-M\"", "measure = \"kept\"", 1);
+    // Errors of exactly one spread: at half a spacing on either side nothing is left in place.
+    let errors = Some(vec![0.2, -0.2]);
+    let options = RunOptions { errors, ..options(None) };
+    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options, &go_on).unwrap();
+    assert_eq!(found[0].series[0].points[1].pooled, 0.0);
+}
