@@ -27,7 +27,7 @@ pub(super) fn figure(outcome: &Outcome) -> String {
         None => bars(&Bars {
             title,
             score_label: score.to_owned(),
-            range: Some((0.0, 1.0)),
+            range,
             bars: outcome.series.iter().filter_map(bar).collect(),
         }),
     }

@@ -23,7 +23,6 @@ mod tests;
 
 pub(crate) use datasets::Dataset;
 pub(crate) use errors::read_errors;
-pub(crate) use outcome::Outcome;
 pub(crate) use results::write;
 pub(crate) use run::{RunOptions, Step, run};
 pub(crate) use spec::Spec;

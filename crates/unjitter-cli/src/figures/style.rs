@@ -27,33 +27,29 @@ const DASHES: [Option<(f64, f64)>; 4] =
 const MARKERS: [Marker; 6] =
     [Marker::Dot, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Ring, Marker::Cross];
 
-/// A look for each name. The paper's learners keep their colours from figure to figure, as long as
-/// no two in the same figure ask for the same one.
+/// A look for each name. The paper's learners have their own colours in every figure; others take
+/// those that are left.
 pub(super) fn styles<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Style> {
-    let mut used: Vec<&str> = Vec::new();
-    names
-        .enumerate()
-        .map(|(k, name)| {
-            let free = |colour: &&&str| !used.contains(colour);
-            let colour = Some(usual(name))
-                .filter(|colour| !used.contains(colour))
-                .or_else(|| COLOURS.iter().find(free).copied())
-                .unwrap_or(COLOURS[k % COLOURS.len()]);
-            used.push(colour);
-            Style { colour, dash: DASHES[k % DASHES.len()], marker: MARKERS[k % MARKERS.len()] }
-        })
-        .collect()
+    let names: Vec<&str> = names.collect();
+    let mut used: Vec<&str> = names.iter().filter_map(|name| own(name)).collect();
+    let mut look = |(k, name): (usize, &&str)| {
+        let free = || COLOURS.into_iter().find(|colour| !used.contains(colour));
+        let colour = own(name).or_else(free).unwrap_or(COLOURS[k % COLOURS.len()]);
+        used.push(colour);
+        Style { colour, dash: DASHES[k % DASHES.len()], marker: MARKERS[k % MARKERS.len()] }
+    };
+    names.iter().enumerate().map(&mut look).collect()
 }
 
-fn usual(name: &str) -> &'static str {
-    match name.rsplit('-').next() {
-        Some("M") => BLUE,
-        Some("MI") => ORANGE,
-        Some("N") => VERMILION,
-        Some("H") => BLACK,
-        Some("D") => GREEN,
-        Some("S") => PURPLE,
-        _ => BLUE,
+fn own(name: &str) -> Option<&'static str> {
+    match name {
+        "LR-M" => Some(BLUE),
+        "MI" => Some(ORANGE),
+        "LR-N" | "naive alignment" => Some(VERMILION),
+        "LR-H" => Some(BLACK),
+        "LR-D" => Some(GREEN),
+        "LR-S" => Some(PURPLE),
+        _ => None,
     }
 }
 

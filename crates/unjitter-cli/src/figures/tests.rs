@@ -124,6 +124,19 @@ fn the_same_numbers_give_the_same_text() {
 }
 
 #[test]
+fn the_papers_learners_keep_their_colours() {
+    let colours = |names: &[&str]| -> Vec<&str> {
+        style::styles(names.iter().copied()).iter().map(|style| style.colour).collect()
+    };
+    assert_eq!(colours(&["LR-H", "LR-M"]), [palette::BLACK, palette::BLUE]);
+    let five = colours(&["KLR-M", "NN-M", "LR-M", "NN-H", "LR-H"]);
+    assert_eq!((five[2], five[4]), (palette::BLUE, palette::BLACK));
+    let distinct: std::collections::BTreeSet<&str> = five.iter().copied().collect();
+    assert_eq!(distinct.len(), 5);
+    assert_eq!(colours(&["x"; 12]).len(), 12);
+}
+
+#[test]
 fn series_differ_in_more_than_colour() {
     let curve = |name: &str, y| Curve {
         name: name.into(),

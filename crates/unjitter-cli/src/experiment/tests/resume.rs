@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::super::outcome::Outcome;
 use super::super::run::{RunOptions, run};
-use super::super::{Outcome, Step, write};
+use super::super::{Step, write};
 use super::{TINY, dataset, parse};
 
 fn go_on(_: Step<'_>) -> ControlFlow<()> {
