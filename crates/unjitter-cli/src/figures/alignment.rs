@@ -57,7 +57,8 @@ pub(crate) fn alignment(data: &Alignment) -> String {
         frame.axes("", &data.x_label, "probability");
         canvas.text(&data.title, (left, 20.0), super::frame::TITLE, INK, Anchor::Left);
         instances(&frame, data);
-        data.stamps.iter().for_each(|stamp| arc(&frame, stamp));
+        let finite = |stamp: &&AlignmentStamp| stamp.time.is_finite() && stamp.instance.is_finite();
+        data.stamps.iter().filter(finite).for_each(|stamp| arc(&frame, stamp));
         legend(canvas, left);
     })
 }
@@ -109,12 +110,12 @@ fn legend(canvas: &Canvas<'_>, left: f64) {
     canvas.fill(&[(left, y - 4.0), (left + 10.0, y - 4.0), (left + 5.0, y + 5.0)], ORANGE, 1.0);
     text("stamp, and where it belongs", 16.0);
     for (dx, dy) in [(4.0, 4.0), (4.0, -4.0)] {
-        let x = left + 204.0;
+        let x = left + 218.0;
         canvas.line(&[(x - dx, y - dy), (x + dx, y + dy)], Pen::new(VERMILION, 2.0));
     }
-    text("probably spurious", 216.0);
-    diamond(canvas, (left + 344.0, y));
-    text("true event", 356.0);
-    canvas.rectangle((left + 442.0, y - 6.0), (left + 450.0, y + 5.0), BLUE, 0.75);
-    text("instance", 458.0);
+    text("probably spurious", 230.0);
+    diamond(canvas, (left + 366.0, y));
+    text("true event", 378.0);
+    canvas.rectangle((left + 468.0, y - 6.0), (left + 476.0, y + 5.0), BLUE, 0.75);
+    text("instance", 484.0);
 }

@@ -43,7 +43,7 @@ pub(crate) fn bars(data: &Bars) -> String {
     let left = names.fold(40.0, f64::max) + 24.0;
     let (right, top) = (left + 440.0, 44.0);
     let bottom = top + ROW * data.bars.len().max(1) as f64;
-    let size = ((right + 130.0) as u32, (bottom + 52.0) as u32);
+    let size = ((right + 150.0) as u32, (bottom + 52.0) as u32);
     draw(size, &data.title, |canvas| {
         let values = data
             .bars

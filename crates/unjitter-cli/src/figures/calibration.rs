@@ -29,7 +29,9 @@ pub(crate) struct CalibrationBin {
 pub(crate) fn calibration(data: &Calibration) -> String {
     let (left, side, top) = (64.0, 340.0, 44.0);
     let (right, bottom) = (left + side, top + side);
-    let (strip_top, strip_bottom) = (bottom + 24.0, bottom + 94.0);
+    let (strip_top, strip_bottom) = (bottom + 30.0, bottom + 100.0);
+    let finite = |bin: &&CalibrationBin| bin.predicted.is_finite() && bin.observed.is_finite();
+    let bins: Vec<CalibrationBin> = data.bins.iter().filter(finite).copied().collect();
     draw(((right + 24.0) as u32, (strip_bottom + 52.0) as u32), &data.title, |canvas| {
         let (x, y) = (Axis::exactly(0.0, 1.0), Axis::exactly(0.0, 1.0));
         let frame = Frame { canvas, x, y, left, right, top, bottom };
@@ -39,27 +41,22 @@ pub(crate) fn calibration(data: &Calibration) -> String {
         let (x, y) = (left + 12.0, top + 16.0);
         canvas.line(&[(x, y), (x + 26.0, y)], Pen::new(MUTED, 1.2).dashed(Some((5.0, 4.0))));
         canvas.text("perfect", (x + 32.0, y), TEXT, MUTED, Anchor::Left);
-        let finite = |bin: &&CalibrationBin| bin.predicted.is_finite() && bin.observed.is_finite();
-        let places: Vec<_> = data
-            .bins
-            .iter()
-            .filter(finite)
-            .map(|bin| frame.place(bin.predicted, bin.observed))
-            .collect();
+        let place = |bin: &CalibrationBin| frame.place(bin.predicted, bin.observed);
+        let places: Vec<_> = bins.iter().map(place).collect();
         canvas.line(&places, Pen::new(BLUE, 1.8));
         places.iter().for_each(|&place| canvas.dot(place, 4.0, BLUE, 1.0));
-        counts(canvas, data, (left, right), (strip_top, strip_bottom));
+        counts(canvas, &bins, (left, right), (strip_top, strip_bottom));
     })
 }
 
-fn counts(canvas: &Canvas<'_>, data: &Calibration, across: (f64, f64), down: (f64, f64)) {
-    let most = data.bins.iter().map(|bin| bin.count).max().unwrap_or(1).max(10) as f64;
+fn counts(canvas: &Canvas<'_>, bins: &[CalibrationBin], across: (f64, f64), down: (f64, f64)) {
+    let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1).max(10) as f64;
     let (x, y) = (Axis::exactly(0.0, 1.0), Axis::exactly(0.0, most.log10()));
     let (left, right) = across;
     let frame = Frame { canvas, x, y, left, right, top: down.0, bottom: down.1 };
     frame.across_axis("predicted probability");
     let middle = 0.5 * (down.0 + down.1);
-    canvas.text("instances", (left - 44.0, middle), TEXT, INK, Anchor::Upwards);
+    canvas.text("instances", (left - 48.0, middle), TEXT, INK, Anchor::Upwards);
     for power in 0..=most.log10() as i32 {
         let label = format!("{:.0}", 10f64.powi(power));
         canvas.text(
@@ -70,7 +67,7 @@ fn counts(canvas: &Canvas<'_>, data: &Calibration, across: (f64, f64), down: (f6
             Anchor::Right,
         );
     }
-    for bin in data.bins.iter().filter(|bin| bin.count > 0 && bin.predicted.is_finite()) {
+    for bin in bins.iter().filter(|bin| bin.count > 0) {
         let (x, y) = frame.place(bin.predicted, (bin.count as f64).log10());
         canvas.rectangle((x - 6.0, y.min(down.1 - 2.0)), (x + 6.0, down.1), BLUE, 0.55);
     }

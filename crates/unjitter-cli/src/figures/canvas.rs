@@ -11,6 +11,9 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// Drawn units per pixel shown.
 const SCALE: f64 = 10.0;
 
+/// The back end writes sizes divided by this.
+const FONT_FACTOR: f64 = 1.24;
+
 /// A place, in pixels from the upper left corner.
 pub(super) type Place = (f64, f64);
 
@@ -132,7 +135,7 @@ impl<'a> Canvas<'a> {
             Anchor::Centre | Anchor::Upwards => HPos::Center,
             Anchor::Right => HPos::Right,
         };
-        let font = ("sans-serif", f64::from(drawn(size))).into_font();
+        let font = ("sans-serif", FONT_FACTOR * f64::from(drawn(size))).into_font();
         let font = match anchor {
             Anchor::Upwards => font.transform(FontTransform::Rotate270),
             _ => font,

@@ -43,7 +43,7 @@ impl Frame<'_, '_> {
             self.canvas.text(label, (self.left - 8.0, y), TEXT, MUTED, Anchor::Right);
         }
         let middle = 0.5 * (self.top + self.bottom);
-        self.canvas.text(y_label, (self.left - 44.0, middle), TEXT, INK, Anchor::Upwards);
+        self.canvas.text(y_label, (self.left - 48.0, middle), TEXT, INK, Anchor::Upwards);
         self.title(title);
     }
 

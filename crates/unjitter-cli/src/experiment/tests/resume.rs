@@ -48,6 +48,20 @@ fn interrupted_work_goes_on_and_ends_the_same() {
 }
 
 #[test]
+fn tests_are_paired_by_fold_and_corrected_for_their_number() {
+    let outcome = outcome(None);
+    let [ours, ceiling] = &outcome.series[..] else { panic!("{outcome:?}") };
+    assert_eq!(outcome.tests.len(), 2);
+    for (k, test) in outcome.tests.iter().enumerate() {
+        let (a, b) = (&ours.points[k].folds, &ceiling.points[k].folds);
+        let plain = unjitter::evaluation::paired_t_test(a, b).unwrap();
+        assert_eq!((test.x, test.comparisons), (ours.points[k].x, 2));
+        assert_eq!(test.p_value, (2.0 * plain.p_value).min(1.0));
+        assert_eq!(test.difference, plain.mean_difference);
+    }
+}
+
+#[test]
 fn finished_cells_are_not_fitted_again() {
     let folder = tempfile::tempdir().unwrap();
     outcome(Some(folder.path()));
