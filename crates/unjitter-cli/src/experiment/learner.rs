@@ -1,6 +1,7 @@
 //! A learner of an experiment, and the grid of candidates it stands for.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use unjitter::baselines::{
     DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear,
 };
@@ -19,7 +20,7 @@ pub(crate) struct LearnerSpec {
     /// Its name in tables; by default the paper's.
     pub name: Option<String>,
     /// Its classifier.
-    #[serde(default = "logistic")]
+    #[serde(default = "logistic", deserialize_with = "all_heard")]
     pub classifier: ClassifierSpec,
     /// Noise model, of `imprecise` only; by default Gaussian.
     pub noise: Option<Noise>,
@@ -41,6 +42,20 @@ pub(crate) struct LearnerSpec {
 
 fn logistic() -> ClassifierSpec {
     ClassifierSpec::Logistic
+}
+
+/// A classifier with no setting but its own: the library itself overlooks what it does not know.
+fn all_heard<'de, D: Deserializer<'de>>(input: D) -> Result<ClassifierSpec, D::Error> {
+    let found = toml::Table::deserialize(input)?;
+    let classifier = ClassifierSpec::deserialize(found.clone()).map_err(D::Error::custom)?;
+    let heard = toml::Table::try_from(&classifier).map_err(D::Error::custom)?;
+    match found.keys().find(|key| !heard.contains_key(*key)) {
+        Some(key) => {
+            let name = classifier.name();
+            Err(D::Error::custom(format!("unknown field `{key}` of a {name} classifier")))
+        }
+        None => Ok(classifier),
+    }
 }
 
 fn one() -> Vec<f64> {

@@ -120,7 +120,7 @@ fn tested(tests: &[Test]) -> Option<String> {
 /// A p-value in as many digits as matter, and a small one as a bound.
 pub(super) fn p_value(p: f64) -> String {
     match p {
-        _ if p < 1e-4 => "p < 0.0001".to_owned(),
+        _ if p < 1e-4 => "p below 0.0001".to_owned(),
         _ if p < 0.01 => format!("p = {p:.4}"),
         _ => format!("p = {p:.2}"),
     }

@@ -11,6 +11,8 @@ mod calibration;
 mod canvas;
 mod curves;
 mod delays;
+#[cfg(test)]
+mod examples;
 mod frame;
 mod labels;
 mod precision_recall;

@@ -13,5 +13,4 @@ pub(crate) use detector::log_odds;
 pub use parts::{BoundCounts, BoundNoise, Parts};
 pub use posterior::{Posterior, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};
-pub(crate) use spec::no_settings;
 pub use spec::{Frozen, Model};

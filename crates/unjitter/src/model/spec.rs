@@ -1,6 +1,6 @@
 //! What to fit: a choice of parts, priors and parameters to hold still.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::classifier::ClassifierSpec;
 use super::counts::Counts;
@@ -94,35 +94,5 @@ impl Model {
             }
         }
         Ok(frozen)
-    }
-}
-
-/// Reads the settings of a kind that has none. Without this, serde would let any field pass there,
-/// and `{"kind": "gaussian", "components": 3}` would quietly lose its number.
-pub(crate) fn no_settings<'de, D: Deserializer<'de>>(
-    input: D,
-) -> std::result::Result<(), D::Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct NoSettings {}
-    NoSettings::deserialize(input).map(|NoSettings {}| ())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_setting_is_lost_quietly() {
-        let read = |text: &str| serde_json::from_str::<ClassifierSpec>(text);
-        assert_eq!(read(r#"{"kind": "logistic"}"#).unwrap(), ClassifierSpec::Logistic);
-        for stray in [
-            r#"{"kind": "logistic", "hidden": [8]}"#,
-            r#"{"kind": "kernel", "landmark": 300}"#,
-            r#"{"kind": "mlp", "hidden": [8], "activation": "tanh", "depth": 2}"#,
-        ] {
-            let error = read(stray).unwrap_err().to_string();
-            assert!(error.contains("unknown field"), "{stray}: {error}");
-        }
     }
 }

@@ -42,7 +42,12 @@ fn mistakes_name_file_line_and_what_was_expected() {
         ("restarts = 0", "bag_size = [2]", "line 18: learners.0.bag_size has no meaning"),
         ("restarts = 0", "noise = {kind = \"gaussian\", k = 2}", "line 18"),
         ("restarts = 0", "optimiser = {tolerance = 1}", "line 18"),
-        ("restarts = 0", "classifier = {kind = \"logistic\", hidden = [2]}", "line 18"),
+        (
+            "restarts = 0",
+            "classifier = {kind = \"logistic\", hidden = [2]}",
+            "line 18, column 14: unknown field `hidden` of a logistic classifier",
+        ),
+        ("restarts = 0", "classifier = {kind = \"kernel\", landmark = 2}", "field `landmark`"),
         ("seeds = [0]", "seeds = []", "line 4: seeds is empty, expected at least one"),
         ("values = [0.5, 2.0]", "values = [2.0, 0.5]", "line 13: sweep.values.1 is 0.5, expected"),
         ("compare = \"LR-M\"", "compare = \"MI\"", "line 5: compare is \"MI\", expected one of"),

@@ -1,0 +1,137 @@
+//! An example of every figure, to be looked at: set `UNJITTER_FIGURES` to a folder and run the tests.
+
+use super::*;
+
+const LEARNERS: [&str; 4] = ["LR-M", "LR-N", "MI", "LR-H"];
+
+#[test]
+fn examples_for_the_eye() {
+    let Some(folder) = std::env::var_os("UNJITTER_FIGURES") else { return };
+    let examples = [
+        ("curves", curves_example()),
+        ("curves_over_names", curves_over_names_example()),
+        ("bars", bars_example()),
+        ("precision_recall", precision_recall_example()),
+        ("calibration", calibration_example()),
+        ("delays", delays_example()),
+        ("alignment", alignment_example()),
+    ];
+    for (name, svg) in examples {
+        let path = std::path::Path::new(&folder).join(name).with_extension("svg");
+        std::fs::write(path, svg).unwrap();
+    }
+}
+
+/// A made-up score of the k-th learner at a spread x.
+fn level(k: usize, x: f64) -> f64 {
+    [0.88 - 0.01 * x, 0.9 * (-0.5 * x).exp(), 0.9 - 0.1 * x, 0.885][k]
+}
+
+fn curve(k: usize, settings: &[f64]) -> Curve {
+    let dot = |&x: &f64| {
+        let y = level(k, x);
+        CurveDot { x, y, low: y - 0.04, high: y + 0.04 }
+    };
+    Curve { name: LEARNERS[k].into(), points: settings.iter().map(dot).collect() }
+}
+
+fn curves_example() -> String {
+    curves(&Curves {
+        title: "mpuff: F1 as stamps get sloppier".into(),
+        x_label: "spread of delays (median spacings)".into(),
+        y_label: "F1, mean over folds and seeds".into(),
+        y_range: Some((0.0, 1.0)),
+        curves: (0..4).map(|k| curve(k, &[0.25, 0.5, 1.0, 2.0, 3.0, 5.0])).collect(),
+        ..Curves::default()
+    })
+}
+
+fn curves_over_names_example() -> String {
+    curves(&Curves {
+        title: "Number of components".into(),
+        x_label: "components".into(),
+        y_label: "F1".into(),
+        categories: ["1", "2", "3", "4"].map(String::from).to_vec(),
+        curves: vec![curve(0, &[0.0, 1.0, 2.0, 3.0])],
+        ..Curves::default()
+    })
+}
+
+fn bars_example() -> String {
+    let bar = |k: usize| {
+        let value = level(k, 2.0);
+        let fold = |j: u32| value + 0.1 * (1.7 * f64::from(j)).sin();
+        let (name, folds) = (LEARNERS[k].into(), (0..20).map(fold).collect());
+        Bar { name, value, low: value - 0.05, high: value + 0.05, folds }
+    };
+    bars(&Bars {
+        title: "mpuff: human-like errors".into(),
+        score_label: "F1".into(),
+        range: Some((0.0, 1.0)),
+        bars: (0..4).map(bar).collect(),
+    })
+}
+
+fn precision_recall_example() -> String {
+    let one = |k: usize| {
+        let at = |recall: f64| (recall, 1.0 - (0.2 + 0.2 * k as f64) * recall.powi(3));
+        PrecisionRecallCurve {
+            name: LEARNERS[k].into(),
+            points: (1..=40).map(|j| at(f64::from(j) / 40.0)).collect(),
+            used: Some(at(0.8)),
+        }
+    };
+    let title = "Precision and recall".into();
+    precision_recall(&PrecisionRecall { title, curves: (0..4).map(one).collect() })
+}
+
+fn calibration_example() -> String {
+    let bin = |(predicted, observed, count)| CalibrationBin { predicted, observed, count };
+    let bins = [
+        (0.02, 0.01, 3000),
+        (0.15, 0.1, 120),
+        (0.3, 0.36, 40),
+        (0.52, 0.5, 22),
+        (0.75, 0.8, 31),
+        (0.97, 0.95, 150),
+    ];
+    calibration(&Calibration { title: "Calibration".into(), bins: bins.map(bin).to_vec() })
+}
+
+fn delays_example() -> String {
+    // Sums of three fractions are nearly bell-shaped.
+    let delay = |k: i32| {
+        let u = 0.618_033_9 * f64::from(k);
+        2.0 * (u.fract() + (3.1 * u).fract() + (7.7 * u).fract() - 1.5) + 0.4
+    };
+    let bell = |x: f64| (x, (-0.5 * (x - 0.4).powi(2)).exp() / 2.5066);
+    delays(&Delays {
+        title: "Delays of the stamps".into(),
+        x_label: "stamp − instance (s)".into(),
+        delays: (0..179).map(delay).chain([9.0]).map(|delay| (delay, 1.0)).collect(),
+        density: (0..=120).map(|k| bell(f64::from(k) / 15.0 - 4.0)).collect(),
+    })
+}
+
+fn alignment_example() -> String {
+    let instance = |k: i32| {
+        let is_true = k % 11 == 5;
+        let probability = if is_true { 0.93 } else { 0.05 + 0.1 * f64::from(k).sin().abs() };
+        AlignmentInstance { time: 3.9 * f64::from(k), probability, is_true }
+    };
+    let stamp = |(time, instance, is_spurious)| AlignmentStamp { time, instance, is_spurious };
+    let stamps = [
+        (16.0, 19.5, false),
+        (68.0, 62.4, false),
+        (90.0, 90.0, true),
+        (112.0, 105.3, false),
+        (146.0, 148.2, false),
+        (205.0, 191.1, false),
+    ];
+    alignment(&Alignment {
+        title: "session-03: where the stamps belong".into(),
+        x_label: "time (s)".into(),
+        instances: (0..60).map(instance).collect(),
+        stamps: stamps.map(stamp).to_vec(),
+    })
+}
