@@ -66,10 +66,13 @@ fn options(args: &ExperimentArgs, file: &Path, spec: &Spec) -> anyhow::Result<Ru
         (None, None) => None,
     };
     let quick = if args.quick { " --quick" } else { "" };
-    let from = args.errors.as_ref().map_or(String::new(), |path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        format!(" --errors {name}")
-    });
+    let mut from = String::new();
+    if let Some(path) = &args.errors {
+        from += &format!(" --errors {}", path.file_name().unwrap_or_default().to_string_lossy());
+    }
+    if let Some(column) = &args.errors_column {
+        from += &format!(" --errors-column {column}");
+    }
     Ok(RunOptions {
         quick: args.quick,
         work: Some(args.work.clone().unwrap_or_else(|| args.out.join(".work"))),

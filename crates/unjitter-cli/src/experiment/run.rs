@@ -59,7 +59,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<Vec<Outcome>> {
     let mut spec = spec.quick(options.quick);
     if let Some(errors) = &options.errors {
-        spec.annotator.tails = Tails::Recorded { errors: errors.clone() };
+        draw_from(errors, &mut spec);
     }
     let kept = |dataset: &Dataset| match spec.quick.sessions.filter(|_| options.quick) {
         Some(count) => Dataset {
@@ -85,6 +85,18 @@ pub(crate) fn run(
         finish(&spec, dataset, series, options)
     };
     datasets.iter().zip(&plans).map(outcome).collect()
+}
+
+/// Replaces the shape of the delays, and says so: these are other results than those of the file.
+fn draw_from(errors: &[f64], spec: &mut Spec) {
+    spec.annotator.tails = Tails::Recorded { errors: errors.to_vec() };
+    spec.name.push_str("-recorded");
+    let note = format!(
+        "Here delays are drawn from {} recorded errors instead, bias and tails as they are, scaled \
+         to the same spread.",
+        errors.len()
+    );
+    spec.about = format!("{}\n\n{note}", spec.about.trim());
 }
 
 /// What is kept of a cell.

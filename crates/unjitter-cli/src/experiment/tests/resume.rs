@@ -137,4 +137,6 @@ fn recorded_errors_replace_the_tails() {
     let options = RunOptions { errors, ..options(None) };
     let found = run(&parse(&text).unwrap(), &[dataset(4)], &options, &go_on).unwrap();
     assert_eq!(found[0].series[0].points[1].pooled, 0.0);
+    assert_eq!(found[0].name, "tiny-recorded");
+    assert!(found[0].about.contains("drawn from 2 recorded errors"), "{}", found[0].about);
 }
