@@ -2,31 +2,47 @@
 //!
 //! There is no mathematics here. Each verb is a file in `commands`; what they share is beside it.
 
+mod args;
 mod commands;
+mod config;
+mod console;
+mod evaluation_file;
 mod experiment;
-#[allow(dead_code, unused_imports, reason = "the report draws those that no experiment has")]
+mod failure;
 mod figures;
+mod gallery;
+mod input;
+mod inspection_text;
+mod interrupt;
+mod learners;
+mod model_args;
+mod model_file;
+mod output;
 mod palette;
 mod report;
 mod words;
 
-use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
-/// Learn precise event detectors from sloppy timestamps.
-#[derive(Debug, Parser)]
-#[command(version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
+use clap::{CommandFactory, FromArgMatches};
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Experiment(commands::experiment::ExperimentArgs),
-}
-
-fn main() -> anyhow::Result<()> {
-    match Cli::parse().command {
-        Command::Experiment(args) => commands::experiment::experiment(&args),
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
     }
+}
+
+fn run() -> anyhow::Result<()> {
+    let mut command = args::Cli::command();
+    command.build();
+    let arguments = config::expand(&command, std::env::args_os().collect())?;
+    // Clap prints its own errors, help and version, with their exit codes.
+    let matches = command.try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
+    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if let Some(threads) = cli.console.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+    }
+    interrupt::watch();
+    cli.verb.run(&cli.console)
 }

@@ -1,89 +1,148 @@
-//! `unjitter experiment FILE.toml…`: the paper's experiments, or your own.
+//! `unjitter experiment`: the paper's experiments, or your own, from a TOML file.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use unjitter::io::{Columns, Dataset as Read, DatasetFiles};
 
-use crate::experiment::{Dataset, RunOptions, Spec, Step, read_errors, run, write};
+use super::simulate::errors;
+use crate::console::Console;
+use crate::experiment::{Dataset, RunOptions, Spec, Step, run, write};
+use crate::failure::Mistake;
+use crate::input::ColumnArgs;
+use crate::interrupt;
 
-/// Run experiments, and write tables and figures.
-#[derive(Debug, Args)]
-pub(crate) struct ExperimentArgs {
-    /// Experiment files.
-    #[arg(required = true)]
+/// Run experiments: learners on annotators of every sloppiness
+///
+/// An experiment is a TOML file: which annotators, learners, datasets and seeds. Results go to
+/// RESULTS.md, with a figure and the numbers of each beside it; running one again changes its own
+/// sections only. Work that was interrupted goes on where it was.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Experiment {
+    /// Experiments
+    #[arg(required = true, value_name = "FILE.toml")]
     files: Vec<PathBuf>,
-    /// The small version of each.
+    /// The small version of each
     #[arg(long)]
     quick: bool,
-    /// Folder for RESULTS.md and results/.
-    #[arg(long, default_value = "experiments")]
-    out: PathBuf,
-    /// Folder of journals; beside the results by default.
-    #[arg(long)]
-    work: Option<PathBuf>,
-    /// CSV file of errors that people made, instead of the annotator's tails.
-    #[arg(long)]
+    /// A labelled dataset to run on instead of the simulated ones; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    data: Vec<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArgs,
+    /// A table of errors that people made, to draw delays from
+    #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
-    /// Column of that file.
-    #[arg(long, requires = "errors")]
-    errors_column: Option<String>,
-    /// Version of the program, for the record.
-    #[arg(long, default_value = env!("CARGO_PKG_VERSION"))]
+    /// The column of the errors
+    #[arg(long, value_name = "NAME", default_value = "error")]
+    error_column: String,
+    /// Folder for RESULTS.md and results/
+    #[arg(short, long, value_name = "FOLDER", default_value = "experiments")]
+    output: PathBuf,
+    /// Folder for unfinished work; .work in the output folder by default
+    #[arg(long, value_name = "FOLDER")]
+    work: Option<PathBuf>,
+    /// Write tables but no figure
+    #[arg(long)]
+    no_figure: bool,
+    /// What the results say they were made with; unfinished work of another is not gone on with
+    #[arg(long, value_name = "TEXT", default_value = env!("CARGO_PKG_VERSION"))]
     commit: String,
 }
 
-/// Runs every file in turn; results are written after each.
-pub(crate) fn experiment(args: &ExperimentArgs) -> anyhow::Result<()> {
-    for file in &args.files {
-        let spec = Spec::read(file)?;
-        let options = options(args, file, &spec)?;
-        let version = spec.quick(args.quick);
-        let datasets: Vec<Dataset> = version
-            .datasets
-            .iter()
-            .map(|simulated| simulated.dataset())
-            .collect::<Result<_, _>>()?;
-        let outcomes = run(&spec, &datasets, &options, &|step| {
-            report(step);
-            ControlFlow::Continue(())
-        })?;
-        eprintln!();
-        let page = write(&outcomes, &args.out)?;
-        println!("{}: {}", spec.name, page.display());
-    }
-    Ok(())
-}
-
-fn options(args: &ExperimentArgs, file: &Path, spec: &Spec) -> anyhow::Result<RunOptions> {
-    let errors = match (&args.errors, &spec.errors) {
-        (Some(path), _) => Some(read_errors(path, args.errors_column.as_deref())?),
-        (None, Some(of)) => {
-            let folder = file.parent().context("a file has a folder")?;
-            Some(read_errors(&folder.join(&of.file), of.column.as_deref())?)
+impl Experiment {
+    pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        let specs: Vec<Spec> =
+            self.files.iter().map(|file| Spec::read(file)).collect::<anyhow::Result<_>>()?;
+        let given = self.read_data()?;
+        let mut pages = Vec::new();
+        for (file, spec) in self.files.iter().zip(&specs) {
+            let datasets = match given.is_empty() {
+                true => spec.simulated(self.quick)?,
+                false => given.clone(),
+            };
+            let options = self.options(file, spec)?;
+            let outcomes = self.go(spec, &datasets, &options, console)?;
+            let page = write(&outcomes, &self.output)?;
+            console.note(&format!("{}: wrote {}", spec.name, page.display()));
+            pages.push(
+                serde_json::json!({ "experiment": spec.name, "page": page, "outcomes": outcomes }),
+            );
         }
-        (None, None) => None,
-    };
-    let quick = if args.quick { " --quick" } else { "" };
-    let mut from = String::new();
-    if let Some(path) = &args.errors {
-        from += &format!(" --errors {}", path.file_name().unwrap_or_default().to_string_lossy());
+        console.result(&pages, || format!("see {}", self.output.join("RESULTS.md").display()))
     }
-    if let Some(column) = &args.errors_column {
-        from += &format!(" --errors-column {column}");
-    }
-    Ok(RunOptions {
-        quick: args.quick,
-        work: Some(args.work.clone().unwrap_or_else(|| args.out.join(".work"))),
-        errors,
-        command: format!("unjitter experiment {}{quick}{from}", file.display()),
-        commit: args.commit.clone(),
-    })
-}
 
-fn report(step: Step<'_>) {
-    if step.done.is_multiple_of(50) || step.done == step.total {
-        eprint!("\r{:>6}/{} {:<70}", step.done, step.total, step.label);
+    fn read_data(&self) -> anyhow::Result<Vec<Dataset>> {
+        let columns: Columns = self.columns.columns();
+        let read = |folder: &PathBuf| {
+            let files = DatasetFiles { events: None, ..DatasetFiles::in_folder(folder)? };
+            let name =
+                folder.canonicalize()?.file_name().map(|name| name.to_string_lossy().into_owned());
+            let recordings = Read::read(&files, &columns, false)?.recordings;
+            Ok(Dataset { name: name.unwrap_or_default(), recordings })
+        };
+        self.data.iter().map(read).collect()
+    }
+
+    fn go(
+        &self,
+        spec: &Spec,
+        datasets: &[Dataset],
+        options: &RunOptions,
+        console: &Console,
+    ) -> anyhow::Result<Vec<crate::experiment::Outcome>> {
+        let bar = console.progress(&spec.name, 0);
+        let outcomes = run(spec, datasets, options, &|Step { done, total, label }| {
+            bar.set_length(total as u64);
+            bar.set_position(done as u64);
+            bar.set_message(label.to_owned());
+            interrupt::check()
+        });
+        bar.finish_and_clear();
+        outcomes.map_err(|error| match error.downcast_ref() {
+            Some(unjitter::Error::Interrupted { .. }) => {
+                Mistake::Interrupted("what is done is kept; run again to go on".to_owned()).into()
+            }
+            _ => error,
+        })
+    }
+
+    fn options(&self, file: &Path, spec: &Spec) -> anyhow::Result<RunOptions> {
+        let errors = match (&self.errors, &spec.errors) {
+            (Some(path), _) => Some(errors(path, &self.error_column)?),
+            (None, Some(of)) => {
+                let folder = file.parent().context("a file has a folder")?;
+                let column = of.column.as_deref().unwrap_or("error");
+                Some(errors(&folder.join(&of.file), column)?)
+            }
+            (None, None) => None,
+        };
+        Ok(RunOptions {
+            quick: self.quick,
+            work: Some(self.work.clone().unwrap_or_else(|| self.output.join(".work"))),
+            errors,
+            command: self.command(file),
+            commit: self.commit.clone(),
+            figure: !self.no_figure,
+        })
+    }
+
+    /// The command that gives these results anywhere: without this machine's folders.
+    fn command(&self, file: &Path) -> String {
+        let last =
+            |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut command = format!("unjitter experiment {}", file.display());
+        if self.quick {
+            command.push_str(" --quick");
+        }
+        for folder in &self.data {
+            command.push_str(&format!(" --data {}", last(folder)));
+        }
+        if let Some(path) = &self.errors {
+            command.push_str(&format!(" --errors {}", last(path)));
+            command.push_str(&format!(" --error-column {}", self.error_column));
+        }
+        command
     }
 }

@@ -1,3 +1,13 @@
-//! One file per command.
+//! One file per verb.
 
+pub(crate) mod align;
+pub(crate) mod demo;
+pub(crate) mod evaluate;
 pub(crate) mod experiment;
+pub(crate) mod featurize;
+pub(crate) mod fit;
+pub(crate) mod inspect;
+pub(crate) mod manual;
+pub(crate) mod predict;
+pub(crate) mod report;
+pub(crate) mod simulate;

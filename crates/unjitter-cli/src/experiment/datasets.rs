@@ -33,7 +33,7 @@ impl Simulated {
     }
 
     /// The recordings.
-    pub(crate) fn dataset(self) -> Result<Dataset> {
+    pub(super) fn dataset(self) -> Result<Dataset> {
         let (name, preset) = match self {
             Self::Mpuff => ("mpuff", Respiration::mpuff()),
             Self::Puffmarker => ("puffmarker", Respiration::puffmarker()),

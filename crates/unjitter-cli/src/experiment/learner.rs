@@ -2,14 +2,12 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use unjitter::baselines::{
-    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear,
-};
 use unjitter::evaluation::Contender;
-use unjitter::learning::{FitOptions, LbfgsOptions, Supervised};
-use unjitter::{ClassifierSpec, Model, Noise, Priors};
+use unjitter::learning::{FitOptions, LbfgsOptions};
+use unjitter::{ClassifierSpec, Model, Noise};
 
 use super::place::Mistake;
+use crate::learners::{Grid, Kind};
 
 /// One learner; lists are grids to choose from in each fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,31 +60,10 @@ fn one() -> Vec<f64> {
     vec![1.0]
 }
 
-/// Which learner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    /// All alignments: ours.
-    Imprecise,
-    /// Labels aligned by hand.
-    HandAligned,
-    /// Each stamp at its word.
-    Naive,
-    /// Bags with witnesses.
-    MultipleInstance,
-    /// Stamps at their word, neighbours left out.
-    DropNear,
-    /// Soft labels around stamps.
-    Smear,
-}
-
 impl LearnerSpec {
     /// Its name in tables.
     pub(super) fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| {
-            let first = self.candidates(None, 1.0).into_iter().next();
-            first.map_or(String::new(), |learner| learner.name())
-        })
+        self.name.clone().unwrap_or_else(|| self.grid(None, 1.0).contender().name)
     }
 
     /// Whether other stamps would change what it learns.
@@ -97,54 +74,34 @@ impl LearnerSpec {
     /// The grid. `components` replaces the noise model of our learners; `unit` is the length of the
     /// annotator's unit of time.
     pub(super) fn contender(&self, components: Option<usize>, unit: f64) -> Contender {
-        Contender { name: self.name(), candidates: self.candidates(components, unit) }
+        Contender { name: self.name(), candidates: self.grid(components, unit).candidates() }
     }
 
-    fn candidates(&self, components: Option<usize>, unit: f64) -> Vec<Box<dyn Learner>> {
-        let mut candidates: Vec<Box<dyn Learner>> = Vec::new();
-        for &weight_precision in &self.weight_precision {
-            let priors = Priors { weight_precision, ..Priors::default() };
-            let (classifier, optimiser) = (self.classifier.clone(), self.optimiser.clone());
-            let supervised = Supervised { classifier, priors, optimiser };
-            match self.kind {
-                Kind::Imprecise => candidates.push(self.imprecise(supervised, components)),
-                Kind::HandAligned => candidates.push(Box::new(HandAligned { supervised })),
-                Kind::Naive => candidates.push(Box::new(Naive { supervised })),
-                Kind::MultipleInstance => {
-                    for bag_size in self.bag_size.clone().unwrap_or(vec![4]) {
-                        let supervised = supervised.clone();
-                        candidates.push(Box::new(MultipleInstance { supervised, bag_size }));
-                    }
-                }
-                Kind::DropNear => {
-                    for radius in self.radius.clone().unwrap_or(vec![1.0]) {
-                        let (supervised, radius) = (supervised.clone(), radius * unit);
-                        candidates.push(Box::new(DropNear { supervised, radius }));
-                    }
-                }
-                Kind::Smear => {
-                    for width in self.width.clone().unwrap_or(vec![1.0]) {
-                        let (supervised, width) = (supervised.clone(), width * unit);
-                        candidates.push(Box::new(Smear { supervised, width }));
-                    }
-                }
-            }
-        }
-        candidates
-    }
-
-    fn imprecise(&self, supervised: Supervised, components: Option<usize>) -> Box<dyn Learner> {
-        let Supervised { classifier, priors, optimiser } = supervised;
+    fn grid(&self, components: Option<usize>, unit: f64) -> Grid {
         let noise = match components {
             None => self.noise.clone().unwrap_or(Noise::Gaussian),
             // The same density, and the same fit as wherever else a Gaussian is asked for.
             Some(1) => Noise::Gaussian,
             Some(components) => Noise::GaussianMixture { components },
         };
-        let usual = FitOptions::default();
-        let restarts = self.restarts.unwrap_or(usual.restarts);
-        let model = Model { classifier, noise, priors, ..Model::default() };
-        Box::new(Imprecise { model, fit: FitOptions { restarts, optimiser, ..usual } })
+        let times = |given: &Option<Vec<f64>>| {
+            let usual = given.clone().unwrap_or(vec![1.0]);
+            usual.into_iter().map(|time| time * unit).collect()
+        };
+        let fit = FitOptions::default();
+        Grid {
+            kind: self.kind,
+            model: Model { classifier: self.classifier.clone(), noise, ..Model::default() },
+            fit: FitOptions {
+                restarts: self.restarts.unwrap_or(fit.restarts),
+                optimiser: self.optimiser.clone(),
+                ..fit
+            },
+            precisions: self.weight_precision.clone(),
+            bag_sizes: self.bag_size.clone().unwrap_or(vec![4]),
+            radii: times(&self.radius),
+            widths: times(&self.width),
+        }
     }
 
     /// Refuses settings that this kind does not have, and empty grids. `k` is its position.
@@ -162,7 +119,7 @@ impl LearnerSpec {
                 return Err(Mistake::new(format!("learners.{k}.{key}"), problem));
             }
         }
-        if self.candidates(None, 1.0).is_empty() {
+        if self.grid(None, 1.0).candidates().is_empty() {
             return Err(Mistake::new(format!("learners.{k}"), "has an empty grid"));
         }
         let is_bad = |precision: &&f64| !(precision.is_finite() && **precision >= 0.0);

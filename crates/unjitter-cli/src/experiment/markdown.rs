@@ -36,16 +36,14 @@ pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
 
 fn section(outcome: &Outcome, figures: &str) -> String {
     let data = &outcome.dataset;
-    let mut section = format!(
-        "\n### {}: {}\n\n{}\n\n![{}: {}]({figures}/{}.svg)\n\n{}\n",
-        outcome.name,
-        text(&data.name),
-        text(&sentence(outcome)),
-        text(&data.name),
-        text(&outcome.title),
-        outcome.stem(),
-        if outcome.sweep.is_some() { sweep_table(outcome) } else { learner_table(outcome) },
-    );
+    let name = text(&data.name);
+    let mut section = format!("\n### {}: {name}\n\n{}\n\n", outcome.name, text(&sentence(outcome)));
+    if outcome.how.figure {
+        let (title, stem) = (text(&outcome.title), outcome.stem());
+        let _ = writeln!(section, "![{name}: {title}]({figures}/{stem}.svg)\n");
+    }
+    let table = if outcome.sweep.is_some() { sweep_table(outcome) } else { learner_table(outcome) };
+    let _ = writeln!(section, "{table}");
     let _ = writeln!(section, "{}", how(outcome));
     section
 }

@@ -6,7 +6,6 @@
 //! does not compute.
 
 mod datasets;
-mod errors;
 mod figure;
 mod learner;
 mod markdown;
@@ -22,7 +21,7 @@ mod spec;
 mod tests;
 
 pub(crate) use datasets::Dataset;
-pub(crate) use errors::read_errors;
+pub(crate) use outcome::Outcome;
 pub(crate) use results::write;
 pub(crate) use run::{RunOptions, Step, run};
 pub(crate) use spec::Spec;

@@ -63,6 +63,8 @@ pub(crate) struct How {
     pub folds: usize,
     /// Inner folds.
     pub inner_folds: usize,
+    /// Whether there is a figure.
+    pub figure: bool,
 }
 
 /// How one learner did.

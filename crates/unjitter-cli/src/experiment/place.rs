@@ -5,6 +5,8 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::failure::usage;
+
 /// A value that cannot be used: where it is (`sweep.values.2`), and what is wrong.
 #[derive(Debug)]
 pub(super) struct Mistake {
@@ -20,7 +22,7 @@ impl Mistake {
     /// The mistake as an error that names file and line.
     pub(super) fn in_file(&self, path: &Path, text: &str) -> anyhow::Error {
         let line = line_of(text, &self.at).map_or(String::new(), |line| format!(", line {line}"));
-        anyhow::anyhow!("{}{line}: {} {}", path.display(), self.at, self.problem)
+        usage(format!("{}{line}: {} {}", path.display(), self.at, self.problem))
     }
 }
 
@@ -33,7 +35,7 @@ pub(super) fn unreadable(path: &Path, text: &str, error: &toml::de::Error) -> an
         format!(", line {line}, column {column}")
     });
     let message = error.message().lines().collect::<Vec<_>>().join("; ");
-    anyhow::anyhow!("{}{place}: {message}", path.display())
+    usage(format!("{}{place}: {message}", path.display()))
 }
 
 /// The line of a value, or of the nearest table around it that is there.

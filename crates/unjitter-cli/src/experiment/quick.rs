@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::datasets::Simulated;
-use super::learner::Kind;
 use super::spec::Spec;
+use crate::learners::Kind;
 
 /// What replaces its namesake in the quick version; what is not given stays.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

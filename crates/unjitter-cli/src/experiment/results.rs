@@ -24,7 +24,9 @@ pub(crate) fn write(outcomes: &[Outcome], folder: &Path) -> anyhow::Result<PathB
         let mut numbers = serde_json::to_string_pretty(outcome)?;
         numbers.push('\n');
         replace(&results.join(format!("{}.json", outcome.stem())), numbers.as_bytes())?;
-        replace(&results.join(format!("{}.svg", outcome.stem())), figure(outcome).as_bytes())?;
+        if outcome.how.figure {
+            replace(&results.join(format!("{}.svg", outcome.stem())), figure(outcome).as_bytes())?;
+        }
     }
     let path = folder.join("RESULTS.md");
     replace(&path, page(&read_all(&results)?, RESULTS).as_bytes())?;

@@ -12,10 +12,10 @@ use unjitter::evaluation::{
 use unjitter::simulation::Tails;
 
 use super::datasets::Dataset;
-use super::learner::Kind;
 use super::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
 use super::plan::{self, Cell, Setting};
 use super::spec::{Measure, Spec};
+use crate::learners::Kind;
 
 /// How to run an experiment.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,8 @@ pub(crate) struct RunOptions {
     pub command: String,
     /// The version of the program, for the record. Journals of another version are not used.
     pub commit: String,
+    /// Whether there will be a figure.
+    pub figure: bool,
 }
 
 /// Where the work stands, in fits.
@@ -252,6 +254,7 @@ fn finish(
         how: How {
             command: options.command.clone(),
             commit: options.commit.clone(),
+            figure: options.figure,
             quick: options.quick,
             seeds: spec.seeds.clone(),
             folds: if is_judged { spec.cross_validation.folds } else { 0 },

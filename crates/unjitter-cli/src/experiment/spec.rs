@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use unjitter::evaluation::CrossValidation;
 use unjitter::simulation::Sloppiness;
 
-use super::datasets::Simulated;
+use super::datasets::{Dataset, Simulated};
 use super::learner::LearnerSpec;
 use super::place::{Mistake, unreadable};
 use super::quick::Quick;
@@ -90,7 +89,7 @@ pub(crate) enum TimeUnit {
 pub(crate) struct ErrorsFile {
     /// The file, relative to the experiment's.
     pub file: PathBuf,
-    /// Name of the column; by default the only one.
+    /// Name of the column; by default `error`.
     pub column: Option<String>,
 }
 
@@ -143,8 +142,8 @@ impl Over {
 impl Spec {
     /// Reads and checks a file.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read experiment {}", path.display()))?;
+        let failed = |source| unjitter::Error::Io { path: path.to_owned(), source };
+        let text = std::fs::read_to_string(path).map_err(failed)?;
         Self::parse(path, &text)
     }
 
@@ -162,6 +161,11 @@ impl Spec {
     /// The experiment, or its quick version.
     pub(crate) fn quick(&self, quick: bool) -> Self {
         if quick { self.quick.applied_to(self) } else { self.clone() }
+    }
+
+    /// The simulated datasets that it names.
+    pub(crate) fn simulated(&self, quick: bool) -> unjitter::Result<Vec<Dataset>> {
+        self.quick(quick).datasets.iter().map(|simulated| simulated.dataset()).collect()
     }
 
     /// Everything that can be checked without data.

@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 /// Puts `bytes` at `path`. They go to a file beside it, which takes its place once they are safely
 /// on disk: after any error, and after a crash, the old file is as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_beside(path, bytes).map_err(|source| Error::Io { path: path.to_owned(), source })
+    replace_all(&[(path, bytes)])
 }
 
 /// Puts every file in its place. None is touched before all of them are safely on disk beside their

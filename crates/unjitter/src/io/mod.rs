@@ -14,5 +14,17 @@ mod pretty;
 mod signals;
 mod source;
 mod strict;
+mod subjects;
+mod suggest;
+mod table;
 
-pub use disk::replace;
+pub use clock::{Clock, TimeUnit};
+pub use dataset::{Columns, Dataset, DatasetFiles, find};
+pub use disk::{WholeFile, replace, replace_all};
+pub use events::{EventsTable, ReadStamp};
+pub use instances::{Chunk, InstanceChunks, InstancesTable, ReadSession};
+pub use signals::{RawSignal, read_signals};
+pub use source::{STANDARD_INPUT, compress};
+pub use suggest::suggest;
+pub(crate) use table::shown;
+pub use table::{Row, Table, TableText};

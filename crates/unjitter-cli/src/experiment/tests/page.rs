@@ -57,6 +57,7 @@ fn compared(name: &str, dataset: &str) -> Outcome {
             seeds: vec![0, 1],
             folds: 10,
             inner_folds: 5,
+            figure: true,
         },
     }
 }
