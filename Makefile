@@ -5,6 +5,8 @@
 PYTHON ?= python3
 VENV := .venv
 PAGE := crates/unjitter-cli/tests/page
+EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
+COMMIT := $(shell git describe --always --dirty 2> /dev/null || echo unknown)
 
 demo:
 	cargo run --release --quiet -p unjitter-cli -- demo --force
@@ -39,6 +41,15 @@ $(VENV)/.ready: reference/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r reference/requirements.txt
 	touch $@
+
+# The paper's experiments, half an hour on two cores; interrupted work goes on where it was.
+experiments:
+	cargo run --release --quiet -p unjitter-cli -- experiment $(EXPERIMENTS) --commit $(COMMIT)
+
+# A small version of all six.
+experiments-quick:
+	rm -rf target/experiments
+	cargo run --quiet -p unjitter-cli -- experiment $(EXPERIMENTS) --quick --output target/experiments
 
 # The report in headless Chromium: a made-up one with every oddity, and the demo's.
 page-test: $(PAGE)/node_modules/.ready

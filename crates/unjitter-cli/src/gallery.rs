@@ -8,7 +8,8 @@ use unjitter::{Aligned, AlignedStamp, Fitted};
 use crate::evaluation_file::{EvaluationFile, LearnerResult};
 use crate::figures::{
     Alignment, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration, CalibrationBin, Delays,
-    PrecisionRecall, PrecisionRecallCurve, alignment, bars, calibration, delays, precision_recall,
+    PrecisionRecall, PrecisionRecallCurve, alignment, bars, calibration, delays, on_white,
+    precision_recall,
 };
 use crate::report::Figure;
 
@@ -25,6 +26,13 @@ pub(crate) struct Drawing {
     pub stem: &'static str,
     /// With its title and caption.
     pub figure: Figure,
+}
+
+impl Drawing {
+    /// As a file, and its name.
+    pub(crate) fn file(&self) -> (String, String) {
+        (format!("{}.svg", self.stem), on_white(&self.figure.svg))
+    }
 }
 
 fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawing {

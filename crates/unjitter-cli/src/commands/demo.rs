@@ -16,7 +16,7 @@ use super::fit::{annotator, fit, with_notes};
 use super::report::Content;
 use super::simulate::{Made, Preset};
 use crate::console::Console;
-use crate::gallery::drawings;
+use crate::gallery::{Drawing, drawings};
 use crate::learners::{Grid, Kind, named};
 use crate::output::Output;
 use crate::report::page;
@@ -30,7 +30,7 @@ const EXTRA: f64 = 0.1;
 /// Learners of the demo, ours first.
 const LEARNERS: [&str; 6] = ["LR-M", "LR-H", "MI", "LR-D", "LR-S", "LR-N"];
 /// Every file that it writes.
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "report.html",
     "model.json",
     "evaluation.json",
@@ -43,6 +43,7 @@ const FILES: [&str; 13] = [
     "figures/comparison.svg",
     "figures/delays.svg",
     "figures/precision-recall.svg",
+    "figures/calibration.svg",
     "figures/alignment.svg",
 ];
 
@@ -102,9 +103,8 @@ impl Demo {
         let aligned = align(&fitted, &data)?;
 
         let figures = drawings(&fitted, &data, &aligned, Some(&file))?;
-        for drawing in &figures {
-            let path = self.output.join("figures").join(format!("{}.svg", drawing.stem));
-            output.add(path, drawing.figure.svg.as_bytes());
+        for (name, svg) in figures.iter().map(Drawing::file) {
+            output.add(self.output.join("figures").join(name), svg);
         }
         let content =
             Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };

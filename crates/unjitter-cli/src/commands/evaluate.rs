@@ -214,6 +214,7 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
     table.remove_style(TableComponent::HorizontalLines);
+    table.remove_style(TableComponent::MiddleIntersections);
     let header: &[&str] = match labelled {
         true => &["learner", "learns from", "F1", "95 % interval", "precision", "recall", "p"],
         false => &["learner", "learns from", "log evidence per stamp"],
@@ -233,7 +234,16 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    table.to_string()
+    let note = match summaries {
+        [first, _, ..] if labelled => {
+            let name = &first.name;
+            format!(
+                "\n p: how easily chance alone gives such a difference to {name} (paired t-test)"
+            )
+        }
+        _ => String::new(),
+    };
+    table.trim_fmt() + &note
 }
 
 fn scores(labelled: &LabelledSummary) -> [String; 5] {

@@ -69,8 +69,8 @@ impl Report {
         let aligned = align(&fitted, &data)?;
         let figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
         if let Some(folder) = &self.figures {
-            for Drawing { stem, figure } in &figures {
-                output.add(folder.join(format!("{stem}.svg")), figure.svg.as_bytes());
+            for (name, svg) in figures.iter().map(Drawing::file) {
+                output.add(folder.join(name), svg);
             }
         }
         let written = self.figures.as_ref().map_or(0, |_| figures.len());

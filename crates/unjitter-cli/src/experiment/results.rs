@@ -11,6 +11,7 @@ use unjitter::io::replace;
 use super::figure::figure;
 use super::markdown::page;
 use super::outcome::Outcome;
+use crate::figures::on_white;
 
 /// Folder of numbers and figures beside the page.
 const RESULTS: &str = "results";
@@ -25,7 +26,10 @@ pub(crate) fn write(outcomes: &[Outcome], folder: &Path) -> anyhow::Result<PathB
         numbers.push('\n');
         replace(&results.join(format!("{}.json", outcome.stem())), numbers.as_bytes())?;
         if outcome.how.figure {
-            replace(&results.join(format!("{}.svg", outcome.stem())), figure(outcome).as_bytes())?;
+            replace(
+                &results.join(format!("{}.svg", outcome.stem())),
+                on_white(&figure(outcome)).as_bytes(),
+            )?;
         }
     }
     let path = folder.join("RESULTS.md");

@@ -26,3 +26,11 @@ pub(crate) use calibration::{Calibration, CalibrationBin, calibration};
 pub(crate) use curves::{Curve, CurveDot, Curves, curves};
 pub(crate) use delays::{Delays, delays};
 pub(crate) use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};
+
+/// A figure as a file of its own: on white, since nobody knows what it will be laid on.
+pub(crate) fn on_white(svg: &str) -> String {
+    let start = svg.find("<svg").unwrap_or(0);
+    let Some(end) = svg[start..].find('>') else { return svg.to_owned() };
+    let (tag, rest) = svg.split_at(start + end + 1);
+    format!("{tag}\n<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>{rest}")
+}

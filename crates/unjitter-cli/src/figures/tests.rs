@@ -164,3 +164,10 @@ fn series_differ_in_more_than_colour() {
     assert_eq!(shapes(&first).1, 0);
     assert!(shapes(&second).0 > shapes(&first).0 + 10 && shapes(&second).1 >= 3);
 }
+
+#[test]
+fn files_have_a_white_ground_behind_everything() {
+    let svg = on_white("<svg width=\"2\">\n<title>a</title><g/></svg>");
+    let ground = "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
+    assert_eq!(svg, format!("<svg width=\"2\">\n{ground}\n<title>a</title><g/></svg>"));
+}

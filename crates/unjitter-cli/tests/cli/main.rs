@@ -11,6 +11,7 @@ mod inspect;
 mod manual;
 mod mistakes;
 mod predict;
+mod readme;
 mod report;
 mod signals;
 mod simulate;

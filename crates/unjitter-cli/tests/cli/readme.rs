@@ -1,0 +1,44 @@
+//! What the README shows is what the program does.
+
+use crate::folder::Folder;
+
+fn readme() -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The block of code that holds `mark`.
+fn block(readme: &str, mark: &str) -> String {
+    let found = readme.split("```").skip(1).step_by(2).find(|block| block.contains(mark));
+    found.unwrap_or_else(|| panic!("no block has {mark}")).split_once('\n').unwrap().1.to_owned()
+}
+
+#[test]
+fn the_demo_prints_what_is_shown_and_draws_the_figure() {
+    let folder = Folder::new();
+    assert_eq!(folder.ok(&["demo", "--quiet"]), block(&readme(), "Look at unjitter-demo"));
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/figures");
+    let shown = std::fs::read_to_string(path.join("alignment.svg")).unwrap();
+    assert!(folder.read("unjitter-demo/figures/alignment.svg") == shown, "docs/figures is stale");
+}
+
+#[test]
+fn the_walk_through_works() {
+    let folder = Folder::new();
+    let readme = readme();
+    let mut verbs = 0;
+    for line in block(&readme, "unjitter inspect my-data").lines() {
+        let command = line.split('#').next().unwrap().trim();
+        let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+        folder.ok(&arguments);
+        verbs += 1;
+    }
+    assert_eq!(verbs, 7);
+    for file in
+        ["model.json", "aligned.csv", "missed.csv", "report.html", "found.csv", "probabilities.csv"]
+    {
+        assert!(folder.path(file).is_file(), "{file}");
+    }
+    let header = folder.read("aligned.csv").lines().next().unwrap().to_owned();
+    assert_eq!(header, "session,time,aligned_time,lo,hi,instance_time,p_spurious");
+}
