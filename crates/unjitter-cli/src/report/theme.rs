@@ -69,7 +69,7 @@ mod tests {
     /// Every constant of the palette, read from its source so that a new one cannot be forgotten.
     fn palette_values() -> Vec<&'static str> {
         let source = include_str!("../palette.rs");
-        source.lines().filter(|line| line.starts_with("pub const")).map(quoted).collect()
+        source.lines().filter(|line| line.starts_with("pub(crate) const")).map(quoted).collect()
     }
 
     fn quoted(line: &str) -> &str {

@@ -96,10 +96,11 @@ fn a_spoiled_journal_says_what_to_do() {
 fn quick_runs_end_to_end() {
     let folder = tempfile::tempdir().unwrap();
     let spec = parse(TINY).unwrap();
-    let options = RunOptions { quick: true, ..options(None) };
+    let options = RunOptions { quick: true, figure: true, ..options(None) };
     let found = run(&spec, &[dataset(4)], &options, &go_on).unwrap();
     let page = std::fs::read_to_string(write(&found, folder.path()).unwrap()).unwrap();
     assert!(page.contains("Quick version. 4 sessions, 240 instances, 28 positive"), "{page}");
+    assert!(page.contains("results/tiny.made-up.svg"), "{page}");
     assert!(folder.path().join("results/tiny.made-up.svg").is_file());
     let [ours, ceiling] = &found[0].series[..] else { panic!("{found:?}") };
     assert_eq!((ours.points.len(), ours.points[0].x), (1, Some(1.0)));
