@@ -8,11 +8,20 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Args, Command};
+use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 use unjitter::io::suggest;
 
 use crate::failure::usage;
+
+/// The option that names the file.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct ConfigFile {
+    /// Take options from a TOML file: its keys are the long names of options
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
 
 /// The arguments with those of the file that they name.
 pub(crate) fn expand(command: &Command, arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use unjitter::io::{Dataset, TableText};
 use unjitter::{Aligned, AlignedStamp, Fitted};
 
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::input::Input;
 use crate::model_file::{self, ModelFile};
@@ -38,9 +39,8 @@ pub(crate) struct Align {
     /// Replace the outputs if they are there
     #[arg(long)]
     force: bool,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 /// What aligning found, for machines.

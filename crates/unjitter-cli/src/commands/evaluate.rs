@@ -13,6 +13,7 @@ use unjitter::evaluation::{
 use unjitter::io::Dataset;
 use unjitter::learning::median_spacing;
 
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::evaluation_file::EvaluationFile;
 use crate::failure::{Mistake, usage};
@@ -51,9 +52,8 @@ pub(crate) struct Evaluate {
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 /// How to cross-validate.

@@ -10,6 +10,7 @@ use unjitter::signal::{
     Anchor, CYCLE_FEATURES, CycleOptions, WindowOptions, cycle_features, find_cycles, windows,
 };
 
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::usage;
 use crate::input::ColumnArgs;
@@ -66,9 +67,8 @@ pub(crate) struct Featurize {
     /// Replace the output if it is there
     #[arg(long)]
     force: bool,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 /// How instances are cut.

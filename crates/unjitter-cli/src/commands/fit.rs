@@ -10,6 +10,7 @@ use unjitter::io::Dataset;
 use unjitter::learning::StopReason;
 use unjitter::{Fitted, Learned};
 
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::Mistake;
 use crate::input::Input;
@@ -41,9 +42,8 @@ pub(crate) struct Fit {
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 /// What a fit found, for machines.

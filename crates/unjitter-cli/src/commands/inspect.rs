@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use unjitter::inspection::{Severity, inspect_files};
 
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::Mistake;
 use crate::input::Input;
@@ -22,9 +23,8 @@ pub(crate) struct Inspect {
     /// Exit with code 3 if something is a problem
     #[arg(long)]
     strict: bool,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 impl Inspect {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use unjitter::evaluation::{EventOptions, detect_events};
 use unjitter::io::{Clock, InstanceChunks, TableText};
 
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::usage;
 use crate::input::{ColumnArgs, Input};
@@ -44,9 +45,8 @@ pub(crate) struct Predict {
     /// Replace the outputs if they are there
     #[arg(long)]
     force: bool,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 /// What was found, for machines.

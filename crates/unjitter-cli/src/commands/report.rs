@@ -9,6 +9,7 @@ use unjitter::io::{Dataset, RawSignal, read_signals};
 use unjitter::{Aligned, Fitted, Learned};
 
 use super::align::align;
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::evaluation_file::EvaluationFile;
 use crate::gallery::{Drawing, drawings};
@@ -48,9 +49,8 @@ pub(crate) struct Report {
     /// Replace the outputs if they are there
     #[arg(long)]
     force: bool,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 impl Report {

@@ -10,6 +10,7 @@ use unjitter::signal::{CYCLE_FEATURES, CycleOptions};
 use unjitter::simulation::{ChestBand, Respiration, Sloppiness, Tails};
 use unjitter::{Recording, Session};
 
+use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::usage;
 use crate::output::Output;
@@ -42,9 +43,8 @@ pub(crate) struct Simulate {
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Take options from a TOML file: its keys are the long names of options
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 /// A dataset of the paper.
