@@ -1,10 +1,8 @@
 //! `unjitter inspect`: what is in a dataset, and what looks wrong.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use serde::Serialize;
-use unjitter::inspection::{Severity, inspect_files};
+use unjitter::inspection::{Inspection, Severity, inspect_files};
 
 use crate::config::ConfigFile;
 use crate::console::Console;
@@ -30,7 +28,7 @@ pub(crate) struct Inspect {
 impl Inspect {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         let inspection = inspect_files(&self.input.files()?, &self.input.columns.columns())?;
-        console.result(&inspection, || render(&inspection))?;
+        console.result(&for_machines(&inspection)?, || render(&inspection))?;
         let is_problem = |severity: Severity| severity == Severity::Problem;
         let problems =
             inspection.findings.iter().filter(|finding| is_problem(finding.severity())).count();
@@ -40,4 +38,15 @@ impl Inspect {
         }
         Ok(())
     }
+}
+
+/// The inspection with the message and the severity of every finding.
+fn for_machines(inspection: &Inspection) -> anyhow::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(inspection)?;
+    let told = value["findings"].as_array_mut().into_iter().flatten();
+    for (finding, told) in inspection.findings.iter().zip(told) {
+        told["severity"] = serde_json::to_value(finding.severity())?;
+        told["message"] = finding.to_string().into();
+    }
+    Ok(value)
 }

@@ -239,7 +239,9 @@ impl Made {
         let annotator = sloppiness.annotator(&self.recordings, unit)?;
         let mut recordings = Vec::new();
         for (k, recording) in self.recordings.iter().enumerate() {
-            recordings.push(annotator.annotate(recording, 1000 * seed + k as u64)?);
+            recordings.push(
+                annotator.annotate(recording, seed.wrapping_mul(1000).wrapping_add(k as u64))?,
+            );
         }
         Ok(Self { recordings, ..self })
     }

@@ -93,7 +93,9 @@ fn annotate(
     seed: u64,
 ) -> Result<Vec<Recording>> {
     let annotator = annotator.annotator(&dataset.recordings, unit)?;
-    let press = |(k, recording)| annotator.annotate(recording, 1000 * seed + k as u64);
+    let press = |(k, recording)| {
+        annotator.annotate(recording, seed.wrapping_mul(1000).wrapping_add(k as u64))
+    };
     dataset.recordings.iter().enumerate().map(press).collect()
 }
 

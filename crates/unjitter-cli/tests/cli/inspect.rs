@@ -33,6 +33,10 @@ fn what_looks_wrong_is_said_and_fails_when_strict() {
     folder.write("events.csv", &shifted);
     let out = folder.ok(&small("inspect", &[]));
     assert!(out.contains("2 h"), "the clock is off by two hours: {out}");
+    let result = folder.ok_json(&small("inspect", &["--json"]));
+    assert_eq!(result["findings"][0]["kind"], "shifted_clock");
+    assert_eq!(result["findings"][0]["severity"], "problem");
+    assert!(result["findings"][0]["message"].as_str().unwrap().contains("2 h"), "{result}");
     let run = folder.run(&small("inspect", &["--strict"]));
     assert_eq!(run.code, 3, "{}", run.err);
     folder.write("events.csv", &events.replace(",p3,", ",P3x,"));

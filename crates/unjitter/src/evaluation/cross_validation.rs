@@ -296,7 +296,8 @@ impl<'a> Plan<'a> {
             let rest = self.rest(fold);
             let CrossValidation { inner_folds, group_by, seed, .. } = *self.options;
             // Another shuffle for every outer fold, the same for all contenders.
-            let inner = folds(&self.at(&rest), inner_folds, group_by, seed + 1 + fold as u64)?;
+            let inner =
+                folds(&self.at(&rest), inner_folds, group_by, seed.wrapping_add(1 + fold as u64))?;
             for (inner_fold, positions) in inner.iter().enumerate() {
                 let held_out: Vec<usize> = positions.iter().map(|&p| rest[p]).collect();
                 let training: Vec<usize> =
