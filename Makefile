@@ -6,7 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
-COMMIT := $(shell git describe --always --dirty 2> /dev/null || echo unknown)
+# What results were made with; changes that are not committed count, so that no stale work is used.
+COMMIT = $(shell git describe --always --dirty=-changed-$$(git diff HEAD | cksum | cut -d' ' -f1))
 
 demo:
 	cargo run --release --quiet -p unjitter-cli -- demo --force

@@ -7,6 +7,11 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
+/// A line on standard error; if nobody listens there, so be it.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// How to talk.
 #[derive(Debug, Clone, Copy, Args, Serialize)]
 pub(crate) struct Console {
@@ -48,13 +53,13 @@ impl Console {
     /// A remark on standard error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            say(text);
         }
     }
 
     /// A warning, which nobody can switch off.
     pub(crate) fn warn(&self, text: &str) {
-        eprintln!("warning: {text}");
+        say(&format!("warning: {text}"));
     }
 
     /// A bar with the time left, on a terminal; nothing elsewhere.

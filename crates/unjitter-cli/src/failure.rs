@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::console::say;
+
 /// What the manual says of exit codes.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    something failed: a file cannot be read or written, a fit found no answer
+  1    something failed: a file cannot be read or written
   2    the command line or the configuration is wrong
   3    the data are wrong; the message says which file, line, column and value
   4    an output exists already; say --force to replace it
@@ -51,7 +53,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Whoever was reading has seen enough.
         return ExitCode::SUCCESS;
     }
-    eprintln!("error: {}", message(error));
+    say(&format!("error: {}", message(error)));
     ExitCode::from(code(error))
 }
 

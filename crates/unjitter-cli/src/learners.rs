@@ -46,6 +46,11 @@ const CLASSIFIERS: [(ClassifierName, &str); 3] = [
     (ClassifierName::Mlp, "NN"),
 ];
 
+/// How names of learners with this classifier begin.
+pub(crate) fn abbreviation(classifier: ClassifierName) -> &'static str {
+    CLASSIFIERS.iter().find(|(known, _)| *known == classifier).map_or("", |(_, name)| name)
+}
+
 /// In plain words, what a learner of this name does.
 pub(crate) fn description(name: &str) -> &'static str {
     let end = name.rsplit('-').next().unwrap_or(name);

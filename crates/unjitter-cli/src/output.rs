@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use unjitter::io::{STANDARD_INPUT, WholeFile, replace_all};
 
-use crate::failure::Mistake;
+use crate::console::Console;
+use crate::failure::{Mistake, usage};
+use crate::interrupt::stop_if_requested;
 
 /// Where results go.
 #[derive(Debug)]
@@ -20,8 +22,13 @@ impl Output {
         paths: impl IntoIterator<Item = &'a Path>,
         force: bool,
     ) -> anyhow::Result<Self> {
+        let mut seen: Vec<&Path> = Vec::new();
         for path in paths {
             refuse(path, force)?;
+            if seen.contains(&path) {
+                return Err(usage(format!("two outputs go to {}", path.display())));
+            }
+            seen.push(path);
         }
         Ok(Self { force, files: Vec::new() })
     }
@@ -33,6 +40,7 @@ impl Output {
 
     /// Writes all files, or none.
     pub(crate) fn write(self) -> anyhow::Result<()> {
+        stop_if_requested("nothing was written")?;
         let (printed, written): (Vec<_>, Vec<_>) =
             self.files.into_iter().partition(|(path, _)| is_stream(path));
         for (path, _) in &written {
@@ -48,17 +56,27 @@ impl Output {
     }
 }
 
+/// Refuses a table and a result for machines on one standard output.
+pub(crate) fn refuse_mixed(console: &Console, paths: &[&Path]) -> anyhow::Result<()> {
+    if console.json && paths.iter().any(|path| is_stream(path)) {
+        return Err(usage("--json and the output both go to standard output; name an --output"));
+    }
+    Ok(())
+}
+
 /// Whether a path stands for standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
 }
 
 fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
-    if path.is_dir() {
-        let message = format!("{} is a folder, expected a file to write", path.display());
-        return Err(Mistake::Usage(message).into());
+    if is_stream(path) {
+        return Ok(());
     }
-    if !force && !is_stream(path) && path.exists() {
+    if path.exists() && !path.is_file() {
+        return Err(usage(format!("{} is no file that could be replaced", path.display())));
+    }
+    if !force && path.exists() {
         return Err(Mistake::Exists(path.to_owned()).into());
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::input::Input;
 use crate::model_file::{self, ModelFile};
-use crate::output::{Output, is_stream};
+use crate::output::{Output, is_stream, refuse_mixed};
 use crate::words::{count, percent, seconds};
 
 /// Give every stamp back where it belongs
@@ -57,6 +57,7 @@ pub(crate) struct AlignResult {
 impl Align {
     pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
         let paths = [self.output.as_path(), self.missed.as_path()];
+        refuse_mixed(console, &[self.output.as_path(), self.missed.as_path()])?;
         let mut output = Output::promise(paths, self.force)?;
         let fitted = self.model.load()?;
         if self.input.columns.features.is_empty() {

@@ -19,9 +19,9 @@ use crate::evaluation_file::EvaluationFile;
 use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt;
-use crate::learners::{Grid, Kind, description, named};
+use crate::learners::{Grid, Kind, abbreviation, description, named};
 use crate::model_args::ModelArgs;
-use crate::output::Output;
+use crate::output::{Output, is_stream, refuse_mixed};
 
 /// Compare learners by cross-validation over sessions or subjects
 ///
@@ -133,6 +133,7 @@ impl FoldArgs {
 
 impl Evaluate {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         let data = self.input.read_stamped(false)?;
         let contenders = self.contenders(&data)?;
@@ -143,6 +144,9 @@ impl Evaluate {
             compare(&data.recordings, &contenders, &options, journal, options_json, console)?;
         output.add(&self.output, serde_json::to_vec(&file)?);
         output.write()?;
+        if is_stream(&self.output) {
+            return Ok(());
+        }
         let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
         console.result(&summaries, || table(&summaries))?;
         console.note(&format!("wrote {}", self.output.display()));
@@ -165,11 +169,11 @@ impl Evaluate {
             widths: vec![spacing],
             model,
         };
-        let usual: &[&str] =
-            if labelled { &["LR-M", "LR-H", "MI", "LR-N"] } else { &["LR-M", "MI", "LR-N"] };
-        let names: Vec<&str> = match self.learners.is_empty() {
-            true => usual.to_vec(),
-            false => self.learners.iter().map(String::as_str).collect(),
+        let ends: &[&str] = if labelled { &["M", "H", "MI", "N"] } else { &["M", "MI", "N"] };
+        let usual = ends.iter().map(|end| format!("{}-{end}", abbreviation(self.model.classifier)));
+        let names: Vec<String> = match self.learners.is_empty() {
+            true => usual.collect(),
+            false => self.learners.clone(),
         };
         let build = |classifier| self.model.classifier_of(classifier);
         names.iter().map(|name| named(name, &grid, build)).collect()

@@ -14,7 +14,7 @@ use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::usage;
 use crate::input::ColumnArgs;
-use crate::output::{Output, is_stream};
+use crate::output::{Output, is_stream, refuse_mixed};
 use crate::words::counted;
 
 /// Cut raw signals into instances with features
@@ -109,6 +109,7 @@ struct Cut {
 
 impl Featurize {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         let chosen = (!self.channels.is_empty()).then_some(self.channels.as_slice());
         let columns = self.columns.columns();

@@ -16,7 +16,7 @@ use crate::failure::Mistake;
 use crate::input::Input;
 use crate::interrupt;
 use crate::model_args::ModelArgs;
-use crate::output::Output;
+use crate::output::{Output, is_stream, refuse_mixed};
 use crate::words::{count, counted, number, percent, seconds};
 
 /// Learn a detector and how sloppy the annotator is
@@ -63,6 +63,7 @@ struct FitResult<'a> {
 
 impl Fit {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         let model = self.model.model()?;
         let data = self.input.read_stamped(self.use_labels)?;
@@ -71,13 +72,14 @@ impl Fit {
         output.add(&self.output, fitted.to_json());
         output.write()?;
         let result = result(&fitted, &data, &self.output);
-        console.result(&result, || text(&fitted, &data))?;
         for warning in &result.warnings {
             console.warn(warning);
         }
-        if !crate::output::is_stream(&self.output) {
-            console.note(&format!("wrote {}", self.output.display()));
+        if is_stream(&self.output) {
+            return Ok(());
         }
+        console.result(&result, || text(&fitted, &data))?;
+        console.note(&format!("wrote {}", self.output.display()));
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use crate::gallery::{Drawing, drawings};
 use crate::input::Input;
 use crate::learners::description;
 use crate::model_file::{self, ModelFile};
-use crate::output::Output;
+use crate::output::{Output, is_stream, refuse_mixed};
 use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
 use crate::words::{count, counted, percent, seconds};
 
@@ -55,6 +55,7 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
+        refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         let fitted = self.model.load()?;
         if self.input.columns.features.is_empty() {
@@ -77,9 +78,13 @@ impl Report {
         let content =
             Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
         let title = self.title.clone().unwrap_or_else(|| content.title());
-        let command = std::env::args().collect::<Vec<_>>().join(" ");
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let command = words.collect::<Vec<_>>().join(" ");
         output.add(&self.output, page(&content.page(title, command, figures, evaluation.as_ref())));
         output.write()?;
+        if is_stream(&self.output) {
+            return Ok(());
+        }
         console.result(&serde_json::json!({ "report": self.output, "figures": written }), || {
             format!("wrote {}", self.output.display())
         })

@@ -24,7 +24,7 @@ pub(crate) enum Simulated {
     Puffmarker,
 }
 
-/// One population for all experiments and seeds, as the paper has one; seeds draw stamps and folds.
+/// One population for all experiments and seeds, as the paper has one; seeds draw stamps.
 const POPULATION: u64 = 0;
 
 impl Simulated {

@@ -11,9 +11,9 @@ pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
     let mut page = String::from(
         "# Results\n\n\
          Written by `unjitter experiment`; every section names its command, seeds and version. \
-         Scores are means over folds and seeds with a 95 % t-interval; folds share training \
-         sessions, so the intervals are somewhat narrow. *Pooled* scores count hits and errors of \
-         all folds and seeds together.\n",
+         Scores are means over folds with a 95 % t-interval, the score of a fold being its mean over \
+         the seeds, which draw stamps; folds share training sessions, so the intervals are somewhat \
+         narrow. *Pooled* scores count hits and errors of all folds and seeds together.\n",
     );
     let mut experiment = "";
     for outcome in outcomes {

@@ -97,7 +97,7 @@ pub(crate) enum Role {
 pub(crate) struct Point {
     /// Value of the swept setting.
     pub x: Option<f64>,
-    /// Scores of single folds (or sessions), seed after seed.
+    /// Scores of single folds (or sessions), each the mean over seeds.
     pub folds: Vec<f64>,
     /// Their mean, with its t-interval of 95 %.
     pub mean: MeanInterval,
@@ -128,10 +128,11 @@ pub(crate) struct Test {
 }
 
 impl Outcome {
-    /// Name of its files: the experiment and the dataset.
+    /// Name of its files: the experiment and the dataset. A quick version has files of its own.
     pub(super) fn stem(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let dataset: String = self.dataset.name.chars().map(plain).collect();
-        format!("{}.{dataset}", self.name)
+        let quick = if self.how.quick { ".quick" } else { "" };
+        format!("{}.{dataset}{quick}", self.name)
     }
 }

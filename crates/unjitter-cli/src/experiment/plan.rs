@@ -1,10 +1,10 @@
 //! The grid of an experiment on one dataset, laid out: which recordings, which learner, which folds.
 //!
-//! Cells that would compute the same numbers are the same cell. Learners that never look at stamps
-//! are all given those of the same annotator, so they have one cell for each seed, in every
-//! experiment. (None at all would not do: cross-validation also weighs the held-out stamps.)
+//! Seeds draw stamps; folds are the same for all of them, so that a fold's score can be averaged
+//! over seeds. Cells that would compute the same numbers are the same cell. Learners that never look
+//! at stamps are all given the same ones, so they have one cell in every experiment. (None at all
+//! would not do: cross-validation also weighs the held-out stamps.)
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use unjitter::evaluation::{Contender, CrossValidation, digest};
@@ -107,16 +107,13 @@ pub(super) fn cells(
     version: &str,
 ) -> Result<Vec<Cell>> {
     let unit = unit(spec, dataset);
-    let plain =
-        |&seed: &u64| Ok((seed, Arc::new(annotate(&Sloppiness::default(), dataset, unit, seed)?)));
-    let plain: HashMap<u64, Arc<Vec<Recording>>> =
-        spec.seeds.iter().map(plain).collect::<Result<_>>()?;
+    let plain = Arc::new(annotate(&Sloppiness::default(), dataset, unit, 0)?);
     let mut cells = Vec::new();
     for Drawn { setting, seed, recordings } in draw(spec, dataset, settings)? {
         for (learner, of) in spec.learners.iter().enumerate() {
-            let recordings = if of.sees_stamps() { &recordings } else { &plain[&seed] };
+            let recordings = if of.sees_stamps() { &recordings } else { &plain };
             let contender = of.contender(settings[setting].components, unit);
-            let options = CrossValidation { seed, ..spec.cross_validation.clone() };
+            let options = spec.cross_validation.clone();
             let numbers = options.key(recordings, std::slice::from_ref(&contender));
             cells.push(Cell {
                 setting,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use unjitter::baselines::kept_by_naive;
 use unjitter::evaluation::{
-    CellsDone, Confusion, Judged, bonferroni, mean_interval, paired_t_test,
+    CellsDone, Confusion, Judged, bonferroni, mean_interval, mean_of_each, paired_t_test,
 };
 use unjitter::simulation::Tails;
 
@@ -171,7 +171,8 @@ fn series(
         for (setting, Setting { x, .. }) in settings.iter().enumerate() {
             let own = cells.iter().filter(|c| c.learner == learner && c.setting == setting);
             let own: Vec<&Scores> = own.map(|cell| &scores[&cell.key]).collect();
-            let folds: Vec<f64> = own.iter().flat_map(|scores| scores.folds.clone()).collect();
+            let seeds: Vec<&[f64]> = own.iter().map(|scores| scores.folds.as_slice()).collect();
+            let folds = mean_of_each(&seeds)?;
             let pooled = own.iter().map(|s| s.pooled).fold(Confusion::default(), |a, b| a + b);
             let pooled = pooled.scores();
             points.push(Point {
@@ -203,16 +204,17 @@ fn kept_outcome(
     let drawn = plan::draw(spec, dataset, settings)?;
     let mut points = Vec::new();
     for (setting, Setting { x, .. }) in settings.iter().enumerate() {
-        let mut counts = Vec::new();
-        for of in drawn.iter().filter(|drawn| drawn.setting == setting) {
-            for recording in of.recordings.iter() {
-                counts.push(kept_by_naive(recording)?);
-            }
-        }
-        counts.retain(|&(_, positives)| positives > 0);
         let share = |(kept, positives): (usize, usize)| kept as f64 / positives as f64;
-        let folds: Vec<f64> = counts.iter().copied().map(share).collect();
-        let all = counts.iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+        let (mut seeds, mut all) = (Vec::new(), (0, 0));
+        for of in drawn.iter().filter(|drawn| drawn.setting == setting) {
+            let counts: Result<Vec<_>, _> = of.recordings.iter().map(kept_by_naive).collect();
+            let counts = counts?.into_iter().filter(|&(_, positives)| positives > 0);
+            let counts: Vec<(usize, usize)> = counts.collect();
+            all = counts.iter().fold(all, |sum, count| (sum.0 + count.0, sum.1 + count.1));
+            seeds.push(counts.into_iter().map(share).collect::<Vec<f64>>());
+        }
+        let seeds: Vec<&[f64]> = seeds.iter().map(Vec::as_slice).collect();
+        let folds = mean_of_each(&seeds)?;
         let mean = mean_interval(&folds, LEVEL)?;
         points.push(Point {
             x: *x,

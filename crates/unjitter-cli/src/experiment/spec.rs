@@ -31,13 +31,13 @@ pub(crate) struct Spec {
     /// Simulated datasets, where no recordings are given.
     #[serde(default = "Simulated::all")]
     pub datasets: Vec<Simulated>,
-    /// Seeds of stamps, folds and fits.
+    /// Seeds of stamps.
     #[serde(default = "two_seeds")]
     pub seeds: Vec<u64>,
     /// What times of the annotator are multiples of.
     #[serde(default)]
     pub time_unit: TimeUnit,
-    /// How learners are judged; its seed is taken from `seeds`.
+    /// How learners are judged; its seed is that of folds and fits.
     #[serde(default)]
     pub cross_validation: CrossValidation,
     /// The annotator.
@@ -181,10 +181,6 @@ impl Spec {
         }
         if self.datasets.is_empty() {
             return Err(Mistake::new("datasets", at_least_one));
-        }
-        if self.cross_validation.seed != 0 {
-            let problem = "is set, expected the seeds of the experiment in `seeds`";
-            return Err(Mistake::new("cross_validation.seed", problem));
         }
         self.check_sweep()?;
         self.check_learners()

@@ -45,6 +45,22 @@ pub fn mean_interval(scores: &[f64], level: f64) -> Result<MeanInterval> {
     Ok(MeanInterval { mean, low: mean - reach, high: mean + reach })
 }
 
+/// The mean of several lists of scores, position by position: scores of the same folds or sessions
+/// under other stamps, say. Lists are as long as the first.
+///
+/// Scores of one fold under two seeds are no two independent scores; their mean is one.
+pub fn mean_of_each(lists: &[&[f64]]) -> Result<Vec<f64>> {
+    let Some(first) = lists.first() else {
+        return Err(Error::TooFew { what: "lists of scores", found: 0, least: 1 });
+    };
+    if let Some(other) = lists.iter().find(|list| list.len() != first.len()) {
+        let (found, expected) = (other.len(), first.len());
+        return Err(Error::Unpaired { what: "scores", found, against: "scores", expected });
+    }
+    let mean = |k: usize| lists.iter().map(|list| list[k]).sum::<f64>() / lists.len() as f64;
+    Ok((0..first.len()).map(mean).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +89,13 @@ mod tests {
         assert_eq!(message(&[1.0, 2.0], 1.0), "level is 1, expected a number between 0 and 1");
         let nan = "score 1 is NaN, expected a finite number";
         assert_eq!(message(&[1.0, f64::NAN], 0.95), nan);
+    }
+
+    #[test]
+    fn lists_are_averaged_position_by_position() {
+        let mean = mean_of_each(&[&[0.0, 1.0, 0.5], &[1.0, 1.0, 0.25]]).unwrap();
+        assert_eq!(mean, [0.5, 1.0, 0.375]);
+        assert!(mean_of_each(&[]).is_err());
+        assert!(mean_of_each(&[&[1.0], &[1.0, 2.0]]).is_err());
     }
 }

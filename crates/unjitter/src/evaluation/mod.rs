@@ -36,7 +36,7 @@ pub use fingerprint::{digest, fingerprint};
 pub use folds::{GroupBy, folds};
 pub use instances::{Confusion, confusion};
 pub use matching::{Pair, match_events};
-pub use mean::{MeanInterval, mean_interval};
+pub use mean::{MeanInterval, mean_interval, mean_of_each};
 pub(crate) use quantile::quantile;
 pub use ranked_events::{event_average_precision, mean_event_average_precision};
 pub use scores::Scores;

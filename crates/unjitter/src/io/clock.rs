@@ -130,7 +130,7 @@ impl Clock {
         let since_origin = (seconds * NANOSECONDS as f64).round() as i128;
         let moment = self.origin.saturating_add(since_origin);
         match self.style {
-            Style::Number(unit) => format!("{}", seconds * unit.per_second()),
+            Style::Number(unit) => write_number(seconds, unit),
             Style::Decimal(unit) => write_decimal(moment, unit.nanoseconds()),
             Style::Civil => self.write_date(moment, Offset::UTC, ""),
             Style::Zulu => self.write_date(moment, Offset::UTC, "Z"),
@@ -203,6 +203,15 @@ fn decimal(text: &str, unit: TimeUnit) -> Option<i128> {
         moment += i128::from(byte - b'0') * place;
     }
     Some(sign * moment)
+}
+
+/// The shortest number in `unit` that is read as these seconds: 1.001 s in milliseconds is 1001,
+/// though the product is a hair less.
+fn write_number(seconds: f64, unit: TimeUnit) -> String {
+    let product = seconds * unit.per_second();
+    let short = (product * 1e6).round() / 1e6;
+    let same = short / unit.per_second() == seconds;
+    format!("{}", if same { short } else { product })
 }
 
 fn write_decimal(moment: i128, scale: i128) -> String {
@@ -296,6 +305,16 @@ mod tests {
         let clock = clock("2024-05-31T14:00:00+02:00");
         assert_eq!(clock.seconds("2024-05-31T12:00:01Z").unwrap(), 1.0);
         assert_eq!(clock.start().unwrap(), "2024-05-31T14:00:00+02:00");
+    }
+
+    #[test]
+    fn numbers_in_any_unit_come_back_as_they_were() {
+        for unit in [TimeUnit::S, TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ns] {
+            let clock = Clock::starting_at("0", unit).unwrap();
+            for text in (0..100_000).map(|k| k.to_string()).chain(["0.1".into(), "33.37".into()]) {
+                assert_eq!(clock.write(clock.seconds(&text).unwrap()), text, "{unit:?}");
+            }
+        }
     }
 
     #[test]

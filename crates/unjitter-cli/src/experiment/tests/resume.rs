@@ -100,8 +100,8 @@ fn quick_runs_end_to_end() {
     let found = run(&spec, &[dataset(4)], &options, &go_on).unwrap();
     let page = std::fs::read_to_string(write(&found, folder.path()).unwrap()).unwrap();
     assert!(page.contains("Quick version. 4 sessions, 240 instances, 28 positive"), "{page}");
-    assert!(page.contains("results/tiny.made-up.svg"), "{page}");
-    assert!(folder.path().join("results/tiny.made-up.svg").is_file());
+    assert!(page.contains("results/tiny.made-up.quick.svg"), "{page}");
+    assert!(folder.path().join("results/tiny.made-up.quick.svg").is_file());
     let [ours, ceiling] = &found[0].series[..] else { panic!("{found:?}") };
     assert_eq!((ours.points.len(), ours.points[0].x), (1, Some(1.0)));
     // The feature gives events away: both learn it, from stamps or from labels.
@@ -140,4 +140,18 @@ fn recorded_errors_replace_the_tails() {
     assert_eq!(found[0].series[0].points[1].pooled, 0.0);
     assert_eq!(found[0].name, "tiny-recorded");
     assert!(found[0].about.contains("drawn from 2 recorded errors"), "{}", found[0].about);
+}
+
+#[test]
+fn the_score_of_a_fold_is_its_mean_over_seeds() {
+    let alone = |seeds: &str| {
+        let text = TINY.replacen("seeds = [0]", seeds, 1);
+        let found = run(&parse(&text).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+        found[0].series[0].points[1].folds.clone()
+    };
+    let (first, second, both) =
+        (alone("seeds = [0]"), alone("seeds = [5]"), alone("seeds = [0, 5]"));
+    assert_ne!(first, second, "other stamps, other scores");
+    let mean: Vec<f64> = first.iter().zip(&second).map(|(a, b)| (a + b) / 2.0).collect();
+    assert_eq!(both, mean);
 }
