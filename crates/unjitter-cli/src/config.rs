@@ -44,8 +44,8 @@ pub(crate) fn expand(command: &Command, arguments: Vec<OsString>) -> anyhow::Res
 
 fn read(path: &Path, command: &Command, given: &ArgMatches) -> anyhow::Result<Vec<OsString>> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| unjitter::Error::Io { path: path.to_owned(), source })?;
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| usage(format!("{shown}: {error}")))?;
     let table = DeTable::parse(&text).map_err(|error| usage(format!("{shown}: {error}")))?;
     let mut arguments = Vec::new();
     for (key, value) in table.get_ref() {
@@ -61,11 +61,20 @@ fn read(path: &Path, command: &Command, given: &ArgMatches) -> anyhow::Result<Ve
                 "{shown}, line {line}: {verb} has no option `{name}`{hint}"
             )));
         };
+        let wrong =
+            |expected: &str| usage(format!("{shown}, line {line}: `{name}` should be {expected}"));
+        if name == "config" {
+            return Err(wrong("given on the command line only"));
+        }
         if given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine) {
             continue;
         }
-        let wrong =
-            |expected: &str| usage(format!("{shown}, line {line}: `{name}` should be {expected}"));
+        let is_switch = matches!(value.get_ref(), DeValue::Boolean(_));
+        match argument.get_action().takes_values() {
+            true if is_switch => return Err(wrong("a value")),
+            false if !is_switch => return Err(wrong("true or false")),
+            _ => {}
+        }
         match value.get_ref() {
             DeValue::Boolean(true) => arguments.push(format!("--{name}")),
             DeValue::Boolean(false) => {}

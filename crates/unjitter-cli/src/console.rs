@@ -22,8 +22,14 @@ pub(crate) struct Console {
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     pub quiet: bool,
     /// Threads to use; all cores by default. Results do not depend on it
-    #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
-    pub threads: Option<usize>,
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = "Everywhere"
+    )]
+    pub threads: Option<u16>,
 }
 
 impl Console {

@@ -40,6 +40,14 @@ fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawi
     Drawing { stem, figure }
 }
 
+/// Names of the figures that there may be.
+pub(crate) fn drawn(with_evaluation: bool) -> &'static [&'static str] {
+    match with_evaluation {
+        true => &["delays", "alignment", "comparison", "precision-recall", "calibration"],
+        false => &["delays", "alignment"],
+    }
+}
+
 /// All figures that the data allow.
 pub(crate) fn drawings(
     fitted: &Fitted,

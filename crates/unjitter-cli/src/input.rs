@@ -1,12 +1,13 @@
 //! Which data: a folder, or single tables, and what their columns are called.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use unjitter::io::{Columns, Dataset, DatasetFiles, TimeUnit};
 
 use crate::failure::usage;
+use crate::output::{Output, is_stream};
 
 /// A dataset on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -35,7 +36,7 @@ pub(crate) struct Input {
 }
 
 /// What columns are called.
-#[derive(Debug, Clone, Args, Serialize)]
+#[derive(Debug, Clone, Args, Serialize, Deserialize)]
 pub(crate) struct ColumnArgs {
     /// Column with the session's name
     #[arg(long, value_name = "NAME", default_value = "session", help_heading = "Columns")]
@@ -64,7 +65,7 @@ pub(crate) struct ColumnArgs {
 }
 
 /// A unit of time.
-#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Unit {
     S,
@@ -74,6 +75,26 @@ pub(crate) enum Unit {
 }
 
 impl ColumnArgs {
+    /// Takes over what is not given here.
+    pub(crate) fn adopt(&mut self, other: Self) {
+        let usual = Columns::default();
+        let pairs = [
+            (&mut self.session_column, other.session_column, usual.session),
+            (&mut self.time_column, other.time_column, usual.time),
+            (&mut self.label_column, other.label_column, usual.label),
+            (&mut self.subject_column, other.subject_column, usual.subject),
+        ];
+        for (own, other, usual) in pairs {
+            if *own == usual {
+                *own = other;
+            }
+        }
+        if matches!(self.times_in, Unit::S) {
+            self.times_in = other.times_in;
+        }
+        self.no_header |= other.no_header;
+    }
+
     /// For the library.
     pub(crate) fn columns(&self) -> Columns {
         Columns {
@@ -97,16 +118,20 @@ impl ColumnArgs {
 impl Input {
     /// The files that are meant.
     pub(crate) fn files(&self) -> anyhow::Result<DatasetFiles> {
+        let given = [&self.instances, &self.events, &self.sessions, &self.observed, &self.signal];
+        if given.iter().copied().flatten().filter(|path| is_stream(path)).count() > 1 {
+            return Err(usage("only one table can be standard input"));
+        }
         let in_folder = match &self.data {
             // A single file is a table of instances: what else would somebody name?
-            Some(path) if path.is_file() => {
-                DatasetFiles { instances: path.clone(), ..DatasetFiles::default() }
-            }
-            Some(folder) if self.instances.is_none() => DatasetFiles::in_folder(folder)?,
-            Some(_) => {
+            Some(_) if self.instances.is_some() => {
                 let message = "give a folder or --instances, not both: whose instances are meant?";
                 return Err(usage(message));
             }
+            Some(path) if path.is_file() => {
+                DatasetFiles { instances: path.clone(), ..DatasetFiles::default() }
+            }
+            Some(folder) => DatasetFiles::in_folder(folder)?,
             None => DatasetFiles {
                 instances: self.instances.clone().ok_or_else(|| {
                     usage("no data: name a folder, or --instances FILE and --events FILE")
@@ -121,6 +146,19 @@ impl Input {
             signal: self.signal.clone().or(in_folder.signal),
             instances: in_folder.instances,
         })
+    }
+
+    /// Refuses to write over the data.
+    pub(crate) fn protect<'a>(
+        &'a self,
+        outputs: impl IntoIterator<Item = &'a Path>,
+        model: Option<&'a Path>,
+    ) -> anyhow::Result<()> {
+        let DatasetFiles { instances, events, sessions, observed, signal } = self.files()?;
+        let optional = [events, sessions, observed, signal].into_iter().flatten();
+        let inputs: Vec<PathBuf> = optional.chain([instances]).collect();
+        let inputs = inputs.iter().map(PathBuf::as_path).chain(model);
+        Output::refuse_inputs(outputs.into_iter().collect::<Vec<_>>(), inputs.collect::<Vec<_>>())
     }
 
     /// Reads the data with their stamps.

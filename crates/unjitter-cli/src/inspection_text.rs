@@ -6,6 +6,8 @@ use unjitter::inspection::{
     Finding, Histogram, Inspection, PerSession, Severity, Summary, duration,
 };
 
+use crate::words::counted;
+
 /// Columns of the longest bar of a histogram, of the 60 that it takes with its labels.
 const BAR: usize = 38;
 /// Columns of text.
@@ -34,10 +36,10 @@ fn numbers(summary: &Summary) -> String {
         lines.push(("subjects", subjects.to_string()));
     }
     let instances = format!(
-        "{}, {} per session, {} features",
+        "{}, {} per session, {}",
         summary.instances,
         range(&summary.instances_per_session),
-        summary.features
+        counted(summary.features, "feature")
     );
     lines.push(("instances", instances));
     lines.push(("recorded", duration(3600.0 * summary.hours)));
@@ -194,7 +196,7 @@ mod tests {
         let text = text(0.25);
         for line in [
             "sessions   1\n",
-            "instances  200, 200 per session, 1 features\n",
+            "instances  200, 200 per session, 1 feature\n",
             "spacing    1 s (1 s to 1 s in nine of ten, at most 1 s; regular)\n",
             "stamps     20, 20 per session, 361.8 per hour, every 10 s\n",
             "positives  20 of 200 (10.0 %; 10.0 to 10.0 % by session)\n",

@@ -1,18 +1,42 @@
-//! Ctrl-C: the first asks work to stop where it can, the second stops the program.
+//! Ctrl-C. Work that can keep what it has done says so and is asked to stop; anything else, and a
+//! second Ctrl-C, ends the program at once, with nothing half-written left behind.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use unjitter::io::discard_unfinished;
 
 use crate::console::say;
 use crate::failure::Mistake;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// How much work under way looks at the flag.
+static LISTENING: AtomicUsize = AtomicUsize::new(0);
+
+/// Work that looks at the flag, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Listening;
+
+impl Listening {
+    pub(crate) fn start() -> Self {
+        LISTENING.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        LISTENING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
 
 /// Watches for Ctrl-C and termination from now on.
 pub(crate) fn watch() {
     let handler = || {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            // Whatever was being written is a hidden file beside its place, and never takes it.
+        let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
+        if is_second || LISTENING.load(Ordering::SeqCst) == 0 {
+            discard_unfinished();
+            say("\nerror: interrupted; nothing was written");
             std::process::exit(130);
         }
         say("\nstopping; press Ctrl-C again to stop at once");
@@ -23,7 +47,7 @@ pub(crate) fn watch() {
 
 /// Whether somebody pressed Ctrl-C.
 pub(crate) fn is_requested() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    INTERRUPTED.load(Ordering::SeqCst)
 }
 
 /// Fails once somebody pressed Ctrl-C.

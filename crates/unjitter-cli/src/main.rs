@@ -34,14 +34,16 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<()> {
-    let mut command = args::Cli::command();
+    // Then -1 is told its range, and not taken for an option.
+    let verbs = |verb: clap::Command| verb.allow_negative_numbers(true);
+    let mut command = args::Cli::command().mut_subcommands(verbs);
     command.build();
     let arguments = config::expand(&command, std::env::args_os().collect())?;
     // Clap prints its own errors, help and version, with their exit codes.
     let matches = command.try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let Some(threads) = cli.console.threads {
-        rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
     interrupt::watch();
     cli.verb.run(&cli.console)

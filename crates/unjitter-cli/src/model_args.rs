@@ -49,11 +49,12 @@ pub(crate) struct ModelArgs {
     /// Strength of the prior that keeps weights small
     #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Model")]
     pub weight_precision: f64,
-    /// Another prior, such as delay=0,1 (mean, sd) or hit-rate=5,1 (Beta); `priors` in the manual
-    /// lists them
+    /// Another prior: intercept-precision=X, hit-rate=A,B and silence=A,B (Beta), count-split=X,
+    /// delay=MEAN,SD, variance=SHAPE,SCALE (inverse Gamma), mixture-weight=X,
+    /// degrees-of-freedom=SHAPE,RATE and shape=SHAPE,RATE (Gamma)
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
     pub prior: Vec<String>,
-    /// Hold a parameter still, such as noise.delay=0
+    /// Hold a parameter still, such as noise.delay=0, noise.spread=1 or counts.false_rate=0.01
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
     pub freeze: Vec<String>,
     /// Unit in which priors measure delays and spreads; the median spacing of instances by default

@@ -6,7 +6,9 @@ use clap::Args;
 use serde::Serialize;
 use unjitter::Fitted;
 
+use crate::console::Console;
 use crate::failure::Mistake;
+use crate::input::ColumnArgs;
 
 /// A model on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -34,7 +36,30 @@ fn load(path: &Path) -> anyhow::Result<Fitted> {
     })
 }
 
-/// The features that the model was fitted to, if its file says.
-pub(crate) fn features(fitted: &Fitted) -> Option<Vec<String>> {
-    serde_json::from_value(fitted.metadata().get("features")?.clone()).ok()
+/// Column options as they were when the model was fitted, where others are not given now.
+pub(crate) fn adopt_columns(
+    columns: &mut ColumnArgs,
+    fitted: &Fitted,
+    console: &Console,
+) -> anyhow::Result<()> {
+    let note = |name: &str| fitted.metadata().get(name).cloned();
+    let recorded = fitted.metadata().get("options").and_then(|options| options.get("input"));
+    if let Some(recorded) = recorded.and_then(|input| input.get("columns")) {
+        // A model of the library, or of another version, may have other notes.
+        if let Ok(recorded) = serde_json::from_value(recorded.clone()) {
+            columns.adopt(recorded);
+        }
+    }
+    if !columns.features.is_empty() {
+        return Ok(());
+    }
+    match note("features").map(serde_json::from_value) {
+        Some(Ok(features)) => {
+            columns.features = features;
+            // Whatever else the table has does not matter.
+            columns.ignore.clear();
+        }
+        _ => console.warn("the model does not name its features: columns are taken in order"),
+    }
+    Ok(())
 }

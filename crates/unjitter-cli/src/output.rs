@@ -1,6 +1,6 @@
 //! Files that a verb writes: all or none, and never over somebody's work by accident.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use unjitter::io::{STANDARD_INPUT, WholeFile, replace_all};
@@ -31,6 +31,21 @@ impl Output {
             seen.push(path);
         }
         Ok(Self { force, files: Vec::new() })
+    }
+
+    /// Refuses an output that is one of the inputs: even by force, that is a slip.
+    pub(crate) fn refuse_inputs<'a>(
+        outputs: impl IntoIterator<Item = &'a Path>,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> anyhow::Result<()> {
+        let place = |path: &Path| path.canonicalize().ok();
+        let inputs: Vec<PathBuf> = inputs.into_iter().filter_map(place).collect();
+        for output in outputs {
+            if place(output).is_some_and(|output| inputs.contains(&output)) {
+                return Err(usage(format!("{} is an input, not an output", output.display())));
+            }
+        }
+        Ok(())
     }
 
     /// Adds a file. `-` is standard output.
@@ -87,6 +102,8 @@ fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
 pub(crate) enum Stream {
     /// Standard output.
     Printed,
+    /// Standard output, when whoever was reading has seen enough.
+    Closed,
     /// A file.
     File(WholeFile),
 }
@@ -101,16 +118,26 @@ impl Stream {
     /// Adds a piece.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         match self {
-            Self::Printed => std::io::stdout().lock().write_all(bytes)?,
+            Self::Printed => match std::io::stdout().lock().write_all(bytes) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => *self = Self::Closed,
+                other => other?,
+            },
+            Self::Closed => {}
             Self::File(file) => file.write(bytes)?,
         }
         Ok(())
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self, Self::Closed)
     }
 
     /// Puts the file in its place.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Printed => std::io::stdout().flush()?,
+            Self::Closed => {}
             Self::File(file) => file.finish()?,
         }
         Ok(())

@@ -10,8 +10,9 @@ use unjitter::{Aligned, AlignedStamp, Fitted};
 
 use crate::config::ConfigFile;
 use crate::console::Console;
+use crate::failure::{Mistake, usage};
 use crate::input::Input;
-use crate::model_file::{self, ModelFile};
+use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::words::{count, percent, seconds};
 
@@ -20,7 +21,8 @@ use crate::words::{count, percent, seconds};
 /// Writes the events table back with new columns: aligned_time (mean of where the event may have
 /// been), lo and hi (95 % interval), instance_time (the likeliest instance) and p_spurious (the
 /// probability that it was pressed for nothing). Your other columns stay as they are. A second
-/// table lists events that were probably missed.
+/// table lists events that were probably missed. Instances are all that an event can belong to, so
+/// the interval may shrink to one of them, while the mean still leans to its neighbours.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Align {
     #[command(flatten)]
@@ -33,7 +35,7 @@ pub(crate) struct Align {
     /// Where the events that were probably missed go
     #[arg(long, value_name = "FILE", default_value = "missed.csv")]
     missed: PathBuf,
-    /// Probability from which an event counts as missed
+    /// Probability above which an event counts as missed
     #[arg(long, value_name = "P", default_value_t = 0.5)]
     missed_above: f64,
     /// Replace the outputs if they are there
@@ -59,12 +61,19 @@ impl Align {
         let paths = [self.output.as_path(), self.missed.as_path()];
         refuse_mixed(console, &[self.output.as_path(), self.missed.as_path()])?;
         let mut output = Output::promise(paths, self.force)?;
+        self.input.protect(paths, Some(&self.model.model))?;
         let fitted = self.model.load()?;
-        if self.input.columns.features.is_empty() {
-            self.input.columns.features = model_file::features(&fitted).unwrap_or_default();
-        }
+        adopt_columns(&mut self.input.columns, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
+        refuse_foreign_columns(&data)?;
         let aligned = align(&fitted, &data)?;
+        for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
+            console.warn(&warning.to_string());
+        }
+        if !(0.0..=1.0).contains(&self.missed_above) {
+            let found = self.missed_above;
+            return Err(usage(format!("--missed-above {found}: expected a number from 0 to 1")));
+        }
         let (missed, missed_count) = missed_table(&data, &aligned, self.missed_above);
         output.add(&self.output, events_table(&data, &aligned));
         output.add(&self.missed, missed);
@@ -84,6 +93,24 @@ pub(crate) fn align(fitted: &Fitted, data: &Dataset) -> anyhow::Result<Vec<Align
     Ok(aligned.collect::<unjitter::Result<_>>()?)
 }
 
+/// Columns that are added to the events.
+const COLUMNS: [&str; 5] = ["aligned_time", "lo", "hi", "instance_time", "p_spurious"];
+
+/// A table that has some of the new columns but not all has them for something else.
+fn refuse_foreign_columns(data: &Dataset) -> anyhow::Result<()> {
+    let events = data.events.as_ref().expect("the data were read with events");
+    let is_there = |name: &&&str| events.header.iter().any(|column| column == **name);
+    let found: Vec<&&str> = COLUMNS.iter().filter(is_there).collect();
+    match found.first() {
+        Some(name) if found.len() < COLUMNS.len() => {
+            let file = &events.file;
+            let message = format!("{file}: its column `{name}` would be overwritten; rename it");
+            Err(Mistake::Data(message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The events table with its new columns.
 pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned]) -> Vec<u8> {
     let events = data.events.as_ref().expect("the data were read with events");
@@ -93,17 +120,17 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned]) -> Vec<u8> {
             places[row] = Some((session, *stamp));
         }
     }
-    let names = ["aligned_time", "lo", "hi", "instance_time", "p_spurious"];
-    events.with_columns(names, |row| {
+    events.with_columns(COLUMNS, |row| {
         let Some((session, stamp)) = places[row] else {
             return std::array::from_fn(|_| String::new());
         };
-        let clock = &data.clocks[session];
+        let write = |time| data.clocks[session].write_like(time, events.time_text(row));
         [
-            clock.write_rounded(stamp.time),
-            clock.write(stamp.low),
-            clock.write(stamp.high),
-            clock.write(stamp.instance_time),
+            // Nanoseconds of a mean are noise.
+            write((stamp.time * 1e6).round() / 1e6),
+            write(stamp.low),
+            write(stamp.high),
+            write(stamp.instance_time),
             probability(stamp.p_spurious),
         ]
     })
@@ -111,7 +138,9 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned]) -> Vec<u8> {
 
 /// A table of events that were probably missed, and how many there are.
 pub(crate) fn missed_table(data: &Dataset, aligned: &[Aligned], above: f64) -> (Vec<u8>, usize) {
-    let mut table = TableText::new(b',', ["session", "time", "p_missed", "p_detector"]);
+    let events = data.events.as_ref().expect("the data were read with events");
+    let (session, time, delimiter) = events.layout();
+    let mut table = TableText::new(delimiter, [session, time, "p_missed", "p_detector"]);
     let mut missed = 0;
     for (k, aligned) in aligned.iter().enumerate() {
         let name = data.recordings[k].session.name();
@@ -125,10 +154,8 @@ pub(crate) fn missed_table(data: &Dataset, aligned: &[Aligned], above: f64) -> (
     (table.into(), missed)
 }
 
-/// Four digits: more would pretend to know.
 fn probability(p: f64) -> String {
-    let text = format!("{p:.4}");
-    text
+    format!("{p:.6}")
 }
 
 fn summarise(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use unjitter::evaluation::{CrossValidation, Summary};
-use unjitter::io::{Columns, Dataset, DatasetFiles, read_signals};
+use unjitter::io::{Channels, Columns, Dataset, DatasetFiles, read_signals};
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Sloppiness, Tails};
 use unjitter::{ClassifierSpec, FitOptions, Model};
@@ -47,7 +47,7 @@ const FILES: [&str; 14] = [
     "figures/alignment.svg",
 ];
 
-/// See what it does, in a minute, on simulated data
+/// See what it does, on simulated data
 ///
 /// Simulates people smoking with a chest band on, and somebody who presses a button at each puff:
 /// late, scattered, forgetful and sometimes wrong. Learns from the presses, compares learners,
@@ -89,8 +89,8 @@ impl Demo {
         let files = DatasetFiles::in_folder(folder.path())?;
         let data = Dataset::read(&files, &Columns::default(), false)?;
         let signal = files.signal.as_deref().expect("the signal was written");
-        let clock_of = |name: &str| Some(data.clocks[data.position(name)?]);
-        let signals = read_signals(signal, &Columns::default(), None, &clock_of)?.1;
+        let known = data.known_clocks();
+        let signals = read_signals(signal, &Columns::default(), Channels::All, &known)?.1;
 
         let grid = grid(&data, self.seed);
         let learners = LEARNERS.iter().map(|name| named(name, &grid, |_| ClassifierSpec::Logistic));
@@ -148,8 +148,6 @@ fn text(
     learned: &unjitter::Learned,
     folder: &Path,
 ) -> String {
-    let instances: usize = data.recordings.iter().map(|one| one.session.len()).sum();
-    let stamps: usize = data.recordings.iter().map(|one| one.session.stamps().len()).sum();
     let truth = data.recordings.iter().flat_map(|one| one.truth.iter().flatten());
     let spacing = median_spacing(&data.sessions());
     let mut text = format!(
@@ -157,9 +155,9 @@ fn text(
          {} late, give or take {}, missing {} of the puffs, with {} presses for nothing per puff.\n\n\
          How well detectors find puffs in recordings they have not seen (F1, 1 is perfect):\n\n",
         data.recordings.len(),
-        count(instances),
+        count(data.instances()),
         truth.filter(|label| **label).count(),
-        count(stamps),
+        count(data.stamps()),
         seconds(DELAY * spacing),
         seconds(SPREAD * spacing),
         percent(1.0 - PRESSED),

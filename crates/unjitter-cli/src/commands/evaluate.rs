@@ -18,7 +18,7 @@ use crate::console::Console;
 use crate::evaluation_file::EvaluationFile;
 use crate::failure::{Mistake, usage};
 use crate::input::Input;
-use crate::interrupt;
+use crate::interrupt::{self, Listening};
 use crate::learners::{Grid, Kind, abbreviation, description, named};
 use crate::model_args::ModelArgs;
 use crate::output::{Output, is_stream, refuse_mixed};
@@ -114,6 +114,15 @@ impl FoldArgs {
                 usage(format!("--threshold {number}: expected a number, best-f1 or expected-f1"))
             })?),
         };
+        if matches!(threshold, Threshold::Fixed(p) if !(0.0..=1.0).contains(&p)) {
+            let found = &self.threshold;
+            return Err(usage(format!("--threshold {found}: expected a number from 0 to 1")));
+        }
+        for (option, found) in [("--folds", self.folds), ("--inner-folds", self.inner_folds)] {
+            if found < 2 {
+                return Err(usage(format!("{option} {found}: expected at least 2")));
+            }
+        }
         Ok(CrossValidation {
             folds: self.folds,
             inner_folds: self.inner_folds,
@@ -135,6 +144,7 @@ impl Evaluate {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
+        self.input.protect([self.output.as_path()], None)?;
         let data = self.input.read_stamped(false)?;
         let contenders = self.contenders(&data)?;
         let options = self.folds.cross_validation(self.seed)?;
@@ -175,6 +185,9 @@ impl Evaluate {
             true => usual.collect(),
             false => self.learners.clone(),
         };
+        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
+            return Err(usage(format!("--learners has {} twice", names[k])));
+        }
         let build = |classifier| self.model.classifier_of(classifier);
         names.iter().map(|name| named(name, &grid, build)).collect()
     }
@@ -189,6 +202,7 @@ pub(crate) fn compare(
     options_json: serde_json::Value,
     console: &Console,
 ) -> anyhow::Result<EvaluationFile> {
+    let _listening = Listening::start();
     let bar = console.progress("comparing", 0);
     let comparison = options.run(recordings, contenders, journal, &|CellsDone { done, total }| {
         bar.set_length(total as u64);
@@ -242,7 +256,8 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
         [first, _, ..] if labelled => {
             let name = &first.name;
             format!(
-                "\n p: how easily chance alone gives such a difference to {name} (paired t-test)"
+                "\n p: how easily chance alone gives such a difference to {name} over the folds\n    \
+                 (paired t-test, corrected for the number of learners)"
             )
         }
         _ => String::new(),

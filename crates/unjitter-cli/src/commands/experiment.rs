@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::experiment::{Dataset, RunOptions, Spec, Step, run, write};
 use crate::failure::Mistake;
 use crate::input::ColumnArgs;
-use crate::interrupt;
+use crate::interrupt::{self, Listening};
 
 /// Run experiments: learners on annotators of every sloppiness
 ///
@@ -92,6 +92,7 @@ impl Experiment {
         options: &RunOptions,
         console: &Console,
     ) -> anyhow::Result<Vec<crate::experiment::Outcome>> {
+        let _listening = Listening::start();
         let bar = console.progress(&spec.name, 0);
         let outcomes = run(spec, datasets, options, &|Step { done, total, label }| {
             bar.set_length(total as u64);
@@ -128,7 +129,7 @@ impl Experiment {
         })
     }
 
-    /// The command that gives these results anywhere: without this machine's folders.
+    /// The command that gives these results: folders of data go by their last name.
     fn command(&self, file: &Path) -> String {
         let last =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();

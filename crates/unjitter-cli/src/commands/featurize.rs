@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use ndarray::Array2;
 use serde::Serialize;
-use unjitter::io::{RawSignal, TableText, read_signals};
+use unjitter::io::{Channels, RawSignal, TableText, read_signals};
 use unjitter::signal::{
     Anchor, CYCLE_FEATURES, CycleOptions, WindowOptions, cycle_features, find_cycles, windows,
 };
@@ -111,10 +111,16 @@ impl Featurize {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
-        let chosen = (!self.channels.is_empty()).then_some(self.channels.as_slice());
+        let chosen = match self.channels.is_empty() {
+            true => Channels::All,
+            false => Channels::Named(&self.channels),
+        };
         let columns = self.columns.columns();
-        let (names, signals) = read_signals(&self.signal, &columns, chosen, &|_| None)?;
+        let (names, signals) = read_signals(&self.signal, &columns, chosen, &[])?;
         let features = self.names(&names)?;
+        if let Some(k) = (1..features.len()).find(|&k| features[..k].contains(&features[k])) {
+            return Err(usage(format!("two features are called {}", features[k])));
+        }
         let header = ["session", "time"].map(str::to_owned).into_iter().chain(features.clone());
         let mut table = TableText::new(b',', header);
         let (mut instances, mut left_out) = (0, 0);

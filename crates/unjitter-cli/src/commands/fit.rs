@@ -14,7 +14,7 @@ use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::Mistake;
 use crate::input::Input;
-use crate::interrupt;
+use crate::interrupt::{self, Listening};
 use crate::model_args::ModelArgs;
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::words::{count, counted, number, percent, seconds};
@@ -33,7 +33,7 @@ pub(crate) struct Fit {
     /// are only for judging
     #[arg(long, help_heading = "Data")]
     use_labels: bool,
-    /// Where the model goes
+    /// Where the model goes; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
     output: PathBuf,
     /// Replace the model if there is one
@@ -65,6 +65,7 @@ impl Fit {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
+        self.input.protect([self.output.as_path()], None)?;
         let model = self.model.model()?;
         let data = self.input.read_stamped(self.use_labels)?;
         let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
@@ -91,10 +92,13 @@ pub(crate) fn fit(
     options: &unjitter::FitOptions,
     console: &Console,
 ) -> anyhow::Result<Fitted> {
+    let _listening = Listening::start();
     let iterations = options.optimiser.max_iterations as u64;
-    let bar = console.progress("learning", iterations * (options.restarts as u64 + 1));
+    let starts = (options.restarts as u64).saturating_add(1);
+    let bar = console.progress("learning", iterations.saturating_mul(starts));
     let fitted = model.fit_watched(&data.sessions(), options, &mut |progress| {
-        bar.set_position(progress.start as u64 * iterations + progress.iteration as u64);
+        let before = iterations.saturating_mul(progress.start as u64);
+        bar.set_position(before.saturating_add(progress.iteration as u64));
         bar.set_message(format!("start {} of {}", progress.start + 1, progress.starts));
         interrupt::check()
     });

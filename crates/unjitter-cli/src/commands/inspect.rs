@@ -33,7 +33,7 @@ impl Inspect {
         let problems =
             inspection.findings.iter().filter(|finding| is_problem(finding.severity())).count();
         if self.strict && problems > 0 {
-            let message = format!("{problems} of the findings are problems");
+            let message = format!("problems were found: {problems}");
             return Err(Mistake::Data(message).into());
         }
         Ok(())

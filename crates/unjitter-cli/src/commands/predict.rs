@@ -1,6 +1,6 @@
 //! `unjitter predict`: the detector alone, on any recording.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -9,11 +9,9 @@ use unjitter::io::{Clock, InstanceChunks, TableText};
 
 use crate::config::ConfigFile;
 use crate::console::Console;
-use crate::failure::usage;
-use crate::input::{ColumnArgs, Input};
-use crate::interrupt;
-use crate::model_file::{self, ModelFile};
-use crate::output::{Output, Stream, is_stream};
+use crate::input::Input;
+use crate::model_file::{ModelFile, adopt_columns};
+use crate::output::{Output, Stream, is_stream, refuse_mixed};
 use crate::words::counted;
 
 /// Lines in memory at a time.
@@ -68,23 +66,22 @@ struct Seen {
 
 impl Predict {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        refuse_mixed(console, &[self.output.as_path()])?;
+        let mut outputs: Vec<&Path> = vec![self.output.as_path()];
+        outputs.extend(self.detected.as_deref());
+        self.input.protect(outputs.clone(), Some(&self.model.model))?;
+        let mut detected = Output::promise(outputs, self.force)?;
         let mut stream = Stream::open(&self.output, self.force)?;
-        let mut detected = Output::promise(self.detected.as_deref(), self.force)?;
-        if console.json && is_stream(&self.output) {
-            return Err(usage("--json and the table both go to standard output; name an --output"));
-        }
+        // Wrong options are told before the work.
+        self.events(&[])?;
         let fitted = self.model.load()?;
-        let columns = ColumnArgs {
-            features: match self.input.columns.features.is_empty() {
-                true => model_file::features(&fitted).unwrap_or_default(),
-                false => self.input.columns.features.clone(),
-            },
-            ..self.input.columns.clone()
-        };
+        let mut columns = self.input.columns.clone();
+        adopt_columns(&mut columns, &fitted, console)?;
         let files = self.input.files()?;
         let mut chunks = InstanceChunks::open(&files.instances, &columns.columns())?;
         let mut table = TableText::new(chunks.delimiter(), ["session", "time", "probability"]);
         let mut seen: Vec<Seen> = Vec::new();
+        stream.write(&table.take())?;
         let (mut instances, mut positive) = (0, 0);
         while let Some(chunk) = chunks.next(CHUNK)? {
             let probabilities = fitted.predict(chunk.features.view())?;
@@ -98,10 +95,8 @@ impl Predict {
                 }
             }
             stream.write(&table.take())?;
-            if interrupt::is_requested() {
-                return Err(
-                    crate::failure::Mistake::Interrupted("nothing was written".into()).into()
-                );
+            if stream.is_closed() && self.detected.is_none() {
+                return Ok(());
             }
         }
         let found = match &self.detected {
@@ -127,6 +122,8 @@ impl Predict {
     fn events(&self, seen: &[Seen]) -> anyhow::Result<(Vec<u8>, usize)> {
         let options =
             EventOptions { threshold: self.threshold, min_separation: self.min_separation };
+        // Even where there is nothing to detect, the options have to be right.
+        detect_events(&[], &[], &options)?;
         let mut table = TableText::new(b',', ["session", "time", "probability"]);
         let mut found = 0;
         for Seen { session, clock, times, probabilities } in seen {
@@ -141,15 +138,11 @@ impl Predict {
 }
 
 fn remember(seen: &mut Vec<Seen>, chunks: &InstanceChunks, session: &str, time: f64, p: f64) {
-    // Lines of a session mostly follow each other.
-    let at = match seen.iter().rposition(|one| one.session == session) {
-        Some(at) => at,
-        None => {
-            let (session, clock) = (session.to_owned(), chunks.clocks()[session]);
-            seen.push(Seen { session, clock, times: vec![], probabilities: vec![] });
-            seen.len() - 1
-        }
-    };
+    let (at, clock) = chunks.clocks()[session];
+    if at == seen.len() {
+        let session = session.to_owned();
+        seen.push(Seen { session, clock, times: vec![], probabilities: vec![] });
+    }
     seen[at].times.push(time);
     seen[at].probabilities.push(p);
 }

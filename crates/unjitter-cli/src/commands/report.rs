@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use unjitter::evaluation::{EventOptions, detect_events, fingerprint};
-use unjitter::io::{Dataset, RawSignal, read_signals};
-use unjitter::{Aligned, Fitted, Learned};
+use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
+use unjitter::{Aligned, Fitted, Learned, Warning};
 
 use super::align::align;
 use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::evaluation_file::EvaluationFile;
-use crate::gallery::{Drawing, drawings};
+use crate::gallery::{Drawing, drawings, drawn};
 use crate::input::Input;
 use crate::learners::description;
-use crate::model_file::{self, ModelFile};
+use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
 use crate::words::{count, counted, percent, seconds};
@@ -37,7 +37,7 @@ pub(crate) struct Report {
     /// Results of `evaluate` on the same data
     #[arg(long, value_name = "FILE")]
     evaluation: Option<PathBuf>,
-    /// Where the page goes
+    /// Where the page goes; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
     /// Write the figures as SVG files into this folder too
@@ -56,11 +56,15 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
-        let mut output = Output::promise([self.output.as_path()], self.force)?;
-        let fitted = self.model.load()?;
-        if self.input.columns.features.is_empty() {
-            self.input.columns.features = model_file::features(&fitted).unwrap_or_default();
+        let mut promised = vec![self.output.clone()];
+        if let Some(folder) = &self.figures {
+            let stems = drawn(self.evaluation.is_some());
+            promised.extend(stems.iter().map(|stem| folder.join(format!("{stem}.svg"))));
         }
+        let mut output = Output::promise(promised.iter().map(PathBuf::as_path), self.force)?;
+        self.input.protect([self.output.as_path()], Some(&self.model.model))?;
+        let fitted = self.model.load()?;
+        adopt_columns(&mut self.input.columns, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
         let signals = self.signals(&data)?;
         let evaluation = match &self.evaluation {
@@ -92,8 +96,8 @@ impl Report {
 
     fn signals(&self, data: &Dataset) -> anyhow::Result<Vec<RawSignal>> {
         let Some(path) = self.input.files()?.signal else { return Ok(Vec::new()) };
-        let clock_of = |name: &str| Some(data.clocks[data.position(name)?]);
-        Ok(read_signals(&path, &self.input.columns.columns(), None, &clock_of)?.1)
+        let columns = self.input.columns.columns();
+        Ok(read_signals(&path, &columns, Channels::First, &data.known_clocks())?.1)
     }
 }
 
@@ -137,8 +141,13 @@ impl Content<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
+        // Those are looked for in the data that are shown.
+        let not_far = |warning: &&Warning| !matches!(warning, Warning::FarStamps { .. });
         let mut warnings: Vec<String> =
-            self.fitted.warnings().iter().map(ToString::to_string).collect();
+            self.fitted.warnings().iter().filter(not_far).map(ToString::to_string).collect();
+        let sessions = self.data.recordings.iter().map(|recording| &recording.session);
+        let far = sessions.filter_map(|session| self.fitted.far_stamps(session));
+        warnings.extend(far.map(|warning| warning.to_string()));
         let known = self.fitted.metadata().get("fingerprint").and_then(|value| value.as_str());
         if known.is_some_and(|known| known != fingerprint(&self.data.recordings)) {
             warnings.push("the model was fitted to other data than those shown here".to_owned());

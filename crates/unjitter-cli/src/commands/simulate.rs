@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use unjitter::io::{Columns, Dataset, DatasetFiles, Table, TableText, compress};
+use unjitter::io::{Clock, Columns, Dataset, DatasetFiles, Table, TableText, compress};
 use unjitter::learning::median_spacing;
 use unjitter::signal::{CYCLE_FEATURES, CycleOptions};
 use unjitter::simulation::{ChestBand, Respiration, Sloppiness, Tails};
@@ -12,7 +12,6 @@ use unjitter::{Recording, Session};
 
 use crate::config::ConfigFile;
 use crate::console::Console;
-use crate::failure::usage;
 use crate::output::Output;
 use crate::words::{count, counted, seconds};
 
@@ -27,8 +26,8 @@ pub(crate) struct Simulate {
     #[arg(long, default_value = "mpuff")]
     preset: Preset,
     /// Sessions, if not as many as the preset has; puffs and breaths go with them
-    #[arg(long, value_name = "N")]
-    sessions: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    sessions: Option<u16>,
     /// Press for the labels of this dataset instead
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["preset", "sessions"])]
     from: Option<PathBuf>,
@@ -142,6 +141,8 @@ pub(crate) fn errors(path: &std::path::Path, column: &str) -> anyhow::Result<Vec
 pub(crate) struct Made {
     /// Sessions with stamps and truth.
     pub recordings: Vec<Recording>,
+    /// How their times are written.
+    clocks: Vec<Clock>,
     /// Names of the features.
     pub features: Vec<String>,
     /// The raw recordings, where there are some.
@@ -160,16 +161,17 @@ struct SimulateResult<'a> {
 
 impl Simulate {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
-        let mut names = vec!["instances.csv", "events.csv", "true_events.csv"];
-        if self.from.is_none() {
-            names.push("signal.csv.gz");
-        }
+        let last = if self.from.is_none() { "signal.csv.gz" } else { "observed.csv" };
+        let names = ["instances.csv", "events.csv", "true_events.csv", last];
         let paths: Vec<PathBuf> = names.iter().map(|name| self.output.join(name)).collect();
         let mut output = Output::promise(paths.iter().map(PathBuf::as_path), self.force)?;
         let sloppiness = self.annotator.sloppiness()?;
         let made = match &self.from {
             Some(folder) => Made::from_folder(folder)?,
-            None => Made::respiration(self.preset.respiration(self.sessions), self.seed)?,
+            None => Made::respiration(
+                self.preset.respiration(self.sessions.map(usize::from)),
+                self.seed,
+            )?,
         };
         let made = made.annotated(&sloppiness, self.seed)?;
         for (name, bytes) in made.files() {
@@ -220,17 +222,15 @@ impl Made {
             recordings.push(band.session(&CycleOptions::default())?.recording());
         }
         let features = CYCLE_FEATURES.iter().map(|name| (*name).to_owned()).collect();
-        Ok(Self { recordings, features, bands })
+        let clocks = vec![Clock::default(); recordings.len()];
+        Ok(Self { recordings, clocks, features, bands })
     }
 
     fn from_folder(folder: &std::path::Path) -> anyhow::Result<Self> {
         let files = DatasetFiles { events: None, ..DatasetFiles::in_folder(folder)? };
         let data = Dataset::read(&files, &Columns::default(), false)?;
-        if let Some(clock) = data.clocks.iter().find_map(|clock| clock.start()) {
-            let message = format!("times are dates ({clock}); simulate presses for seconds only");
-            return Err(usage(message));
-        }
-        Ok(Self { recordings: data.recordings, features: data.features, bands: vec![] })
+        let Dataset { recordings, clocks, features, .. } = data;
+        Ok(Self { recordings, clocks, features, bands: vec![] })
     }
 
     /// With stamps for the true events.
@@ -257,6 +257,9 @@ impl Made {
             ("events.csv", self.times(|recording| recording.session.stamps().to_vec())),
             ("true_events.csv", self.times(true_events)),
         ];
+        if self.recordings.iter().any(|recording| recording.session.observed().is_some()) {
+            files.push(("observed.csv", self.observed()));
+        }
         if !self.bands.is_empty() {
             files.push(("signal.csv.gz", compress(&self.signal())));
         }
@@ -267,11 +270,11 @@ impl Made {
         let named = ["session", "subject", "time"].map(str::to_owned);
         let header = named.into_iter().chain(self.features.clone()).chain(["label".to_owned()]);
         let mut table = TableText::new(b',', header);
-        for Recording { session, truth } in &self.recordings {
+        for (Recording { session, truth }, clock) in self.recordings.iter().zip(&self.clocks) {
             let subject = session.subject().unwrap_or_default();
             for i in 0..session.len() {
                 let mut line = vec![session.name().to_owned(), subject.to_owned()];
-                line.push(session.times()[i].to_string());
+                line.push(clock.write(session.times()[i]));
                 line.extend(session.features().row(i).iter().map(f64::to_string));
                 let label = truth.as_ref().map(|truth| u8::from(truth[i]).to_string());
                 line.push(label.unwrap_or_default());
@@ -283,9 +286,19 @@ impl Made {
 
     fn times(&self, of: impl Fn(&Recording) -> Vec<f64>) -> Vec<u8> {
         let mut table = TableText::new(b',', ["session", "time"]);
-        for recording in &self.recordings {
+        for (recording, clock) in self.recordings.iter().zip(&self.clocks) {
             for time in of(recording) {
-                table.push([recording.session.name(), &time.to_string()]);
+                table.push([recording.session.name(), &clock.write(time)]);
+            }
+        }
+        table.into()
+    }
+
+    fn observed(&self) -> Vec<u8> {
+        let mut table = TableText::new(b',', ["session", "start", "end"]);
+        for (Recording { session, .. }, clock) in self.recordings.iter().zip(&self.clocks) {
+            for &(start, end) in session.observed().unwrap_or_default() {
+                table.push([session.name(), &clock.write(start), &clock.write(end)]);
             }
         }
         table.into()

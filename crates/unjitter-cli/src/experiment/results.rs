@@ -47,9 +47,12 @@ fn read_all(results: &Path) -> anyhow::Result<Vec<Outcome>> {
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = std::fs::read_to_string(&path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
-            let outcome = serde_json::from_str(&text).with_context(|| {
-                format!("{} is no result of this version; delete it", path.display())
-            })?;
+            let foreign = || format!("{} is no result of this version; delete it", path.display());
+            let outcome: Outcome = serde_json::from_str(&text).with_context(foreign)?;
+            let lengths = outcome.series.iter().map(|series| series.points.len());
+            if lengths.clone().min() != lengths.max() || outcome.series.is_empty() {
+                anyhow::bail!(foreign());
+            }
             outcomes.push(outcome);
         }
     }

@@ -28,7 +28,7 @@ fn the_users_columns_stay_as_they_are() {
     let found: Vec<f64> =
         column(&after, "instance_time").iter().map(|t| t.parse().unwrap()).collect();
     assert_eq!(found, truth);
-    assert!(folder.read("missed.csv").starts_with("session,time,p_missed,p_detector\n"));
+    assert!(folder.read("missed.csv").starts_with("who,when,p_missed,p_detector\n"));
 }
 
 #[test]

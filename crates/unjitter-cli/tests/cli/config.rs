@@ -31,12 +31,15 @@ fn mistakes_in_the_file_are_named_with_their_line() {
         ),
         ("restarts = \n", "fit.toml: TOML parse error at line 1"),
         ("noise = \"lapalce\"\n", "invalid value 'lapalce' for '--noise"),
+        ("output = true\n", "fit.toml, line 1: `output` should be a value"),
+        ("force = \"no\"\n", "fit.toml, line 1: `force` should be true or false"),
+        ("config = \"b.toml\"\n", "`config` should be given on the command line only"),
         ("restarts = { a = [[1]] }\n", "fit.toml, line 1: `restarts` should be a table of numbers"),
     ] {
         folder.write("fit.toml", text);
         let err = folder.fails(2, &small("fit", &["--config", "fit.toml"]));
         assert!(err.contains(expected), "{text:?}: {err}");
     }
-    let err = folder.fails(1, &small("fit", &["--config", "nowhere.toml"]));
+    let err = folder.fails(2, &small("fit", &["--config", "nowhere.toml"]));
     assert!(err.contains("nowhere.toml"), "{err}");
 }

@@ -24,7 +24,7 @@ fn bad_cells_are_named() {
             "instances.csv",
             "p0,2.5,0.2,2,0",
             "p0,2.5,0.2,2,yes",
-            "column `label`: `yes` is not a label: 0, 1 or nothing",
+            "column `label`: `yes` is not a label: 0 or 1",
         ),
         (
             "instances.csv",

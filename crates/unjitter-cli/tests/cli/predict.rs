@@ -75,6 +75,14 @@ fn a_broken_pipe_is_quiet() {
 }
 
 #[test]
+fn a_table_without_instances_has_no_predictions() {
+    let folder = Folder::with_small_data();
+    folder.ok(&small("fit", &[]));
+    folder.write("none.csv", "who,when,x,noise,label\n");
+    assert_eq!(folder.ok(&predict(&["none.csv"])), "session,time,probability\n");
+}
+
+#[test]
 fn events_are_detected_and_kept_apart() {
     let folder = Folder::with_small_data();
     folder.ok(&small("fit", &[]));

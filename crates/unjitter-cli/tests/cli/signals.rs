@@ -65,3 +65,22 @@ fn a_comparison_goes_on_where_it_was() {
     folder.ok(&apart);
     assert_eq!(folder.json("evaluation.json")["learners"], folder.json("apart.json")["learners"]);
 }
+
+#[test]
+fn what_cannot_be_gone_on_with_ends_at_once_and_leaves_nothing() {
+    let folder = Folder::with_model();
+    let before = folder.names();
+    // Waits for a table that never comes, with its output begun.
+    let mut command = folder.command(&["predict", "--instances", "-", "-o", "p.csv"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    while folder.names() == before {
+        assert!(start.elapsed() < Duration::from_secs(60), "it never began its output");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(folder.names(), before);
+}

@@ -38,22 +38,14 @@ fn stamps_can_be_pressed_for_a_labelled_dataset() {
 fn errors_that_people_made_can_be_drawn_from() {
     let folder = Folder::with_data();
     folder.write("taps.csv", "id,error\n1,0.5\n2,\n3,0.5\n");
-    folder
-        .ok(&["simulate", "--from", "data", "--errors", "taps.csv", "--spread", "2", "-o", "taps"]);
-    let err = folder.fails(
-        3,
-        &[
-            "simulate",
-            "--from",
-            "data",
-            "--errors",
-            "taps.csv",
-            "--error-column",
-            "eror",
-            "-o",
-            "x",
-        ],
-    );
+    let base = ["simulate", "--from", "data", "--errors", "taps.csv", "--spread", "2"];
+    folder.ok(&[&base[..], &["-o", "taps"]].concat());
+    // All errors are alike: every press is two spacings late, whatever the seed.
+    folder.ok(&[&base[..], &["--seed", "9", "-o", "again"]].concat());
+    assert_eq!(folder.read("taps/events.csv"), folder.read("again/events.csv"));
+    assert_ne!(folder.read("taps/events.csv"), folder.read("taps/true_events.csv"));
+    let wrong = ["--error-column", "eror", "-o", "x"];
+    let err = folder.fails(3, &[&base[..], &wrong].concat());
     assert!(err.contains("taps.csv: it has no column `eror`; did you mean `error`?"), "{err}");
 }
 
@@ -63,9 +55,29 @@ fn impossible_annotators_are_refused() {
     for (option, value, expected) in [
         ("--spread", "0", "spread is 0, expected a finite number above 0"),
         ("--pressed", "1.5", "pressed is 1.5, expected a share from 0 to 1"),
-        ("--sessions", "0", "expected at least"),
+        ("--sessions", "0", "0 is not in 1..=10000"),
+        ("--spread", "-1", "spread is -1, expected a finite number above 0"),
     ] {
         let err = folder.fails(2, &["simulate", option, value, "-o", "x"]);
         assert!(err.contains(expected), "{err}");
     }
+}
+
+#[test]
+fn the_times_of_a_given_dataset_are_written_as_they_came() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("given")).unwrap();
+    let instances = "session,time,x,label\n\
+                     s,2024-05-31T14:03:27+02:00,1,0\ns,2024-05-31T14:03:29.5+02:00,2,1\n\
+                     s,2024-05-31T14:03:31+02:00,3,1\n";
+    folder.write("given/instances.csv", instances);
+    folder.write(
+        "given/observed.csv",
+        "session,start,end\ns,2024-05-31T14:03:28+02:00,2024-05-31T14:04:00+02:00\n",
+    );
+    folder.ok(&["simulate", "--from", "given", "--spread", "0.001", "-o", "made"]);
+    let truth = "session,time\ns,2024-05-31T14:03:29.5+02:00\ns,2024-05-31T14:03:31+02:00\n";
+    assert_eq!(folder.read("made/true_events.csv"), truth);
+    assert_eq!(folder.read("made/observed.csv"), folder.read("given/observed.csv"));
+    assert!(folder.read("made/events.csv").contains("2024-05-31T14:03:"));
 }

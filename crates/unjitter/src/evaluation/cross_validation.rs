@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::criterion::{Annotated, Criterion};
 use super::fingerprint::{digest, fingerprint};
-use super::folds::{GroupBy, folds};
+use super::folds::{GroupBy, folds, groups};
 use super::instances::{Confusion, confusion};
 use super::journal::Journal;
 use super::threshold::Threshold;
@@ -91,6 +91,8 @@ pub struct CellsDone {
 pub struct Comparison {
     /// Positions of the recordings of each outer fold.
     pub folds: Vec<Vec<usize>>,
+    /// Positions of the recordings that no fold splits: sessions, or those of one subject.
+    pub groups: Vec<Vec<usize>>,
     /// One per contender.
     pub contenders: Vec<Judged>,
 }
@@ -213,7 +215,8 @@ impl CrossValidation {
                 folds: folds.to_vec(),
             })
             .collect();
-        Ok(Comparison { folds: plan.outer, contenders })
+        let groups = groups(&plan.recordings, self.group_by);
+        Ok(Comparison { folds: plan.outer, groups, contenders })
     }
 
     /// How many cells [`run`](Self::run) would go through.

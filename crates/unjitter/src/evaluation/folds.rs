@@ -18,15 +18,9 @@ pub enum GroupBy {
     Subject,
 }
 
-/// Splits recordings into `count` folds (as many as there are groups, if they are fewer): for each
-/// fold the positions of its recordings, in order. Groups are shuffled by `seed` and dealt out in
-/// turn, so folds differ by one group at most.
-pub fn folds(
-    recordings: &[&Recording],
-    count: usize,
-    group_by: GroupBy,
-    seed: u64,
-) -> Result<Vec<Vec<usize>>> {
+/// Positions of the recordings that stay together, in the order of first appearance: names do not
+/// decide who shares a fold.
+pub(super) fn groups(recordings: &[&Recording], group_by: GroupBy) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
     for (k, recording) in recordings.iter().enumerate() {
         let session = &recording.session;
@@ -36,13 +30,25 @@ pub fn folds(
         };
         groups.entry(group).or_default().push(k);
     }
+    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
+    groups.sort();
+    groups
+}
+
+/// Splits recordings into `count` folds (as many as there are groups, if they are fewer): for each
+/// fold the positions of its recordings, in order. Groups are shuffled by `seed` and dealt out in
+/// turn, so folds differ by one group at most.
+pub fn folds(
+    recordings: &[&Recording],
+    count: usize,
+    group_by: GroupBy,
+    seed: u64,
+) -> Result<Vec<Vec<usize>>> {
+    let mut groups = groups(recordings, group_by);
     let found = groups.len().min(count);
     if found < 2 {
         return Err(Error::TooFewGroups { groups: groups.len(), folds: count });
     }
-    // In the order of first appearance: names do not decide who shares a fold.
-    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
-    groups.sort();
     let mut random = Random::new(seed);
     for k in (1..groups.len()).rev() {
         groups.swap(k, random.below(k + 1));

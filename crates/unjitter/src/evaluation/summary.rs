@@ -27,7 +27,7 @@ pub struct Summary {
 pub struct LabelledSummary {
     /// Precision, recall and F1, hits and errors of all sessions added up.
     pub scores: Scores,
-    /// Interval of that F1 under resampling of sessions.
+    /// Interval of that F1 under resampling of sessions, or of subjects if folds keep them together.
     pub f1_interval: Interval,
     /// F1 of each fold.
     pub fold_f1: Vec<f64>,
@@ -37,7 +37,7 @@ pub struct LabelledSummary {
     pub brier_score: f64,
     /// Probability of a difference in F1 to the reference as large as this one or larger over the
     /// folds, by a paired t-test, corrected for the number of comparisons. Nothing for the reference
-    /// itself, and where there is only one fold.
+    /// itself.
     pub p_value: Option<f64>,
 }
 
@@ -59,10 +59,8 @@ impl Comparison {
             let mut labelled = self.labelled(judged, recordings, options)?;
             if let (Some(labelled), Some(reference_f1)) = (&mut labelled, &reference_f1) {
                 if k != reference {
-                    // A single fold leaves nothing to test.
-                    let test = paired_t_test(&labelled.fold_f1, reference_f1).ok();
-                    let p = test.map(|test| bonferroni(test.p_value, self.contenders.len() - 1));
-                    labelled.p_value = p.transpose()?;
+                    let test = paired_t_test(&labelled.fold_f1, reference_f1)?;
+                    labelled.p_value = Some(bonferroni(test.p_value, self.contenders.len() - 1)?);
                 }
             }
             lines.push(Summary {
@@ -105,8 +103,8 @@ impl Comparison {
             all.extend_from_slice(probabilities[k]);
             labels.extend_from_slice(truth);
         }
-        let f1_interval = bootstrap_interval(recordings.len(), options, |drawn| {
-            let total = drawn.iter().map(|&k| by_session[k]);
+        let f1_interval = bootstrap_interval(self.groups.len(), options, |drawn| {
+            let total = drawn.iter().flat_map(|&k| &self.groups[k]).map(|&k| by_session[k]);
             total.fold(Confusion::default(), std::ops::Add::add).scores().f1
         })?;
         Ok(Some(LabelledSummary {

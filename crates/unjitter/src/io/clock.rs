@@ -86,6 +86,13 @@ pub struct Clock {
 /// What a time should be, in words.
 const A_TIME: &str = "a time: a number, or a date like 2024-05-31T14:03:27.5";
 
+impl Default for Clock {
+    /// Seconds, as numbers.
+    fn default() -> Self {
+        Self { style: Style::Number(TimeUnit::S), origin: 0, separator: ' ' }
+    }
+}
+
 impl Clock {
     /// The clock of a session whose first instance is at `text`.
     pub fn starting_at(text: &str, unit: TimeUnit) -> Result<Self, String> {
@@ -135,6 +142,16 @@ impl Clock {
             Style::Civil => self.write_date(moment, Offset::UTC, ""),
             Style::Zulu => self.write_date(moment, Offset::UTC, "Z"),
             Style::Zoned(offset) => self.write_date(moment, offset, &offset_text(offset)),
+        }
+    }
+
+    /// The same, with the offset of the date `like`, as after a change to summer time.
+    pub fn write_like(&self, seconds: f64, like: &str) -> String {
+        match (self.style, date(like)) {
+            (Style::Zoned(_) | Style::Zulu, Some((style @ (Style::Zoned(_) | Style::Zulu), _))) => {
+                Self { style, ..*self }.write(seconds)
+            }
+            _ => self.write(seconds),
         }
     }
 
@@ -315,6 +332,14 @@ mod tests {
                 assert_eq!(clock.write(clock.seconds(&text).unwrap()), text, "{unit:?}");
             }
         }
+    }
+
+    #[test]
+    fn summer_time_is_kept_where_it_is_asked_for() {
+        let clock = clock("2024-03-31T01:55:00+01:00");
+        let stamp = "2024-03-31T03:05:09+02:00";
+        assert_eq!(clock.write_like(clock.seconds(stamp).unwrap(), stamp), stamp);
+        assert_eq!(clock.write_like(60.0, "5"), "2024-03-31T01:56:00+01:00");
     }
 
     #[test]

@@ -187,6 +187,22 @@ impl Dataset {
         Ok(Self { recordings, clocks, features, events, stamp_rows, positions })
     }
 
+    /// Names and clocks of the sessions.
+    pub fn known_clocks(&self) -> Vec<(&str, Clock)> {
+        let names = self.recordings.iter().map(|recording| recording.session.name());
+        names.zip(self.clocks.iter().copied()).collect()
+    }
+
+    /// Number of instances of all sessions.
+    pub fn instances(&self) -> usize {
+        self.recordings.iter().map(|recording| recording.session.len()).sum()
+    }
+
+    /// Number of stamps of all sessions.
+    pub fn stamps(&self) -> usize {
+        self.recordings.iter().map(|recording| recording.session.stamps().len()).sum()
+    }
+
     /// The sessions alone.
     pub fn sessions(&self) -> Vec<Session> {
         self.recordings.iter().map(|recording| recording.session.clone()).collect()

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
@@ -32,51 +33,87 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 pub fn replace_all<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<()> {
     let mut staged = Vec::new();
     for (path, bytes) in files {
-        let path = path.as_ref();
-        let failed = |source| Error::Io { path: path.to_owned(), source };
-        staged.push((path, stage(path, bytes.as_ref()).map_err(failed)?));
+        let mut file = WholeFile::new(path.as_ref())?;
+        file.write(bytes.as_ref())?;
+        file.sync()?;
+        staged.push(file);
     }
-    for (path, file) in staged {
-        file.persist(path)
-            .map_err(|error| Error::Io { path: path.to_owned(), source: error.error })?;
-    }
-    Ok(())
+    staged.into_iter().try_for_each(WholeFile::finish)
 }
 
-fn stage(path: &Path, bytes: &[u8]) -> std::io::Result<NamedTempFile> {
-    let mut file = create_beside(path)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    Ok(file)
+/// Files beside their places that are not finished.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes whatever is unfinished: for a program that is about to end without running to its end.
+pub fn discard_unfinished() {
+    // Whoever panicked while holding the list left it whole.
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in unfinished.drain(..) {
+        // There is nobody left to tell.
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 /// A file that is written piece by piece and appears whole, or not at all.
 #[derive(Debug)]
 pub struct WholeFile {
-    file: NamedTempFile,
+    /// Until it is in its place.
+    file: Option<NamedTempFile>,
     path: PathBuf,
 }
 
 impl WholeFile {
-    /// Begins a file that will be at `path`.
+    /// Begins a file that will be at `path`, or where that link leads.
     pub fn new(path: &Path) -> Result<Self> {
-        let file = create_beside(path);
+        let place = match path.is_symlink() {
+            true => std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
+            false => path.to_owned(),
+        };
+        let file = create_beside(&place);
         let file = file.map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        Ok(Self { file, path: path.to_owned() })
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        unfinished.push(file.path().to_owned());
+        Ok(Self { file: Some(file), path: place })
     }
 
     /// Adds a piece.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let written = self.file.write_all(bytes);
-        written.map_err(|source| Error::Io { path: self.path.clone(), source })
+        let written = self.open().write_all(bytes);
+        written.map_err(|source| self.failed(source))
     }
 
     /// Puts the file in its place.
-    pub fn finish(self) -> Result<()> {
-        let failed = |source| Error::Io { path: self.path.clone(), source };
-        self.file.as_file().sync_all().map_err(failed)?;
-        self.file.persist(&self.path).map_err(|error| failed(error.error))?;
+    pub fn finish(mut self) -> Result<()> {
+        self.sync()?;
+        self.forget();
+        let file = self.file.take().expect("a file is finished once");
+        file.persist(&self.path).map_err(|error| self.failed(error.error))?;
         Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        let synced = self.open().as_file().sync_all();
+        synced.map_err(|source| self.failed(source))
+    }
+
+    fn open(&mut self) -> &mut NamedTempFile {
+        self.file.as_mut().expect("the file is there until it is finished")
+    }
+
+    fn failed(&self, source: std::io::Error) -> Error {
+        Error::Io { path: self.path.clone(), source }
+    }
+
+    fn forget(&self) {
+        let Some(file) = &self.file else { return };
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        unfinished.retain(|path| path != file.path());
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        self.forget();
     }
 }
 
@@ -102,6 +139,30 @@ fn create_in(folder: &Path) -> std::io::Result<NamedTempFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        std::fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        replace(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "new");
+    }
+
+    #[test]
+    fn what_is_not_finished_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = WholeFile::new(&folder.path().join("a")).unwrap();
+        file.write(b"half").unwrap();
+        let beside = file.open().path().to_owned();
+        assert!(UNFINISHED.lock().unwrap().contains(&beside));
+        drop(file);
+        assert!(!UNFINISHED.lock().unwrap().contains(&beside) && !beside.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn files_up_to_the_limit_are_read() {

@@ -18,6 +18,7 @@ pub struct EventsTable {
     /// Its lines.
     pub rows: Vec<Row>,
     delimiter: u8,
+    has_header: bool,
     session: Option<usize>,
     time: usize,
 }
@@ -43,12 +44,20 @@ impl EventsTable {
             rows.push(row.clone());
         }
         let (header, delimiter) = (table.header().to_vec(), table.delimiter());
-        Ok(Self { file: table.file().to_owned(), header, rows, delimiter, session, time })
+        let (file, has_header) = (table.file().to_owned(), columns.has_header);
+        Ok(Self { file, header, rows, delimiter, has_header, session, time })
     }
 
     /// The session that a line names; `None` where the table has no such column.
     pub fn session_of(&self, row: usize) -> Option<&str> {
         self.session.map(|column| self.rows[row].cell(column))
+    }
+
+    /// Names of the columns of session and time, and what stands between cells.
+    pub fn layout(&self) -> (&str, &str, u8) {
+        let session = self.session.map_or("session", |column| &self.header[column]);
+        let time = if self.has_header { self.header[self.time].as_str() } else { "time" };
+        (if self.has_header { session } else { "session" }, time, self.delimiter)
     }
 
     /// The time that a line gives, as it is written.
@@ -107,7 +116,10 @@ impl EventsTable {
                 header.len() - 1
             }
         });
-        let mut text = TableText::new(self.delimiter, &header);
+        let mut text = match self.has_header {
+            true => TableText::new(self.delimiter, &header),
+            false => TableText::without_header(self.delimiter),
+        };
         for (k, row) in self.rows.iter().enumerate() {
             let mut line: Vec<String> = row.cells().map(str::to_owned).collect();
             line.resize(header.len(), String::new());

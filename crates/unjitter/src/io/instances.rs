@@ -71,6 +71,23 @@ impl Places {
         if features.is_empty() {
             return Err(table.wrong("it has no column left for a feature"));
         }
+        if let Some(&both) = features.iter().find(|place| !used(place)) {
+            let name = &table.header()[both];
+            return Err(table.wrong(format!("`{name}` is both a feature and ignored")));
+        }
+        if columns.features.is_none() {
+            // What is called a label is one, unless somebody says otherwise.
+            let renamed =
+                [(&columns.label, &defaults.label), (&columns.subject, &defaults.subject)];
+            for (name, usual) in renamed.into_iter().filter(|(name, usual)| name != usual) {
+                if table.find(usual).is_some_and(|place| features.contains(&place)) {
+                    let problem = format!(
+                        "it has `{usual}` beside `{name}`; ignore it, or list the features"
+                    );
+                    return Err(table.wrong(problem));
+                }
+            }
+        }
         if label.is_some_and(|label| features.contains(&label)) {
             return Err(table.wrong("its label is listed among the features"));
         }
@@ -141,7 +158,7 @@ pub struct InstanceChunks {
     places: Places,
     columns: Columns,
     lone: String,
-    clocks: HashMap<String, Clock>,
+    clocks: HashMap<String, (usize, Clock)>,
 }
 
 /// Some lines of a table of instances.
@@ -171,8 +188,8 @@ impl InstanceChunks {
         self.table.delimiter()
     }
 
-    /// Clocks of the sessions so far, set by their first instances.
-    pub fn clocks(&self) -> &HashMap<String, Clock> {
+    /// The sessions so far: which one it is, from 0, and its clock, set by its first instance.
+    pub fn clocks(&self) -> &HashMap<String, (usize, Clock)> {
         &self.clocks
     }
 
@@ -188,9 +205,9 @@ impl InstanceChunks {
             let wrong = |expected| table.wrong_cell(&row, places.time, expected);
             if !clocks.contains_key(name) {
                 let clock = Clock::starting_at(text, columns.times_in).map_err(wrong)?;
-                clocks.insert(name.to_owned(), clock);
+                clocks.insert(name.to_owned(), (clocks.len(), clock));
             }
-            times.push(clocks[name].seconds(text).map_err(wrong)?);
+            times.push(clocks[name].1.seconds(text).map_err(wrong)?);
             sessions.push(name.to_owned());
             time_texts.push(text.to_owned());
             for &column in &places.features {
@@ -254,7 +271,9 @@ fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
     table.number(row, column).map_err(|_| {
         let text = row.cell(column);
         let name = shown(&table.header()[column]);
-        let expected = if text.is_empty() || text.eq_ignore_ascii_case("nan") || text == "NA" {
+        let expected = if text.replace(',', ".").parse::<f64>().is_ok() {
+            "a finite number; decimals need a point".to_owned()
+        } else if text.is_empty() || text.eq_ignore_ascii_case("nan") || text == "NA" {
             "a finite number; fill in or drop instances with missing features".to_owned()
         } else {
             format!("a finite number; if `{name}` is no feature, ignore the column")
@@ -268,6 +287,6 @@ fn label(table: &Table, row: &Row, column: usize) -> Result<Option<bool>> {
         "" | "NA" | "NaN" | "nan" => Ok(None),
         "0" | "0.0" | "false" | "False" | "FALSE" => Ok(Some(false)),
         "1" | "1.0" | "true" | "True" | "TRUE" => Ok(Some(true)),
-        _ => Err(table.wrong_cell(row, column, "a label: 0, 1 or nothing")),
+        _ => Err(table.wrong_cell(row, column, "a label: 0 or 1, false or true, or nothing")),
     }
 }

@@ -20,10 +20,10 @@ mod table;
 
 pub use clock::{Clock, TimeUnit};
 pub use dataset::{Columns, Dataset, DatasetFiles, find};
-pub use disk::{WholeFile, replace, replace_all};
+pub use disk::{WholeFile, discard_unfinished, replace, replace_all};
 pub use events::{EventsTable, ReadStamp};
 pub use instances::{Chunk, InstanceChunks, InstancesTable, ReadSession};
-pub use signals::{RawSignal, read_signals};
+pub use signals::{Channels, RawSignal, read_signals};
 pub use source::{STANDARD_INPUT, compress};
 pub use suggest::suggest;
 pub(crate) use table::shown;

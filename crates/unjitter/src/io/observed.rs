@@ -9,13 +9,19 @@ use crate::Result;
 /// Gives sessions their observed intervals; a session without a line is observed throughout.
 pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Result<()> {
     let mut table = Table::open(path, columns.has_header)?;
-    let session = table.column(&columns.session)?;
+    let session = match dataset.recordings.len() {
+        1 => table.find(&columns.session),
+        _ => Some(table.column(&columns.session)?),
+    };
     let ends = [table.column("start")?, table.column("end")?];
     let mut intervals: Vec<Vec<(f64, f64)>> = vec![Vec::new(); dataset.recordings.len()];
     let mut row = Row::default();
     while table.next(&mut row)? {
-        let Some(at) = dataset.position(row.cell(session)) else {
-            return Err(table.wrong_cell(&row, session, "a session that has instances"));
+        let at = match session {
+            None => 0,
+            Some(column) => dataset
+                .position(row.cell(column))
+                .ok_or_else(|| table.wrong_cell(&row, column, "a session that has instances"))?,
         };
         let mut moments = [0.0; 2];
         for (moment, column) in moments.iter_mut().zip(ends) {
@@ -23,12 +29,17 @@ pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Resu
                 .seconds(row.cell(column))
                 .map_err(|expected| table.wrong_cell(&row, column, expected))?;
         }
+        if moments[0] >= moments[1] {
+            return Err(table.wrong_cell(&row, ends[1], "later than the start of its interval"));
+        }
         intervals[at].push((moments[0], moments[1]));
     }
     for (recording, mut intervals) in dataset.recordings.iter_mut().zip(intervals) {
         if !intervals.is_empty() {
             intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
-            recording.session = recording.session.clone().with_observed(intervals)?;
+            // Intervals that overlap, and stamps outside all of them: the table is at odds.
+            let session = recording.session.clone().with_observed(intervals);
+            recording.session = session.map_err(|error| table.wrong(error.to_string()))?;
         }
     }
     Ok(())

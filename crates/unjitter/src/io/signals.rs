@@ -21,29 +21,35 @@ pub struct RawSignal {
     pub channels: Vec<Signal>,
 }
 
-/// Reads a table of signals. Channels are the columns `names`, or by default every column that is
-/// neither session nor time; an empty cell is a missing sample. Clocks of sessions that are known
-/// already are used; others are set by the first sample.
+/// Which columns of a table of signals are channels.
+#[derive(Debug, Clone, Copy)]
+pub enum Channels<'a> {
+    /// Every one that is neither session nor time.
+    All,
+    /// The first of them.
+    First,
+    /// These.
+    Named(&'a [String]),
+}
+
+/// Reads a table of signals; an empty cell is a missing sample. Sessions that are `known` keep their
+/// clocks, those of others are set by the first sample. A table without a column for the session is
+/// that of the one known session, if there is one.
 pub fn read_signals(
     path: &Path,
     columns: &Columns,
-    names: Option<&[String]>,
-    clock_of: &dyn Fn(&str) -> Option<Clock>,
+    channels: Channels<'_>,
+    known: &[(&str, Clock)],
 ) -> Result<(Vec<String>, Vec<RawSignal>)> {
     let mut table = Table::open(path, columns.has_header)?;
     let session = named(&table, &columns.session, &Columns::default().session)?;
     let time = table.column(&columns.time)?;
-    let channels: Vec<usize> = match names {
-        Some(names) => names.iter().map(|name| table.column(name)).collect::<Result<_>>()?,
-        None => (0..table.header().len())
-            .filter(|&k| Some(k) != session && k != time)
-            .filter(|&k| !columns.ignore.contains(&table.header()[k]))
-            .collect(),
+    let channels = places(&table, columns, channels, session, time)?;
+    let lone = match known {
+        [(name, _)] => (*name).to_owned(),
+        _ => lone_session(path),
     };
-    if channels.is_empty() {
-        return Err(table.wrong("it has no column left for a channel"));
-    }
-    let lone = lone_session(path);
+    let clocks: HashMap<&str, Clock> = known.iter().copied().collect();
     let mut found: Vec<Samples> = Vec::new();
     let mut positions: HashMap<String, usize> = HashMap::new();
     let mut row = Row::default();
@@ -52,8 +58,8 @@ pub fn read_signals(
         let at = match positions.get(name) {
             Some(&at) => at,
             None => {
-                let clock = match clock_of(name) {
-                    Some(clock) => clock,
+                let clock = match clocks.get(name) {
+                    Some(&clock) => clock,
                     None => Clock::starting_at(row.cell(time), columns.times_in)
                         .map_err(|expected| table.wrong_cell(&row, time, expected))?,
                 };
@@ -67,6 +73,29 @@ pub fn read_signals(
     let names = channels.iter().map(|&k| table.header()[k].clone()).collect();
     let signals: Result<Vec<RawSignal>> = found.into_iter().map(Samples::finish).collect();
     Ok((names, signals?))
+}
+
+fn places(
+    table: &Table,
+    columns: &Columns,
+    channels: Channels<'_>,
+    session: Option<usize>,
+    time: usize,
+) -> Result<Vec<usize>> {
+    let free = (0..table.header().len())
+        .filter(|&k| Some(k) != session && k != time)
+        .filter(|&k| !columns.ignore.contains(&table.header()[k]));
+    let places: Vec<usize> = match channels {
+        Channels::All => free.collect(),
+        Channels::First => free.take(1).collect(),
+        Channels::Named(names) => {
+            names.iter().map(|name| table.column(name)).collect::<Result<_>>()?
+        }
+    };
+    match places.is_empty() {
+        true => Err(table.wrong("it has no column left for a channel")),
+        false => Ok(places),
+    }
 }
 
 /// What has been read of a session.

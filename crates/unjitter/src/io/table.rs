@@ -261,8 +261,9 @@ fn check_header(file: &str, header: &[String]) -> Result<()> {
     let counted = header.iter().enumerate().all(|(k, name)| *name == (k + 1).to_string());
     if numbers == header.len() && !counted {
         let first = shown(&header.join(", "));
-        let problem =
-            format!("the header has numbers for names ({first}); if there is no header, say so");
+        let problem = format!(
+            "the header has numbers for names ({first}); if there is no header, say --no-header"
+        );
         return Err(Error::Line { file: file.to_owned(), line: 1, problem });
     }
     let mut seen = HashSet::new();
@@ -305,6 +306,12 @@ impl TableText {
         let mut writer = empty_table(delimiter);
         writer.write_record(header).expect("memory can be written to");
         Self { writer, delimiter }
+    }
+
+    /// A table that begins with data at once.
+    pub fn without_header(delimiter: u8) -> Self {
+        let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+        Self { delimiter, writer }
     }
 
     /// Adds a line with as many cells as the header.

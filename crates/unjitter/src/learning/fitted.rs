@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::data::SessionData;
 use super::fit::Outcome;
-use super::warning::Warning;
+use super::warning::{Warning, far_stamps};
 use crate::align::Aligned;
 use crate::inference::{Impossible, Lattice};
 use crate::math::{log_sigmoid, sigmoid};
@@ -118,6 +118,13 @@ impl Fitted {
     pub fn into_detector(self) -> Detector {
         let theta = self.params[self.parts.layout.part(Part::Classifier)].to_vec();
         Detector::new(self.parts.classifier, theta)
+    }
+
+    /// What to be wary of in the stamps of a session, learned from or not: those that lie far from
+    /// every instance are aligned all the same, to the nearest.
+    pub fn far_stamps(&self, session: &Session) -> Option<Warning> {
+        let Learned { delay, spread, .. } = self.learned();
+        far_stamps(session, delay, spread)
     }
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::{SessionData, median};
+use super::data::median;
 use super::lbfgs::StopReason;
 use crate::Session;
 use crate::math::sigmoid;
@@ -86,8 +86,9 @@ impl fmt::Display for Warning {
         match self {
             Warning::NotConverged { stop, gradient_norm } => write!(
                 f,
-                "learning stopped early ({stop:?}, gradient {gradient_norm:.2e}): the result may \
-                 still move"
+                "learning stopped early ({}, gradient {gradient_norm:.2e}): the result may still \
+                 move",
+                in_words(*stop)
             ),
             Warning::SpreadNearGap { spread, median_gap } => write!(
                 f,
@@ -115,10 +116,19 @@ impl fmt::Display for Warning {
     }
 }
 
+fn in_words(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::GradientTolerance => "the gradient is small",
+        StopReason::ValueTolerance => "the value hardly falls",
+        StopReason::IterationLimit => "the iterations are used up",
+        StopReason::LineSearchFailed => "no lower value was found",
+        StopReason::Cancelled => "it was interrupted",
+    }
+}
+
 /// Everything there is to warn of, apart from convergence.
 pub(super) fn warnings(
     sessions: &[Session],
-    data: &[SessionData<'_>],
     parts: &Parts,
     params: &[f64],
     time_unit: f64,
@@ -129,9 +139,8 @@ pub(super) fn warnings(
     found.extend(spread_near_gap(sessions, spread * time_unit));
     found.extend(rates_nearly_equal(&params[parts.layout.part(Part::Counts)]));
     found.extend(collapsed(parts, params, time_unit));
-    for session in data {
-        found.extend(far_stamps(&sessions[session.index], session, delay, spread));
-    }
+    let (delay, spread) = (delay * time_unit, spread * time_unit);
+    found.extend(sessions.iter().filter_map(|session| far_stamps(session, delay, spread)));
     found
 }
 
@@ -171,17 +180,18 @@ fn collapsed(parts: &Parts, params: &[f64], time_unit: f64) -> Vec<Warning> {
     found
 }
 
-fn far_stamps(
-    session: &Session,
-    data: &SessionData<'_>,
-    delay: f64,
-    spread: f64,
-) -> Option<Warning> {
+/// Stamps further from every observed instance than the delay explains.
+pub(super) fn far_stamps(session: &Session, delay: f64, spread: f64) -> Option<Warning> {
+    let observed = session.observed_instances();
+    let times: Vec<f64> = observed.into_iter().map(|i| session.times()[i]).collect();
+    if times.is_empty() {
+        return None;
+    }
     let distance = |z: &f64| {
         let expected = z - delay;
-        (expected - data.times[nearest(&data.times, expected)]).abs() / spread
+        (expected - times[nearest(&times, expected)]).abs() / spread
     };
-    let distances: Vec<f64> = data.stamps.iter().map(distance).collect();
+    let distances: Vec<f64> = session.stamps().iter().map(distance).collect();
     let count = distances.iter().filter(|&&d| d > FAR).count();
     let (index, &spreads) = distances.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
     (count > 0).then(|| Warning::FarStamps {

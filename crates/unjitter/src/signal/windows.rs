@@ -15,6 +15,11 @@ use super::summary::{SUMMARIES, summarise};
 use crate::error::require;
 use crate::{Error, Result};
 
+/// Most samples of a window.
+const MAX_SAMPLES: f64 = 1e7;
+/// Most windows of a recording: a step of nothing would fill any memory.
+const MAX_WINDOWS: f64 = 1e7;
+
 /// Which moment of a window is its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,6 +108,12 @@ pub fn windows(channels: &[Signal], options: &WindowOptions) -> Result<Windows> 
     let end = prepared.iter().map(Channel::end).fold(f64::INFINITY, f64::min);
     // A last window that rounding has made a hair too long still counts.
     let room = (end - start - options.length) / options.step + 1e-6;
+    require(
+        "number of windows",
+        room,
+        room <= MAX_WINDOWS,
+        "at most 10 million; lengthen the step",
+    )?;
     let count = if channels.is_empty() || room < 0.0 { 0 } else { room.floor() as usize + 1 };
     for k in 0..count {
         windows.push(&mut prepared, start, k as f64 * options.step, options);
@@ -173,7 +184,10 @@ impl<'a> Channel<'a> {
             return Err(Error::TooFewSamples { channel: index, samples });
         }
         let spacing = median(steps);
-        let count = (options.length / spacing).round().max(2.0) as usize;
+        let count = (options.length / spacing).round().max(2.0);
+        let expected = "a length of at most 10 million samples";
+        require("length", options.length, count <= MAX_SAMPLES, expected)?;
+        let count = count as usize;
         let spectrum = Spectrum::new(count, count as f64 / options.length);
         Ok(Self { times, values, spacing, spectrum, from: 0, to: 0 })
     }
