@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command};
 use serde::Serialize;
-use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 use unjitter::io::suggest;
 
 use crate::failure::usage;
@@ -51,53 +52,59 @@ fn read(path: &Path, command: &Command, given: &ArgMatches) -> anyhow::Result<Ve
     for (key, value) in table.get_ref() {
         let name = key.get_ref().replace('_', "-");
         let line = 1 + text[..key.span().start].matches('\n').count();
-        let long = |argument: &&clap::Arg| argument.get_long() == Some(name.as_str());
-        let Some(argument) = command.get_arguments().find(long) else {
-            let names = command.get_arguments().filter_map(clap::Arg::get_long);
-            let hint = suggest(&name, names).map(|likely| format!("; did you mean `{likely}`?"));
-            let verb = command.get_name();
-            let hint = hint.unwrap_or_default();
-            return Err(usage(format!(
-                "{shown}, line {line}: {verb} has no option `{name}`{hint}"
-            )));
-        };
-        let wrong =
-            |expected: &str| usage(format!("{shown}, line {line}: `{name}` should be {expected}"));
-        if name == "config" {
-            return Err(wrong("given on the command line only"));
-        }
+        let at = |problem: String| usage(format!("{shown}, line {line}: {problem}"));
+        let argument = find(command, &name).map_err(at)?;
         if given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine) {
             continue;
         }
-        let is_switch = matches!(value.get_ref(), DeValue::Boolean(_));
-        match argument.get_action().takes_values() {
-            true if is_switch => return Err(wrong("a value")),
-            false if !is_switch => return Err(wrong("true or false")),
-            _ => {}
-        }
-        match value.get_ref() {
-            DeValue::Boolean(true) => arguments.push(format!("--{name}")),
-            DeValue::Boolean(false) => {}
-            DeValue::Array(values) => {
-                for value in values.iter() {
-                    let text = scalar(value.get_ref()).ok_or_else(|| wrong("a list of values"))?;
-                    arguments.push(format!("--{name}={text}"));
-                }
-            }
-            DeValue::Table(pairs) => {
-                for (key, value) in pairs {
-                    let text = values(value.get_ref())
-                        .ok_or_else(|| wrong("a table of numbers or lists of numbers"))?;
-                    arguments.push(format!("--{name}={}={text}", key.get_ref()));
-                }
-            }
-            value => {
-                let text = scalar(value).ok_or_else(|| wrong("a string or a number"))?;
-                arguments.push(format!("--{name}={text}"));
-            }
-        }
+        let spelt = spell(argument, &name, value.get_ref());
+        arguments.extend(spelt.map_err(|expected| at(format!("`{name}` should be {expected}")))?);
     }
     Ok(arguments.into_iter().map(OsString::from).collect())
+}
+
+/// The option of that name, or what is wrong with it.
+fn find<'a>(command: &'a Command, name: &str) -> Result<&'a clap::Arg, String> {
+    if name == "config" {
+        return Err("`config` is for the command line only".to_owned());
+    }
+    let is_meant = |argument: &&clap::Arg| argument.get_long() == Some(name);
+    command.get_arguments().find(is_meant).ok_or_else(|| {
+        let names = command.get_arguments().filter_map(clap::Arg::get_long);
+        let hint = suggest(name, names).map(|likely| format!("; did you mean `{likely}`?"));
+        format!("{} has no option `{name}`{}", command.get_name(), hint.unwrap_or_default())
+    })
+}
+
+/// The option as it would stand on the command line, or what was expected.
+fn spell(
+    argument: &clap::Arg,
+    name: &str,
+    value: &DeValue<'_>,
+) -> Result<Vec<String>, &'static str> {
+    let is_switch = matches!(value, DeValue::Boolean(_));
+    match argument.get_action().takes_values() {
+        true if is_switch => return Err("a value"),
+        false if !is_switch => return Err("true or false"),
+        _ => {}
+    }
+    match value {
+        DeValue::Boolean(true) => Ok(vec![format!("--{name}")]),
+        DeValue::Boolean(false) => Ok(vec![]),
+        DeValue::Array(values) => {
+            let texts =
+                values.iter().map(|value| scalar(value.get_ref()).ok_or("a list of values"));
+            texts.map(|text| Ok(format!("--{name}={}", text?))).collect()
+        }
+        DeValue::Table(pairs) => {
+            let pair = |(key, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| {
+                let text = values(value.get_ref()).ok_or("a table of numbers or lists of them")?;
+                Ok(format!("--{name}={}={text}", key.get_ref()))
+            };
+            pairs.iter().map(pair).collect()
+        }
+        value => Ok(vec![format!("--{name}={}", scalar(value).ok_or("a string or a number")?)]),
+    }
 }
 
 fn scalar(value: &DeValue<'_>) -> Option<String> {

@@ -36,7 +36,7 @@ pub(crate) fn count(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k) % 3 == 0 && digits.len() > 4 {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) && digits.len() > 4 {
             text.push('\u{202f}');
         }
         text.push(digit);

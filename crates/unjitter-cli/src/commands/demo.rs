@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use unjitter::evaluation::{CrossValidation, Summary};
-use unjitter::io::{Channels, Columns, Dataset, DatasetFiles, read_signals};
+use unjitter::io::{Channels, Columns, Dataset, DatasetFiles, RawSignal, read_signals};
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Sloppiness, Tails};
 use unjitter::{ClassifierSpec, FitOptions, Model};
@@ -16,6 +16,7 @@ use super::fit::{annotator, fit, with_notes};
 use super::report::Content;
 use super::simulate::{Made, Preset};
 use crate::console::Console;
+use crate::evaluation_file::EvaluationFile;
 use crate::gallery::{Drawing, drawings};
 use crate::learners::{Grid, Kind, named};
 use crate::output::Output;
@@ -70,6 +71,31 @@ impl Demo {
         let paths = FILES.map(|name| self.output.join(name));
         let mut output = Output::promise(paths.iter().map(PathBuf::as_path), self.force)?;
         console.note("simulating chest-band recordings and somebody who presses a button …");
+        let (data, signals) = self.simulate(&mut output)?;
+        let grid = grid(&data, self.seed);
+        let file = self.compare(&data, &grid, console)?;
+        let fitted = fit(&data, &grid.model, &grid.fit, console)?;
+        let fitted = with_notes(fitted, &data, self.note())?;
+        let aligned = align(&fitted, &data)?;
+        let content =
+            Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
+        self.draw(&content, &file, &mut output)?;
+        output.add(self.output.join("model.json"), fitted.to_json());
+        output.add(self.output.join("evaluation.json"), serde_json::to_vec(&file)?);
+        output.add(self.output.join("aligned.csv"), events_table(&data, &aligned));
+        output.add(self.output.join("missed.csv"), missed_table(&data, &aligned, 0.5).0);
+        output.write()?;
+        let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
+        let result = serde_json::json!({
+            "learned": fitted.learned(),
+            "learners": summaries,
+            "report": self.output.join("report.html"),
+        });
+        console.result(&result, || text(&data, &summaries, &fitted.learned(), &self.output))
+    }
+
+    /// The data, as a user would read them from the files.
+    fn simulate(&self, output: &mut Output) -> anyhow::Result<(Dataset, Vec<RawSignal>)> {
         let sloppiness = Sloppiness {
             tails: Tails::Gaussian,
             delay: DELAY,
@@ -80,7 +106,6 @@ impl Demo {
         };
         let made = Made::respiration(Preset::Mpuff.respiration(None), self.seed)?;
         let made = made.annotated(&sloppiness, self.seed)?;
-        // What is learned from is what a user would read from the files.
         let folder = tempfile::tempdir()?;
         for (name, bytes) in made.files() {
             std::fs::write(folder.path().join(name), &bytes)?;
@@ -91,40 +116,41 @@ impl Demo {
         let signal = files.signal.as_deref().expect("the signal was written");
         let known = data.known_clocks();
         let signals = read_signals(signal, &Columns::default(), Channels::All, &known)?.1;
+        Ok((data, signals))
+    }
 
-        let grid = grid(&data, self.seed);
-        let learners = LEARNERS.iter().map(|name| named(name, &grid, |_| ClassifierSpec::Logistic));
+    fn compare(
+        &self,
+        data: &Dataset,
+        grid: &Grid,
+        console: &Console,
+    ) -> anyhow::Result<EvaluationFile> {
+        let learners = LEARNERS.iter().map(|name| named(name, grid, |_| ClassifierSpec::Logistic));
         let learners = learners.collect::<anyhow::Result<Vec<_>>>()?;
         let options = CrossValidation { seed: self.seed, ..CrossValidation::default() };
-        let note = serde_json::json!({ "demo": { "seed": self.seed } });
-        let file = compare(&data.recordings, &learners, &options, None, note.clone(), console)?;
-        let fitted = fit(&data, &grid.model, &grid.fit, console)?;
-        let fitted = with_notes(fitted, &data, note)?;
-        let aligned = align(&fitted, &data)?;
+        compare(&data.recordings, &learners, &options, None, self.note(), console)
+    }
 
-        let figures = drawings(&fitted, &data, &aligned, Some(&file))?;
+    fn draw(
+        &self,
+        content: &Content<'_>,
+        file: &EvaluationFile,
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        let figures = drawings(content.fitted, content.data, content.aligned, Some(file))?;
         for (name, svg) in figures.iter().map(Drawing::file) {
             output.add(self.output.join("figures").join(name), svg);
         }
-        let content =
-            Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
         let title = "Smoking puffs from sloppy button presses (simulated)".to_owned();
         let command = format!("unjitter demo --seed {}", self.seed);
-        let html = page(&content.page(title, command, figures, Some(&file)));
+        let html = page(&content.page(title, command, figures, Some(file)));
         output.add(self.output.join("report.html"), html);
-        output.add(self.output.join("model.json"), fitted.to_json());
-        output.add(self.output.join("evaluation.json"), serde_json::to_vec(&file)?);
-        output.add(self.output.join("aligned.csv"), events_table(&data, &aligned));
-        output.add(self.output.join("missed.csv"), missed_table(&data, &aligned, 0.5).0);
-        output.write()?;
+        Ok(())
+    }
 
-        let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
-        let result = serde_json::json!({
-            "learned": fitted.learned(),
-            "learners": summaries,
-            "report": self.output.join("report.html"),
-        });
-        console.result(&result, || text(&data, &summaries, &fitted.learned(), &self.output))
+    /// What files say of where they came from.
+    fn note(&self) -> serde_json::Value {
+        serde_json::json!({ "demo": { "seed": self.seed } })
     }
 }
 

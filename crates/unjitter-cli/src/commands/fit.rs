@@ -133,20 +133,18 @@ fn result<'a>(fitted: &Fitted, data: &Dataset, model: &'a Path) -> FitResult<'a>
         log_evidence: outcome.log_evidence,
         warnings: fitted.warnings().iter().map(ToString::to_string).collect(),
         sessions: data.recordings.len(),
-        instances: data.recordings.iter().map(|one| one.session.len()).sum(),
-        stamps: data.recordings.iter().map(|one| one.session.stamps().len()).sum(),
+        instances: data.instances(),
+        stamps: data.stamps(),
         fingerprint: fingerprint(&data.recordings),
     }
 }
 
 fn text(fitted: &Fitted, data: &Dataset) -> String {
-    let instances = data.recordings.iter().map(|one| one.session.len()).sum();
-    let stamps = data.recordings.iter().map(|one| one.session.stamps().len()).sum();
     let mut text = format!(
         "Learned from {}: {}, {}, {}\n\n",
         counted(data.recordings.len(), "session"),
-        counted(instances, "instance"),
-        counted(stamps, "stamp"),
+        counted(data.instances(), "instance"),
+        counted(data.stamps(), "stamp"),
         counted(data.features.len(), "feature"),
     );
     text.push_str(&annotator(&fitted.learned()));

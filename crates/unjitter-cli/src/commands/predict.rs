@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use unjitter::Fitted;
 use unjitter::evaluation::{EventOptions, detect_events};
 use unjitter::io::{Clock, InstanceChunks, TableText};
 
@@ -56,6 +57,15 @@ struct PredictResult<'a> {
     output: &'a PathBuf,
 }
 
+/// What has been found so far.
+#[derive(Default)]
+struct Found {
+    instances: usize,
+    positive: usize,
+    /// By session, if events are to be detected.
+    seen: Vec<Seen>,
+}
+
 /// What has been seen of one session.
 struct Seen {
     session: String,
@@ -79,44 +89,53 @@ impl Predict {
         adopt_columns(&mut columns, &fitted, console)?;
         let files = self.input.files()?;
         let mut chunks = InstanceChunks::open(&files.instances, &columns.columns())?;
+        let found = self.predict(&fitted, &mut chunks, &mut stream)?;
+        let mut events = None;
+        if let Some(path) = &self.detected {
+            let (text, count) = self.events(&found.seen)?;
+            detected.add(path, text);
+            events = Some(count);
+        }
+        stream.finish()?;
+        detected.write()?;
+        if is_stream(&self.output) {
+            return Ok(());
+        }
+        let Found { instances, positive, .. } = found;
+        let result = PredictResult { instances, positive, detected: events, output: &self.output };
+        console.result(&result, || {
+            let all = counted(instances, "instance");
+            format!("{all}, {positive} of them positive; wrote {}", self.output.display())
+        })
+    }
+
+    /// Goes through the table, piece by piece.
+    fn predict(
+        &self,
+        fitted: &Fitted,
+        chunks: &mut InstanceChunks,
+        stream: &mut Stream,
+    ) -> anyhow::Result<Found> {
         let mut table = TableText::new(chunks.delimiter(), ["session", "time", "probability"]);
-        let mut seen: Vec<Seen> = Vec::new();
         stream.write(&table.take())?;
-        let (mut instances, mut positive) = (0, 0);
+        let mut found = Found::default();
         while let Some(chunk) = chunks.next(CHUNK)? {
             let probabilities = fitted.predict(chunk.features.view())?;
             for (k, p) in probabilities.iter().enumerate() {
                 let text = format!("{p:.6}");
                 table.push([&chunk.sessions[k], &chunk.time_texts[k], &text]);
-                instances += 1;
-                positive += usize::from(*p >= self.threshold);
+                found.instances += 1;
+                found.positive += usize::from(*p >= self.threshold);
                 if self.detected.is_some() {
-                    remember(&mut seen, &chunks, &chunk.sessions[k], chunk.times[k], *p);
+                    found.remember(chunks, &chunk.sessions[k], chunk.times[k], *p);
                 }
             }
             stream.write(&table.take())?;
             if stream.is_closed() && self.detected.is_none() {
-                return Ok(());
+                break;
             }
         }
-        let found = match &self.detected {
-            Some(path) => {
-                let (text, found) = self.events(&seen)?;
-                detected.add(path, text);
-                Some(found)
-            }
-            None => None,
-        };
-        stream.finish()?;
-        detected.write()?;
-        let result = PredictResult { instances, positive, detected: found, output: &self.output };
-        if is_stream(&self.output) {
-            return Ok(());
-        }
-        console.result(&result, || {
-            let all = counted(instances, "instance");
-            format!("{all}, {positive} of them positive; wrote {}", self.output.display())
-        })
+        Ok(found)
     }
 
     fn events(&self, seen: &[Seen]) -> anyhow::Result<(Vec<u8>, usize)> {
@@ -137,12 +156,14 @@ impl Predict {
     }
 }
 
-fn remember(seen: &mut Vec<Seen>, chunks: &InstanceChunks, session: &str, time: f64, p: f64) {
-    let (at, clock) = chunks.clocks()[session];
-    if at == seen.len() {
-        let session = session.to_owned();
-        seen.push(Seen { session, clock, times: vec![], probabilities: vec![] });
+impl Found {
+    fn remember(&mut self, chunks: &InstanceChunks, session: &str, time: f64, p: f64) {
+        let (at, clock) = chunks.clocks()[session];
+        if at == self.seen.len() {
+            let session = session.to_owned();
+            self.seen.push(Seen { session, clock, times: vec![], probabilities: vec![] });
+        }
+        self.seen[at].times.push(time);
+        self.seen[at].probabilities.push(p);
     }
-    seen[at].times.push(time);
-    seen[at].probabilities.push(p);
 }

@@ -111,9 +111,8 @@ pub(crate) struct Content<'a> {
 
 impl Content<'_> {
     fn title(&self) -> String {
-        let stamps = self.data.recordings.iter().map(|one| one.session.stamps().len()).sum();
         let sessions = counted(self.data.recordings.len(), "session");
-        format!("{}, {sessions}", counted(stamps, "stamp"))
+        format!("{}, {sessions}", counted(self.data.stamps(), "stamp"))
     }
 
     /// The page.
@@ -165,9 +164,7 @@ impl Content<'_> {
         let side = if delay >= 0.0 { "late" } else { "early" };
         let outcome = self.fitted.outcome();
         let ended = if outcome.converged { "converged" } else { "stopped early" };
-        let sessions = &self.data.recordings;
-        let instances = sessions.iter().map(|one| one.session.len()).sum();
-        let stamps: usize = sessions.iter().map(|one| one.session.stamps().len()).sum();
+        let sessions = self.data.recordings.len();
         let all = || self.aligned.iter().flat_map(|one| &one.stamps);
         let spurious = all().filter(|stamp| stamp.p_spurious > THRESHOLD).count();
         let missed: usize = (0..self.aligned.len()).map(|k| self.missed(k).len()).sum();
@@ -180,13 +177,17 @@ impl Content<'_> {
             fact("spread", seconds(spread), "standard deviation of the delay"),
             fact("missed", percent(miss_rate), "of the events got no press"),
             fact("false presses", percent(false_rate), "of the other instances got one"),
-            fact("stamps", count(stamps), &format!("{spurious} of them probably spurious")),
+            fact(
+                "stamps",
+                count(self.data.stamps()),
+                &format!("{spurious} of them probably spurious"),
+            ),
             fact("probably missed", count(missed), "events that nobody pressed for"),
             fact("learning", ended.to_owned(), &format!("after {} iterations", outcome.iterations)),
             fact(
                 "instances",
-                count(instances),
-                &format!("in {}", counted(sessions.len(), "session")),
+                count(self.data.instances()),
+                &format!("in {}", counted(sessions, "session")),
             ),
         ]
     }

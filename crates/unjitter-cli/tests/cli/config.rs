@@ -33,7 +33,7 @@ fn mistakes_in_the_file_are_named_with_their_line() {
         ("noise = \"lapalce\"\n", "invalid value 'lapalce' for '--noise"),
         ("output = true\n", "fit.toml, line 1: `output` should be a value"),
         ("force = \"no\"\n", "fit.toml, line 1: `force` should be true or false"),
-        ("config = \"b.toml\"\n", "`config` should be given on the command line only"),
+        ("config = \"b.toml\"\n", "`config` is for the command line only"),
         ("restarts = { a = [[1]] }\n", "fit.toml, line 1: `restarts` should be a table of numbers"),
     ] {
         folder.write("fit.toml", text);

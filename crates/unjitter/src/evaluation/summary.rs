@@ -57,11 +57,11 @@ impl Comparison {
                 judged.folds.iter().map(|fold| fold.log_evidence).collect();
             let evidence = evidence.filter(|_| stamps > 0);
             let mut labelled = self.labelled(judged, recordings, options)?;
-            if let (Some(labelled), Some(reference_f1)) = (&mut labelled, &reference_f1) {
-                if k != reference {
-                    let test = paired_t_test(&labelled.fold_f1, reference_f1)?;
-                    labelled.p_value = Some(bonferroni(test.p_value, self.contenders.len() - 1)?);
-                }
+            if let (Some(labelled), Some(reference_f1)) = (&mut labelled, &reference_f1)
+                && k != reference
+            {
+                let test = paired_t_test(&labelled.fold_f1, reference_f1)?;
+                labelled.p_value = Some(bonferroni(test.p_value, self.contenders.len() - 1)?);
             }
             lines.push(Summary {
                 name: judged.name.clone(),

@@ -1,0 +1,109 @@
+//! Comparisons summed up, and what a fit says of delays, through the public API.
+
+use std::ops::ControlFlow;
+
+use ndarray::Array2;
+use unjitter::baselines::{HandAligned, Imprecise, Naive};
+use unjitter::evaluation::{
+    BootstrapOptions, Comparison, Contender, CrossValidation, GroupBy, bonferroni, confusion,
+    paired_t_test,
+};
+use unjitter::math::Random;
+use unjitter::simulation::Annotator;
+use unjitter::{FitOptions, Model, Recording, Session};
+
+/// Eight sessions of two people whose events look alike within a person only.
+fn recordings() -> Vec<Recording> {
+    let mut random = Random::new(4);
+    let annotator = Annotator::gaussian(0.5, 1.0);
+    (0..8)
+        .map(|k| {
+            let truth: Vec<bool> = (0..120).map(|i| i % 12 == 5).collect();
+            let height = if k % 2 == 0 { 2.5 } else { 1.0 };
+            let features = Array2::from_shape_fn((120, 2), |(i, _)| {
+                random.normal() + if truth[i] { height } else { 0.0 }
+            });
+            let times = (0..120).map(f64::from).collect();
+            let session = Session::new(format!("s{k}"), features, times, vec![]).unwrap();
+            let session = session.with_subject(format!("p{}", k % 2));
+            let recording = Recording { session, truth: Some(truth) };
+            annotator.annotate(&recording, k).unwrap()
+        })
+        .collect()
+}
+
+fn compared(recordings: &[Recording], group_by: GroupBy) -> Comparison {
+    let contenders = [
+        Contender::single(Imprecise::default()),
+        Contender::single(HandAligned::default()),
+        Contender::single(Naive::default()),
+    ];
+    let options = CrossValidation { folds: 4, group_by, ..CrossValidation::default() };
+    options.run(recordings, &contenders, None, &|_| ControlFlow::Continue(())).unwrap()
+}
+
+#[test]
+fn a_summary_agrees_with_what_it_sums_up() {
+    let recordings = recordings();
+    let comparison = compared(&recordings, GroupBy::Session);
+    let lines = comparison.summary(&recordings, 0, &BootstrapOptions::default()).unwrap();
+    let stamps: usize = recordings.iter().map(|r| r.session.stamps().len()).sum();
+    for (line, judged) in lines.iter().zip(&comparison.contenders) {
+        let labelled = line.labelled.as_ref().unwrap();
+        assert_eq!(labelled.scores, judged.pooled().unwrap().scores());
+        let by_hand = comparison
+            .probabilities(judged, recordings.len())
+            .iter()
+            .zip(&recordings)
+            .map(|(p, recording)| confusion(p, recording.truth.as_ref().unwrap(), 0.5).unwrap())
+            .reduce(|a, b| a + b);
+        assert_eq!(by_hand.unwrap(), judged.pooled().unwrap());
+        let interval = labelled.f1_interval;
+        assert!(interval.low <= labelled.scores.f1 && labelled.scores.f1 <= interval.high);
+        assert!(interval.low < interval.high || labelled.scores.f1 == 0.0);
+        let evidence: f64 = judged.folds.iter().map(|fold| fold.log_evidence.unwrap()).sum();
+        // The same sum, divided once.
+        assert!((line.log_evidence_per_stamp.unwrap() - evidence / stamps as f64).abs() < 1e-12);
+    }
+    let f1 = |k: usize| comparison.contenders[k].f1().unwrap();
+    let test = paired_t_test(&f1(2), &f1(0)).unwrap();
+    let p = lines[2].labelled.as_ref().unwrap().p_value.unwrap();
+    assert_eq!(p, bonferroni(test.p_value, 2).unwrap());
+    assert_eq!(lines[0].labelled.as_ref().unwrap().p_value, None);
+}
+
+#[test]
+fn intervals_resample_what_folds_keep_together() {
+    let recordings = recordings();
+    let options = BootstrapOptions::default();
+    // The same probabilities, once as eight sessions and once as those of two people.
+    let mut by_session = compared(&recordings, GroupBy::Subject);
+    let by_subject = by_session.clone();
+    assert_eq!(by_subject.groups, [[0, 2, 4, 6], [1, 3, 5, 7]]);
+    by_session.groups = (0..8).map(|k| vec![k]).collect();
+    let width = |comparison: &Comparison| {
+        let lines = comparison.summary(&recordings, 0, &options).unwrap();
+        let interval = lines[1].labelled.as_ref().unwrap().f1_interval;
+        interval.high - interval.low
+    };
+    assert!(
+        width(&by_subject) > 1.2 * width(&by_session),
+        "people differ more than their sessions"
+    );
+}
+
+#[test]
+fn the_learned_density_integrates_to_one_in_the_unit_of_the_data() {
+    let sessions: Vec<Session> = recordings().into_iter().map(|r| r.session).collect();
+    // Spacings are one second; a unit of three must not show.
+    let model = Model { time_unit: Some(3.0), ..Model::default() };
+    let fitted = model.fit(&sessions, &FitOptions::default()).unwrap();
+    let step = 0.01;
+    let delays: Vec<f64> = (-2000..=2000).map(|k| f64::from(k) * step).collect();
+    let density = fitted.delay_density(&delays);
+    let total: f64 = density.iter().sum::<f64>() * step;
+    // Sums of a smooth density on a fine grid are exact to far more digits.
+    assert!((total - 1.0).abs() < 1e-9, "{total}");
+    let mean: f64 = delays.iter().zip(&density).map(|(d, p)| d * p).sum::<f64>() * step;
+    assert!((mean - fitted.learned().delay).abs() < 1e-9, "{mean}");
+}
