@@ -6,6 +6,8 @@ use std::hash::{DefaultHasher, Hasher};
 use super::finding::Finding;
 use super::view::View;
 
+/// Labels of each class from which being the same as them is no accident.
+const TELLING: usize = 5;
 /// Share of instances that may differ in a feature that is nearly constant.
 const FEW: f64 = 0.001;
 /// Values from this size on are no measurements; many programs write missing ones so.
@@ -65,9 +67,11 @@ fn rows<'v>(view: &'v View<'_>) -> impl Iterator<Item = (&'v [f64], Option<bool>
 }
 
 fn look(view: &View<'_>) -> Vec<Column> {
-    let labelled = rows(view).any(|(_, label)| label.is_some());
-    let fresh =
-        Column { same_as_label: labelled, opposite_of_label: labelled, ..Column::default() };
+    // Labels of one class, or a handful, are the same as many a feature.
+    let has =
+        |class: bool| rows(view).filter(|(_, label)| *label == Some(class)).take(TELLING).count();
+    let telling = has(true) == TELLING && has(false) == TELLING;
+    let fresh = Column { same_as_label: telling, opposite_of_label: telling, ..Column::default() };
     let mut columns = vec![fresh; view.features.len()];
     for (values, label) in rows(view) {
         for (column, &value) in columns.iter_mut().zip(values) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::view::{Stamped, View};
 use crate::evaluation::quantile;
 
-/// Instances are irregular where the widest tenth of their distances is this many times the
+/// Instances are irregular where the widest twentieth of their distances is this many times the
 /// narrowest or more: beats and breaths are, sliding windows are not.
 const IRREGULAR: f64 = 1.2;
 

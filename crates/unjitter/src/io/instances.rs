@@ -271,7 +271,7 @@ fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
     table.number(row, column).map_err(|_| {
         let text = row.cell(column);
         let name = shown(&table.header()[column]);
-        let expected = if text.replace(',', ".").parse::<f64>().is_ok() {
+        let expected = if text.contains(',') && text.replace(',', ".").parse::<f64>().is_ok() {
             "a finite number; decimals need a point".to_owned()
         } else if text.is_empty() || text.eq_ignore_ascii_case("nan") || text == "NA" {
             "a finite number; fill in or drop instances with missing features".to_owned()

@@ -22,6 +22,8 @@ pub struct Table {
     header: Vec<String>,
     delimiter: u8,
     reader: csv::Reader<Box<dyn BufRead>>,
+    /// Where the next line begins at the earliest.
+    next_line: u64,
 }
 
 impl std::fmt::Debug for Table {
@@ -90,7 +92,9 @@ impl Table {
             false => (1..=first.len()).map(|column| column.to_string()).collect(),
         };
         check_header(&file, &header)?;
-        Ok(Self { file, header, delimiter, reader })
+        // Without a header, the line that has been looked at is still to come.
+        let next_line = if has_header { reader.position().line() } else { 1 };
+        Ok(Self { file, header, delimiter, reader, next_line })
     }
 
     /// What the table is called in messages.
@@ -128,7 +132,7 @@ impl Table {
     /// Reads the next line into `row`; false at the end.
     pub fn next(&mut self, row: &mut Row) -> Result<bool> {
         loop {
-            let begun = self.reader.position().line();
+            let begun = self.next_line;
             let more = self.reader.read_record(&mut row.record);
             if !more.map_err(|error| broken(&self.file, &error))? {
                 return Ok(false);
@@ -136,7 +140,8 @@ impl Table {
             // From the end, for the reader's own place is before the blank lines that it skips; but
             // behind an open quote there is no line end.
             let inside = row.record.as_slice().bytes().filter(|byte| *byte == b'\n').count();
-            row.line = (self.reader.position().line() - 1 - inside as u64).max(begun);
+            self.next_line = self.reader.position().line();
+            row.line = (self.next_line - 1 - inside as u64).max(begun);
             // What Windows leaves of a blank line.
             if row.record.len() == 1 && row.cell(0).is_empty() {
                 continue;

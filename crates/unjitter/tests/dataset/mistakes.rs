@@ -32,7 +32,11 @@ fn cells() {
         ("a,1,inf,0,p\n", events, "column `x`: `inf` is not a finite number"),
         ("a,1,1e999,0,p\n", events, "column `x`: `1e999` is not a finite number"),
         ("a,1,male,0,p\n", events, "`male` is not a finite number; if `x` is no feature, ignore"),
-        ("a,1,2,2,p\n", events, "column `label`: `2` is not a label: 0, 1 or nothing"),
+        (
+            "a,1,2,2,p\n",
+            events,
+            "column `label`: `2` is not a label: 0 or 1, false or true, or nothing",
+        ),
         ("a,1,2,0,p\na,2,2,0,q\n", events, "line 3, column `subject`: `q` is not the subject of"),
         ("a,1,2,0\n", events, "instances.csv, line 2: 4 cells, expected 5 as in the header"),
         ("a,1,2,0,p,\n", events, "instances.csv, line 2: 6 cells, expected 5"),
