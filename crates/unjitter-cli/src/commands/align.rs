@@ -58,8 +58,12 @@ pub(crate) struct AlignResult {
 
 impl Align {
     pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
+        if !(0.0..=1.0).contains(&self.missed_above) {
+            let found = self.missed_above;
+            return Err(usage(format!("--missed-above {found}: expected a number from 0 to 1")));
+        }
         let paths = [self.output.as_path(), self.missed.as_path()];
-        refuse_mixed(console, &[self.output.as_path(), self.missed.as_path()])?;
+        refuse_mixed(console, &paths)?;
         let mut output = Output::promise(paths, self.force)?;
         self.input.protect(paths, Some(&self.model.model))?;
         let fitted = self.model.load()?;
@@ -69,10 +73,6 @@ impl Align {
         let aligned = align(&fitted, &data)?;
         for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
             console.warn(&warning.to_string());
-        }
-        if !(0.0..=1.0).contains(&self.missed_above) {
-            let found = self.missed_above;
-            return Err(usage(format!("--missed-above {found}: expected a number from 0 to 1")));
         }
         let (missed, missed_count) = missed_table(&data, &aligned, self.missed_above);
         output.add(&self.output, events_table(&data, &aligned));
