@@ -415,7 +415,10 @@ fn a_fit_cut_short_warns() {
         matches!(w, Warning::NotConverged { stop: StopReason::IterationLimit, gradient_norm }
             if *gradient_norm == fitted.outcome().gradient_norm)
     });
-    assert!(text.starts_with("learning stopped early (IterationLimit, gradient "), "{text}");
+    assert!(
+        text.starts_with("learning stopped early (the iterations are used up, gradient "),
+        "{text}"
+    );
 }
 
 #[test]
