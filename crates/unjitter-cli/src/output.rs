@@ -61,6 +61,9 @@ impl Output {
         for (path, _) in &written {
             refuse(path, self.force)?;
         }
+        for (path, _) in &written {
+            make_folder(path)?;
+        }
         replace_all(&written)?;
         for (_, bytes) in printed {
             let mut out = std::io::stdout().lock();
@@ -82,6 +85,13 @@ pub(crate) fn refuse_mixed(console: &Console, paths: &[&Path]) -> anyhow::Result
 /// Whether a path stands for standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
+}
+
+/// Makes the folder that a file will be in.
+fn make_folder(path: &Path) -> anyhow::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    let failed = |source| unjitter::Error::Io { path: folder.to_owned(), source };
+    Ok(std::fs::create_dir_all(folder).map_err(failed)?)
 }
 
 fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
@@ -112,7 +122,11 @@ impl Stream {
     /// Promises a file, or standard output.
     pub(crate) fn open(path: &Path, force: bool) -> anyhow::Result<Self> {
         refuse(path, force)?;
-        Ok(if is_stream(path) { Self::Printed } else { Self::File(WholeFile::new(path)?) })
+        if is_stream(path) {
+            return Ok(Self::Printed);
+        }
+        make_folder(path)?;
+        Ok(Self::File(WholeFile::new(path)?))
     }
 
     /// Adds a piece.

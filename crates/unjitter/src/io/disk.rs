@@ -29,7 +29,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Puts every file in its place. None is touched before all of them are safely on disk beside their
-/// places, so a full disk leaves everything as it was. Folders are made as needed.
+/// places, so a full disk leaves everything as it was.
 pub fn replace_all<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<()> {
     let mut staged = Vec::new();
     for (path, bytes) in files {
@@ -120,9 +120,7 @@ impl Drop for WholeFile {
 fn create_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     // The parent of a bare name is the empty path.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    create_in(folder)
+    create_in(folder.unwrap_or(Path::new(".")))
 }
 
 fn create_in(folder: &Path) -> std::io::Result<NamedTempFile> {
