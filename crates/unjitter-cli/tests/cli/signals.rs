@@ -74,6 +74,8 @@ fn what_cannot_be_gone_on_with_ends_at_once_and_leaves_nothing() {
     let mut command = folder.command(&["predict", "--instances", "-", "-o", "p.csv"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
+    // Waiting for the child would close it, and the table would end.
+    let _input = child.stdin.take();
     let start = Instant::now();
     while folder.names() == before {
         assert!(start.elapsed() < Duration::from_secs(60), "it never began its output");
