@@ -73,6 +73,22 @@ fn a_summary_agrees_with_what_it_sums_up() {
 }
 
 #[test]
+fn folds_with_nothing_to_find_are_no_failures() {
+    let mut recordings = recordings();
+    let empty = recordings[3].truth.as_ref().unwrap().len();
+    recordings[3].truth = Some(vec![false; empty]);
+    let contenders = [Contender::single(HandAligned::default())];
+    let options = CrossValidation { folds: 8, ..CrossValidation::default() };
+    let watch = |_| ControlFlow::Continue(());
+    let comparison = options.run(&recordings, &contenders, None, &watch).unwrap();
+    let judged = &comparison.contenders[0];
+    let without = comparison.folds.iter().position(|fold| fold == &[3]).unwrap();
+    let mut expected = judged.f1().unwrap();
+    assert_eq!(expected.remove(without), 0.0);
+    assert_eq!(judged.f1_where_positive().unwrap(), expected);
+}
+
+#[test]
 fn intervals_resample_what_folds_keep_together() {
     let recordings = recordings();
     let options = BootstrapOptions::default();

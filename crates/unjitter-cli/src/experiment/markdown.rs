@@ -13,7 +13,7 @@ pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
          Written by `unjitter experiment`; every section names its command, seeds and version. \
          Scores are means over folds with a 95 % t-interval, the score of a fold being its mean over \
          the seeds, which draw stamps; folds share training sessions, so the intervals are somewhat \
-         narrow. *Pooled* scores count hits and errors of all folds and seeds together.\n",
+         narrow. Folds without a positive label are left out. *Pooled* scores count hits and errors of all folds and seeds together.\n",
     );
     let mut experiment = "";
     for outcome in outcomes {

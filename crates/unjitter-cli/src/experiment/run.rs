@@ -131,7 +131,7 @@ fn judge_all(
         let step =
             |cells: CellsDone| watch(Step { done: before + cells.done, total, label: &cell.label });
         let judged = judge(cell, options, &step).with_context(|| cell.label.clone())?;
-        let (folds, pooled) = (judged.f1(), judged.pooled());
+        let (folds, pooled) = (judged.f1_where_positive(), judged.pooled());
         let missing = || format!("{}: a session has no hand-aligned labels", cell.label);
         let (folds, pooled) = folds.zip(pooled).with_context(missing)?;
         scores.insert(cell.key.clone(), Scores { folds, pooled });

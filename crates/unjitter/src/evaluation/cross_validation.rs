@@ -128,6 +128,14 @@ impl Judged {
         self.folds.iter().map(|fold| Some(fold.confusion?.scores().f1)).collect()
     }
 
+    /// F1 of each fold that has a positive label; `None` without labels. Where there is nothing to
+    /// find, F1 is 0 however right a learner is.
+    pub fn f1_where_positive(&self) -> Option<Vec<f64>> {
+        let all: Option<Vec<Confusion>> = self.folds.iter().map(|fold| fold.confusion).collect();
+        let has_positive = |fold: &Confusion| fold.true_positives + fold.false_negatives > 0;
+        Some(all?.into_iter().filter(has_positive).map(|fold| fold.scores().f1).collect())
+    }
+
     /// Hits and errors of all folds together; `None` without labels.
     pub fn pooled(&self) -> Option<Confusion> {
         let all: Option<Vec<Confusion>> = self.folds.iter().map(|fold| fold.confusion).collect();
