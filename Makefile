@@ -43,7 +43,7 @@ $(VENV)/.ready: reference/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r reference/requirements.txt
 	touch $@
 
-# The paper's experiments, half an hour on two cores; interrupted work goes on where it was.
+# The paper's experiments, under an hour on two cores; interrupted work goes on where it was.
 experiments:
 	cargo run --release --quiet -p unjitter-cli -- experiment $(EXPERIMENTS) --commit $(COMMIT)
 
