@@ -1,5 +1,5 @@
 //! What the method promises against its alternatives, on simulated respiration of reduced size.
-//! The full figures come from `cargo run --release --example comparison`.
+//! The full figures come from `unjitter experiment experiments/spread.toml`.
 
 use std::ops::ControlFlow;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use unjitter::io::{Dataset, TableText};
+use unjitter::io::{Dataset, TableText, to_microsecond};
 use unjitter::{Aligned, AlignedStamp, Fitted};
 
 use crate::config::ConfigFile;
@@ -127,7 +127,7 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned]) -> Vec<u8> {
         let write = |time| data.clocks[session].write_like(time, events.time_text(row));
         [
             // Nanoseconds of a mean are noise.
-            write((stamp.time * 1e6).round() / 1e6),
+            write(to_microsecond(stamp.time)),
             write(stamp.low),
             write(stamp.high),
             write(stamp.instance_time),

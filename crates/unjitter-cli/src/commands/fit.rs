@@ -58,7 +58,7 @@ struct FitResult<'a> {
     sessions: usize,
     instances: usize,
     stamps: usize,
-    fingerprint: String,
+    fingerprint: Option<&'a serde_json::Value>,
 }
 
 impl Fit {
@@ -123,7 +123,7 @@ pub(crate) fn with_notes(
     Ok(fitted)
 }
 
-fn result<'a>(fitted: &Fitted, data: &Dataset, model: &'a Path) -> FitResult<'a> {
+fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<'a> {
     let outcome = fitted.outcome();
     FitResult {
         model,
@@ -135,7 +135,7 @@ fn result<'a>(fitted: &Fitted, data: &Dataset, model: &'a Path) -> FitResult<'a>
         sessions: data.recordings.len(),
         instances: data.instances(),
         stamps: data.stamps(),
-        fingerprint: fingerprint(&data.recordings),
+        fingerprint: fitted.metadata().get("fingerprint"),
     }
 }
 

@@ -179,7 +179,7 @@ impl Clock {
 
     /// Digits of a second that are left when times are written for people: nanoseconds are noise.
     pub fn write_rounded(&self, seconds: f64) -> String {
-        self.write((seconds * 1e6).round() / 1e6)
+        self.write(to_microsecond(seconds))
     }
 
     fn write_date(&self, moment: i128, offset: Offset, suffix: &str) -> String {
@@ -192,6 +192,11 @@ impl Clock {
             Err(_) => format!("{}", moment as f64 / NANOSECONDS as f64),
         }
     }
+}
+
+/// Seconds to the microsecond.
+pub fn to_microsecond(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }
 
 fn number(text: &str) -> Option<f64> {

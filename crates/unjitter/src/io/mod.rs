@@ -18,7 +18,7 @@ mod subjects;
 mod suggest;
 mod table;
 
-pub use clock::{Clock, TimeUnit};
+pub use clock::{Clock, TimeUnit, to_microsecond};
 pub use dataset::{Columns, Dataset, DatasetFiles, find};
 pub use disk::{WholeFile, discard_unfinished, replace, replace_all};
 pub use events::{EventsTable, ReadStamp};
