@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// A session with spacing one and stamps one spacing off on average.
-fn session(instances: usize, stamps: usize, columns: usize) -> Session {
+fn session(instances: usize, stamps: usize, columns: usize) -> Session<'static> {
     let mut random = Random::new(7);
     let features = Array2::from_shape_simple_fn((instances, columns), || random.normal());
     let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();

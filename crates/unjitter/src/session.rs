@@ -8,12 +8,12 @@ use ndarray::{ArcArray2, Array2, ArrayView2};
 
 use crate::{Error, Result};
 
-/// A recording with its sloppy stamps.
+/// A recording with its sloppy stamps. Its features are its own, or borrowed for `'a` from
+/// somebody who holds them already, such as NumPy.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Session {
+pub struct Session<'a> {
     name: String,
-    /// Shared, so that a copy of a session costs little.
-    features: ArcArray2<f64>,
+    features: Features<'a>,
     times: Vec<f64>,
     stamps: Vec<f64>,
     labels: Option<Vec<Option<bool>>>,
@@ -21,24 +21,69 @@ pub struct Session {
     observed: Option<Vec<(f64, f64)>>,
 }
 
-impl Session {
-    /// A session of `features` (instances × columns), one time per instance, and stamps; times and
-    /// stamps do not decrease and share one unit and one origin.
+/// Features of a session, instances × columns, made from an `Array2<f64>` or, without a copy if its
+/// rows lie one behind the other, from an `ArrayView2<f64>`.
+#[derive(Debug, Clone)]
+pub struct Features<'a>(Storage<'a>);
+
+#[derive(Debug, Clone)]
+enum Storage<'a> {
+    /// Shared, so that a copy of a session costs little.
+    Shared(ArcArray2<f64>),
+    /// Shape and numbers, row by row: unlike a view, these let the lifetime shrink.
+    Borrowed((usize, usize), &'a [f64]),
+}
+
+impl Features<'_> {
+    fn view(&self) -> ArrayView2<'_, f64> {
+        match &self.0 {
+            Storage::Shared(features) => features.view(),
+            Storage::Borrowed(shape, values) => {
+                ArrayView2::from_shape(*shape, values).expect("they came from such an array")
+            }
+        }
+    }
+}
+
+impl PartialEq for Features<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.view() == other.view()
+    }
+}
+
+impl From<Array2<f64>> for Features<'_> {
+    fn from(features: Array2<f64>) -> Self {
+        Self(Storage::Shared(features.into_shared()))
+    }
+}
+
+impl<'a> From<ArrayView2<'a, f64>> for Features<'a> {
+    fn from(features: ArrayView2<'a, f64>) -> Self {
+        match features.to_slice() {
+            Some(values) => Self(Storage::Borrowed(features.dim(), values)),
+            None => features.to_owned().into(),
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    /// A session of `features` (instances × columns; see [`Features`]), one time per instance, and
+    /// stamps; times and stamps do not decrease and share one unit and one origin.
     pub fn new(
         name: impl Into<String>,
-        features: Array2<f64>,
+        features: impl Into<Features<'a>>,
         times: Vec<f64>,
         stamps: Vec<f64>,
     ) -> Result<Self> {
-        let name = name.into();
-        if features.nrows() == 0 {
+        let (name, features) = (name.into(), features.into());
+        let view = features.view();
+        if view.nrows() == 0 {
             return Err(Error::EmptySession { session: name });
         }
-        same_length(&name, "times", times.len(), features.nrows())?;
-        check_features(&name, features.view())?;
+        same_length(&name, "times", times.len(), view.nrows())?;
+        check_features(&name, view)?;
         check_times(&name, "time", &times)?;
         check_times(&name, "stamp", &stamps)?;
-        let features = features.into_shared();
         Ok(Self { name, features, times, stamps, labels: None, subject: None, observed: None })
     }
 
@@ -160,14 +205,14 @@ impl Session {
 /// A session and, where somebody made them, its hand-aligned labels. The labels are for judging
 /// and for learners that are trained on them; other learners never look.
 #[derive(Debug, Clone)]
-pub struct Recording {
+pub struct Recording<'a> {
     /// What every learner sees.
-    pub session: Session,
+    pub session: Session<'a>,
     /// One label per instance.
     pub truth: Option<Vec<bool>>,
 }
 
-impl Recording {
+impl Recording<'_> {
     /// The hand-aligned labels, for whoever cannot do without.
     pub fn hand_labels(&self) -> Result<&[bool]> {
         let missing = || Error::NoTruth { session: self.session.name().to_owned() };
@@ -198,13 +243,13 @@ fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
 /// features.
 pub(crate) fn check_together(sessions: &[Session]) -> Result<()> {
     let first = sessions.first().ok_or(Error::NoSessions)?;
-    let expected = first.features.ncols();
+    let expected = first.features().ncols();
     let mut seen = HashMap::new();
     for (second, session) in sessions.iter().enumerate() {
         if let Some(first) = seen.insert(session.name(), second) {
             return Err(Error::DuplicateSession { session: session.name.clone(), first, second });
         }
-        check_columns(session.name(), session.features.ncols(), expected)?;
+        check_columns(session.name(), session.features().ncols(), expected)?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use unjitter::simulation::Annotator;
 use unjitter::{Recording, Session};
 
 /// Ten sessions of 100 instances one second apart; 15 % events, two telling features.
-fn recordings(spread: f64) -> Vec<Recording> {
+fn recordings(spread: f64) -> Vec<Recording<'static>> {
     let mut random = Random::new(11);
     (0..10)
         .map(|k| {

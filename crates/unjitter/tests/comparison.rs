@@ -15,7 +15,7 @@ fn reduced() -> Respiration {
 }
 
 /// Recordings of a seed, and the median spacing of their breaths.
-fn breaths(preset: &Respiration, seed: u64) -> (Vec<Recording>, f64) {
+fn breaths(preset: &Respiration, seed: u64) -> (Vec<Recording<'static>>, f64) {
     let recordings: Vec<Recording> = preset
         .simulate(seed)
         .unwrap()
@@ -30,9 +30,8 @@ fn breaths(preset: &Respiration, seed: u64) -> (Vec<Recording>, f64) {
     (recordings, gaps[gaps.len() / 2])
 }
 
-fn annotate(recordings: &[Recording], annotator: &Annotator) -> Vec<Recording> {
-    let press = |(k, recording): (usize, &Recording)| annotator.annotate(recording, k as u64);
-    recordings.iter().enumerate().map(|pair| press(pair).unwrap()).collect()
+fn annotate<'a>(data: &[Recording<'a>], annotator: &Annotator) -> Vec<Recording<'a>> {
+    data.iter().zip(0..).map(|(recording, k)| annotator.annotate(recording, k).unwrap()).collect()
 }
 
 fn judge(data: &[Recording], contenders: &[Contender], options: &CrossValidation) -> Vec<Judged> {

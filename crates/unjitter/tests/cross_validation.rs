@@ -20,7 +20,7 @@ use unjitter::{Priors, Recording, Result, Session};
 
 /// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
 /// annotated with a spread of one second; two sessions per subject.
-fn recordings(sessions: usize) -> Vec<Recording> {
+fn recordings(sessions: usize) -> Vec<Recording<'static>> {
     let mut random = Random::new(5);
     (0..sessions)
         .map(|k| {

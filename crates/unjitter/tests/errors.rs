@@ -29,7 +29,7 @@ fn fails<T>(result: Result<T>) -> Result<()> {
 }
 
 /// Four instances, one unit apart, with two features.
-fn session(name: &str, stamps: &[f64]) -> Session {
+fn session(name: &str, stamps: &[f64]) -> Session<'static> {
     let features = array![[0.0, 1.0], [1.0, -1.0], [2.0, 0.5], [-1.0, 0.0]];
     Session::new(name, features, vec![0.0, 1.0, 2.0, 3.0], stamps.to_vec()).unwrap()
 }

@@ -46,7 +46,7 @@ const NOISE: [Noise; 6] = [
 
 /// Two sessions of 25 instances and four stamps. The second has known labels, and two observed
 /// intervals with labelled and unlabelled instances outside them.
-fn sessions() -> Vec<Session> {
+fn sessions() -> Vec<Session<'static>> {
     let mut random = Random::new(11);
     let mut session = |name: &str| {
         let features = Array2::from_shape_simple_fn((25, 2), || random.normal());

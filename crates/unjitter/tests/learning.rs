@@ -27,7 +27,7 @@ fn truth() -> Truth<'static> {
     }
 }
 
-fn drawn(sessions: usize, instances: usize, seed: u64) -> Vec<Session> {
+fn drawn(sessions: usize, instances: usize, seed: u64) -> Vec<Session<'static>> {
     truth().draw_many(sessions, instances, seed).into_iter().map(|d| d.session).collect()
 }
 
@@ -62,7 +62,7 @@ fn assert_close(got: f64, want: f64, tolerance: f64, what: &str) {
 }
 
 /// A session with changed times, all else alike.
-fn retimed(session: &Session, change: impl Fn(f64) -> f64) -> Session {
+fn retimed(session: &Session, change: impl Fn(f64) -> f64) -> Session<'static> {
     let change = |times: &[f64]| times.iter().map(|&t| change(t)).collect();
     let (times, stamps) = (change(session.times()), change(session.stamps()));
     Session::new(session.name(), session.features().to_owned(), times, stamps).unwrap()
@@ -223,7 +223,7 @@ fn constant_columns_do_no_harm() {
 }
 
 /// A session with all its labels known.
-fn labelled(drawn: Drawn) -> Session {
+fn labelled(drawn: Drawn) -> Session<'static> {
     let labels = drawn.labels.iter().map(|&y| Some(u8::from(y))).collect::<Vec<_>>();
     drawn.session.with_labels(labels).unwrap()
 }

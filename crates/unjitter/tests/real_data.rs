@@ -20,7 +20,7 @@ fn folder(name: &str) -> Option<PathBuf> {
 }
 
 /// Recordings with the given stamps.
-fn recordings(folder: &Path, stamps: &str) -> Vec<Recording> {
+fn recordings(folder: &Path, stamps: &str) -> Vec<Recording<'static>> {
     let files = DatasetFiles {
         instances: folder.join("instances.csv"),
         events: Some(folder.join(stamps)),
@@ -56,9 +56,8 @@ fn median_spacing(data: &[Recording]) -> f64 {
     gaps[gaps.len() / 2]
 }
 
-fn annotate(data: &[Recording], annotator: &Annotator) -> Vec<Recording> {
-    let press = |(k, recording): (usize, &Recording)| annotator.annotate(recording, k as u64);
-    data.iter().enumerate().map(|pair| press(pair).unwrap()).collect()
+fn annotate<'a>(data: &[Recording<'a>], annotator: &Annotator) -> Vec<Recording<'a>> {
+    data.iter().zip(0..).map(|(recording, k)| annotator.annotate(recording, k).unwrap()).collect()
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn gaussian() -> BoundNoise {
     Noise::Gaussian.with(&[("delay", &[0.6]), ("spread", &[0.7])]).unwrap()
 }
 
-fn sessions(drawn: &[Drawn]) -> Vec<Session> {
+fn sessions(drawn: &[Drawn]) -> Vec<Session<'static>> {
     drawn.iter().map(|d| d.session.clone()).collect()
 }
 

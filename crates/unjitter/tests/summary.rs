@@ -13,7 +13,7 @@ use unjitter::simulation::Annotator;
 use unjitter::{FitOptions, Model, Recording, Session};
 
 /// Eight sessions of two people whose events look alike within a person only.
-fn recordings() -> Vec<Recording> {
+fn recordings() -> Vec<Recording<'static>> {
     let mut random = Random::new(4);
     let annotator = Annotator::gaussian(0.5, 1.0);
     (0..8)

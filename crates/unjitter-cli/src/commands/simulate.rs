@@ -140,7 +140,7 @@ pub(crate) fn errors(path: &std::path::Path, column: &str) -> anyhow::Result<Vec
 /// A dataset that was made.
 pub(crate) struct Made {
     /// Sessions with stamps and truth.
-    pub recordings: Vec<Recording>,
+    pub recordings: Vec<Recording<'static>>,
     /// How their times are written.
     clocks: Vec<Clock>,
     /// Names of the features.
@@ -246,7 +246,7 @@ impl Made {
         Ok(Self { recordings, ..self })
     }
 
-    fn sessions(&self) -> Vec<Session> {
+    fn sessions(&self) -> Vec<Session<'static>> {
         self.recordings.iter().map(|recording| recording.session.clone()).collect()
     }
 

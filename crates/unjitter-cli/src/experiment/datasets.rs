@@ -11,7 +11,7 @@ pub(crate) struct Dataset {
     /// Its name, in headings and in the names of files.
     pub name: String,
     /// Its recordings; their stamps are replaced.
-    pub recordings: Vec<Recording>,
+    pub recordings: Vec<Recording<'static>>,
 }
 
 /// Datasets that come with the program: simulated respiration at the scale of the paper's.

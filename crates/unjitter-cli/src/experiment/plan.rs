@@ -28,14 +28,14 @@ pub(super) struct Setting {
 pub(super) struct Drawn {
     pub(super) setting: usize,
     pub(super) seed: u64,
-    pub(super) recordings: Arc<Vec<Recording>>,
+    pub(super) recordings: Arc<Vec<Recording<'static>>>,
 }
 
 /// One learner on one drawing.
 pub(super) struct Cell {
     pub(super) setting: usize,
     pub(super) learner: usize,
-    pub(super) recordings: Arc<Vec<Recording>>,
+    pub(super) recordings: Arc<Vec<Recording<'static>>>,
     pub(super) contender: Contender,
     pub(super) options: CrossValidation,
     /// Equal for cells that compute the same numbers.
@@ -91,7 +91,7 @@ fn annotate(
     dataset: &Dataset,
     unit: f64,
     seed: u64,
-) -> Result<Vec<Recording>> {
+) -> Result<Vec<Recording<'static>>> {
     let annotator = annotator.annotator(&dataset.recordings, unit)?;
     let press = |(k, recording)| {
         annotator.annotate(recording, seed.wrapping_mul(1000).wrapping_add(k as u64))

@@ -74,7 +74,7 @@ impl<'a> Annotated<'a> {
 }
 
 /// The session with the detector's log-odds as its only feature.
-fn by_log_odds(trained: &Trained, session: &Session) -> Result<Session> {
+fn by_log_odds(trained: &Trained, session: &Session<'_>) -> Result<Session<'static>> {
     let log_odds = trained.log_odds(session.features())?;
     let features = Array2::from_shape_vec((session.len(), 1), log_odds).expect("one per instance");
     let (times, stamps) = (session.times().to_vec(), session.stamps().to_vec());

@@ -259,7 +259,7 @@ impl CrossValidation {
 /// The work, laid out.
 struct Plan<'a> {
     options: &'a CrossValidation,
-    recordings: Vec<&'a Recording>,
+    recordings: Vec<&'a Recording<'a>>,
     outer: Vec<Vec<usize>>,
     contenders: &'a [Contender],
 }
@@ -289,7 +289,7 @@ impl<'a> Plan<'a> {
         self.options.criterion.unwrap_or(default)
     }
 
-    fn at(&self, positions: &[usize]) -> Vec<&'a Recording> {
+    fn at(&self, positions: &[usize]) -> Vec<&'a Recording<'a>> {
         positions.iter().map(|&k| self.recordings[k]).collect()
     }
 

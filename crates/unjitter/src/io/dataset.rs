@@ -121,7 +121,7 @@ impl Default for Columns {
 #[derive(Debug)]
 pub struct Dataset {
     /// One per session, in the order in which the instances name them.
-    pub recordings: Vec<Recording>,
+    pub recordings: Vec<Recording<'static>>,
     /// Their clocks.
     pub clocks: Vec<Clock>,
     /// Names of the features.
@@ -204,7 +204,7 @@ impl Dataset {
     }
 
     /// The sessions alone.
-    pub fn sessions(&self) -> Vec<Session> {
+    pub fn sessions(&self) -> Vec<Session<'static>> {
         self.recordings.iter().map(|recording| recording.session.clone()).collect()
     }
 

@@ -36,7 +36,7 @@ impl<'a> SessionData<'a> {
     /// classifier takes as they are.
     pub(crate) fn new(
         index: usize,
-        session: &'a Session,
+        session: &'a Session<'_>,
         classifier: &dyn Classifier,
         time_unit: f64,
     ) -> Self {
@@ -87,7 +87,7 @@ fn rows<'a>(
 }
 
 fn unobserved_rows<'a>(
-    session: &'a Session,
+    session: &'a Session<'_>,
     observed: &[usize],
     classifier: &dyn Classifier,
 ) -> Option<LabelledRows<'a>> {

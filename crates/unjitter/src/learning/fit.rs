@@ -130,14 +130,14 @@ impl Model {
 #[derive(Debug)]
 pub struct Problem<'a> {
     model: &'a Model,
-    sessions: &'a [Session],
+    sessions: &'a [Session<'a>],
     parts: Parts,
     time_unit: f64,
 }
 
 impl<'a> Problem<'a> {
     /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks.
-    pub fn new(model: &'a Model, sessions: &'a [Session], seed: u64) -> Result<Self> {
+    pub fn new(model: &'a Model, sessions: &'a [Session<'a>], seed: u64) -> Result<Self> {
         model.check()?;
         check_together(sessions)?;
         if sessions.iter().all(|session| session.stamps().is_empty()) {

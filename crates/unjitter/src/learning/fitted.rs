@@ -143,7 +143,7 @@ impl Fitted {
         Ok(Aligned::new(session, &laid.observed, &laid.log_odds, &marginals, &best, offset))
     }
 
-    fn lay_out<'a>(&self, session: &'a Session) -> Result<Laid<'a>> {
+    fn lay_out<'a>(&self, session: &'a Session<'a>) -> Result<Laid<'a>> {
         let name = session.name();
         check_columns(name, session.features().ncols(), self.parts.classifier.features())?;
         let data = SessionData::new(0, session, self.parts.classifier.as_ref(), self.time_unit);
@@ -161,7 +161,7 @@ impl Fitted {
 
 /// A session laid out for inference under a fitted model.
 struct Laid<'a> {
-    session: &'a Session,
+    session: &'a Session<'a>,
     data: SessionData<'a>,
     /// Positions of the observed instances in the session.
     observed: Vec<usize>,

@@ -58,6 +58,11 @@ impl Posterior<'_> {
         self.marginals.log_evidence
     }
 
+    /// All marginals, for whoever wants to keep them without the inputs.
+    pub fn into_marginals(self) -> Marginals {
+        self.marginals
+    }
+
     /// p(y_i = 1 | stamps), one per instance.
     pub fn positive(&self) -> Vec<f64> {
         (0..self.times.len()).map(|i| self.marginals.counts.positive(i)).collect()

@@ -10,7 +10,7 @@ use crate::{Recording, Result, Session};
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledSession {
     /// One instance per respiration cycle, at the start of the cycle.
-    pub session: Session,
+    pub session: Session<'static>,
     /// Whether each cycle is a true event.
     pub labels: Vec<bool>,
     /// The cycles, and what was rejected.
@@ -21,7 +21,7 @@ pub struct LabelledSession {
 
 impl LabelledSession {
     /// The session with its labels beside it, for judging.
-    pub fn recording(&self) -> Recording {
+    pub fn recording(&self) -> Recording<'static> {
         Recording { session: self.session.clone(), truth: Some(self.labels.clone()) }
     }
 

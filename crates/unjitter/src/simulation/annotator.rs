@@ -12,7 +12,7 @@ use crate::error::require;
 use crate::math::Random;
 use crate::model::BoundNoise;
 use crate::model::noise::Noise;
-use crate::{Recording, Result, Session};
+use crate::{Recording, Result};
 
 /// Where delays come from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,10 +129,10 @@ impl Annotator {
 
     /// The recording with its stamps replaced by presses for its true events. Presses that fall
     /// where nobody was annotating are not recorded.
-    pub fn annotate(&self, recording: &Recording, seed: u64) -> Result<Recording> {
+    pub fn annotate<'a>(&self, recording: &Recording<'a>, seed: u64) -> Result<Recording<'a>> {
         let session = &recording.session;
         let presses = self.press(session.times(), recording.hand_labels()?, seed)?;
-        let session: Session = session.clone().with_stamps(presses.stamps)?;
+        let session = session.clone().with_stamps(presses.stamps)?;
         Ok(Recording { session, truth: recording.truth.clone() })
     }
 

@@ -137,7 +137,7 @@ mod tests {
     use ndarray::Array2;
 
     /// Instances ten apart, one in twenty positive.
-    fn recording() -> Recording {
+    fn recording() -> Recording<'static> {
         let count = 40_000;
         let times = (0..count).map(|i| 10.0 * i as f64).collect();
         let session = Session::new("s", Array2::zeros((count, 1)), times, vec![]).unwrap();

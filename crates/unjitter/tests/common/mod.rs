@@ -16,7 +16,7 @@ pub(crate) struct Truth<'a> {
 
 /// A drawn session and the labels behind it.
 pub(crate) struct Drawn {
-    pub(crate) session: Session,
+    pub(crate) session: Session<'static>,
     pub(crate) labels: Vec<bool>,
 }
 

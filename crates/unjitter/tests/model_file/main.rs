@@ -14,7 +14,7 @@ use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Fitted, Model, No
 
 /// A recording with an event at every eighth instance, pressed late by about 0.4; the fifth event
 /// has no stamp.
-fn session(name: &str, seed: u64) -> Session {
+fn session(name: &str, seed: u64) -> Session<'static> {
     let mut random = Random::new(seed);
     let is_event = |i: usize| i % 8 == 5;
     let features = Array2::from_shape_fn((64, 2), |(i, j)| {
