@@ -11,6 +11,7 @@ use super::warning::{Warning, far_stamps};
 use crate::align::Aligned;
 use crate::inference::{Impossible, Lattice};
 use crate::math::{log_sigmoid, sigmoid};
+use crate::model::classifier::ClassifierState;
 use crate::model::{Detector, Model, Parts, check_capacity, infeasible, log_odds};
 use crate::params::Part;
 use crate::session::check_columns;
@@ -62,6 +63,22 @@ impl Fitted {
     /// Names of all parameter blocks.
     pub fn parameter_names(&self) -> impl Iterator<Item = &str> {
         self.parts.layout.blocks().iter().map(|block| block.name.as_str())
+    }
+
+    /// Number of features that an instance must have.
+    pub fn features(&self) -> usize {
+        self.parts.classifier.features()
+    }
+
+    /// The coefficients and the intercept of a logistic classifier for features as they are given,
+    /// not standardised: f(x) = intercept + coefficients · x. Large features with a small spread
+    /// lose digits in that sum; [`log_odds`](Self::log_odds) does not.
+    pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
+        let theta = &self.params[self.parts.layout.part(Part::Classifier)];
+        match self.parts.classifier.state() {
+            ClassifierState::Logistic(logistic) => Some(logistic.linear(theta)),
+            _ => None,
+        }
     }
 
     /// The model that was fitted.

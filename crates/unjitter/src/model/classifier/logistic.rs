@@ -26,6 +26,15 @@ impl Logistic {
     pub fn fit(training: &[ArrayView2<'_, f64>]) -> Self {
         Self { standardiser: Standardiser::fit(training.iter().copied()) }
     }
+
+    /// The same function of features that are not standardised: coefficients and intercept.
+    pub(crate) fn linear(&self, params: &[f64]) -> (Vec<f64>, f64) {
+        let (weights, intercept) = params.split_at(self.features());
+        let Standardiser { means, scales } = &self.standardiser;
+        let coefficients: Vec<f64> = weights.iter().zip(scales).map(|(w, s)| w / s).collect();
+        let shift: f64 = coefficients.iter().zip(means).map(|(c, mean)| c * mean).sum();
+        (coefficients, intercept[0] - shift)
+    }
 }
 
 impl Classifier for Logistic {
@@ -96,6 +105,21 @@ mod tests {
         let mut out = [f64::NAN; 2];
         logistic.log_odds(&[1.5, 100.0, 0.25], features.view(), &mut out);
         assert_eq!(out, [0.25 - 1.5, 0.25 + 1.5]);
+    }
+
+    #[test]
+    fn the_linear_form_is_the_same_function() {
+        let features = array![[1.0, 7.0], [5.0, 3.0], [2.0, 1.0]];
+        let logistic = Logistic::fit(&[features.view()]);
+        let params = [1.5, -0.4, 0.25];
+        let mut out = [f64::NAN; 3];
+        logistic.log_odds(&params, features.view(), &mut out);
+        let (coefficients, intercept) = logistic.linear(&params);
+        for (row, want) in features.rows().into_iter().zip(out) {
+            let got = intercept + coefficients[0] * row[0] + coefficients[1] * row[1];
+            // A handful of roundings of numbers below ten.
+            assert!((got - want).abs() < 1e-14, "{got} {want}");
+        }
     }
 
     #[test]

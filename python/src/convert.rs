@@ -1,0 +1,30 @@
+//! Errors and settings, from and to Python.
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use unjitter::Error;
+
+/// The library's message in the exception that Python people expect: `ValueError` for input, and
+/// for files what the system said (`FileNotFoundError` and the like).
+pub(crate) fn to_python(error: Error) -> PyErr {
+    match error {
+        Error::Io { path, source } => match source.raw_os_error() {
+            Some(number) => {
+                PyOSError::new_err((number, source.to_string(), path.display().to_string()))
+            }
+            None => PyOSError::new_err(format!("{}: {source}", path.display())),
+        },
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+/// Settings in the form that model files have. The Python half writes them, so that a mistake here
+/// is one of values, such as a name that nobody knows.
+pub(crate) fn from_json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
+}
+
+/// Settings as JSON, for the Python half to read.
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
+}

@@ -1,0 +1,89 @@
+//! Datasets on disk, read by the library so that Python and the command line agree.
+
+use std::path::PathBuf;
+
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::prelude::*;
+use unjitter::Recording;
+use unjitter::io::{Clock, Columns, Dataset, DatasetFiles};
+
+use crate::convert::{from_json, to_python};
+
+/// A session as the Python class takes it.
+#[derive(IntoPyObject)]
+pub(crate) struct NewSession<'py> {
+    #[pyo3(item("X"))]
+    features: Bound<'py, PyArray2<f64>>,
+    #[pyo3(item)]
+    times: Bound<'py, PyArray1<f64>>,
+    #[pyo3(item)]
+    events: Bound<'py, PyArray1<f64>>,
+    #[pyo3(item)]
+    labels: Option<Bound<'py, PyArray1<i8>>>,
+    #[pyo3(item)]
+    subject: Option<String>,
+    #[pyo3(item)]
+    observed: Option<Bound<'py, PyArray2<f64>>>,
+    #[pyo3(item)]
+    name: String,
+}
+
+impl<'py> NewSession<'py> {
+    /// The session of a recording, and its labels: those it knows itself, or else the true ones.
+    pub(crate) fn new(py: Python<'py>, recording: &Recording<'_>) -> Self {
+        let session = &recording.session;
+        let known = |label: &Option<bool>| label.map_or(-1, i8::from);
+        let labels: Option<Vec<i8>> = match (session.labels(), &recording.truth) {
+            (Some(labels), _) => Some(labels.iter().map(known).collect()),
+            (None, Some(truth)) => Some(truth.iter().map(|&label| i8::from(label)).collect()),
+            (None, None) => None,
+        };
+        let observed = session.observed().map(|intervals| {
+            let flat = intervals.iter().flat_map(|&(start, end)| [start, end]).collect();
+            Array2::from_shape_vec((intervals.len(), 2), flat).expect("two ends each")
+        });
+        Self {
+            features: session.features().to_owned().into_pyarray(py),
+            times: session.times().to_vec().into_pyarray(py),
+            events: session.stamps().to_vec().into_pyarray(py),
+            labels: labels.map(|labels| labels.into_pyarray(py)),
+            subject: session.subject().map(str::to_owned),
+            observed: observed.map(|observed| observed.into_pyarray(py)),
+            name: session.name().to_owned(),
+        }
+    }
+}
+
+/// Sessions of a folder or of single files, each with the moment at its zero as it would be written
+/// in the table; and the names of the features.
+#[pyfunction]
+#[pyo3(signature = (folder=None, instances=None, events=None, columns="{}"))]
+#[expect(clippy::type_complexity, reason = "sessions with their zeros, and names")]
+pub(crate) fn read_dataset<'py>(
+    py: Python<'py>,
+    folder: Option<PathBuf>,
+    instances: Option<PathBuf>,
+    events: Option<PathBuf>,
+    columns: &str,
+) -> PyResult<(Vec<(NewSession<'py>, Option<String>)>, Vec<String>)> {
+    let columns: Columns = from_json("columns", columns)?;
+    let dataset = py.detach(|| {
+        let mut files = match &folder {
+            Some(folder) => DatasetFiles::in_folder(folder)?,
+            None => DatasetFiles::default(),
+        };
+        files.instances = instances.unwrap_or(files.instances);
+        files.events = events.or(files.events);
+        Dataset::read(&files, &columns, true)
+    });
+    let Dataset { recordings, clocks, features, .. } = dataset.map_err(to_python)?;
+    let zero = |clock: &Clock| {
+        let zero = clock.write(0.0);
+        (zero != "0").then_some(zero)
+    };
+    let sessions = recordings.into_iter().zip(&clocks);
+    // One by one, so that no more than one session is in memory twice.
+    let sessions = sessions.map(|(own, clock)| (NewSession::new(py, &own), zero(clock))).collect();
+    Ok((sessions, features))
+}

@@ -1,0 +1,42 @@
+//! Learning.
+
+use std::ops::ControlFlow;
+
+use pyo3::prelude::*;
+use unjitter::{FitOptions, Model, Progress};
+
+use crate::convert::{from_json, to_python};
+use crate::fitted::Fitted;
+use crate::session::{PySession, lend};
+use crate::watch::watched;
+
+/// Fits a model (JSON) to sessions. `show(start, starts, iteration, value, gradient_norm)` is called
+/// now and then.
+#[pyfunction]
+#[pyo3(signature = (model, options, sessions, use_labels=false, show=None))]
+pub(crate) fn fit(
+    py: Python<'_>,
+    model: &str,
+    options: &str,
+    sessions: Vec<PySession<'_>>,
+    use_labels: bool,
+    show: Option<Py<PyAny>>,
+) -> PyResult<Fitted> {
+    let model: Model = from_json("model", model)?;
+    let options: FitOptions = from_json("options", options)?;
+    let sessions = lend(&sessions, use_labels)?;
+    let show = |py: Python<'_>, progress: Progress| match &show {
+        Some(show) => {
+            let Progress { start, starts, iteration, value, gradient_norm } = progress;
+            show.call1(py, (start, starts, iteration, value, gradient_norm)).map(|_| ())
+        }
+        None => Ok(()),
+    };
+    let fitted = watched(py, show, |watch| {
+        model.fit_watched(&sessions, &options, &mut |progress| match watch.tell(*progress) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    fitted.map(Fitted).map_err(to_python)
+}

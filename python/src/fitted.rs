@@ -1,0 +1,204 @@
+//! A fitted model.
+
+use std::path::PathBuf;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::convert::{from_json, to_json, to_python};
+use crate::session::PySession;
+
+/// A fitted model.
+#[pyclass(frozen, module = "unjitter._core")]
+#[derive(Debug)]
+pub(crate) struct Fitted(pub(crate) unjitter::Fitted);
+
+#[pymethods]
+impl Fitted {
+    /// From the text of a model file.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        py.detach(|| unjitter::Fitted::from_json(text.as_bytes())).map(Self).map_err(to_python)
+    }
+
+    /// The text of a model file.
+    fn to_json(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.to_json())
+    }
+
+    /// From a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| unjitter::Fitted::load(&path)).map(Self).map_err(to_python)
+    }
+
+    /// Writes a model file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(&path)).map_err(to_python)
+    }
+
+    /// The same model with another note, which the model file keeps.
+    fn with_metadata(&self, name: &str, value: &str) -> PyResult<Self> {
+        let text = self.0.to_json();
+        let mut fitted = unjitter::Fitted::from_json(text.as_bytes()).map_err(to_python)?;
+        let value: serde_json::Value = from_json("metadata", value)?;
+        fitted.set_metadata(name, value).map_err(to_python)?;
+        Ok(Self(fitted))
+    }
+
+    /// Notes that the model file keeps, as JSON.
+    fn metadata(&self) -> PyResult<String> {
+        to_json(self.0.metadata())
+    }
+
+    /// The model that was fitted, as JSON.
+    fn model(&self) -> PyResult<String> {
+        to_json(self.0.model())
+    }
+
+    /// How learning ended, as JSON.
+    fn outcome(&self) -> PyResult<String> {
+        to_json(self.0.outcome())
+    }
+
+    /// delay, spread, miss_rate, false_rate.
+    fn learned(&self) -> (f64, f64, f64, f64) {
+        let learned = self.0.learned();
+        (learned.delay, learned.spread, learned.miss_rate, learned.false_rate)
+    }
+
+    /// Kind and words of everything to be wary of.
+    fn warnings(&self) -> PyResult<Vec<(String, String)>> {
+        self.0.warnings().iter().map(describe).collect()
+    }
+
+    /// Likewise for the stamps of a session.
+    fn far_stamps(&self, session: PySession<'_>) -> PyResult<Option<(String, String)>> {
+        self.0.far_stamps(&session.lend(0, false)?).as_ref().map(describe).transpose()
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.features()
+    }
+
+    /// Coefficients and intercept of a logistic classifier, for features as they are given.
+    fn linear<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyArray1<f64>>, f64)> {
+        let (coefficients, intercept) = self.0.linear()?;
+        Some((coefficients.into_pyarray(py), intercept))
+    }
+
+    #[getter]
+    fn time_unit(&self) -> f64 {
+        self.0.time_unit()
+    }
+
+    /// Natural values of every parameter block, by name.
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for name in self.0.parameter_names() {
+            let values = self.0.parameter(name).map_err(to_python)?;
+            all.set_item(name, values.into_pyarray(py))?;
+        }
+        Ok(all)
+    }
+
+    /// Log-odds that each row is positive.
+    fn log_odds<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let features = features.as_array();
+        let values = py.detach(|| self.0.log_odds(features)).map_err(to_python)?;
+        Ok(values.into_pyarray(py))
+    }
+
+    /// Probability that each row is positive.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let features = features.as_array();
+        let values = py.detach(|| self.0.predict(features)).map_err(to_python)?;
+        Ok(values.into_pyarray(py))
+    }
+
+    /// Probability that the annotator stamps each row.
+    fn predict_stamped<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let features = features.as_array();
+        let values = py.detach(|| self.0.predict_stamped(features)).map_err(to_python)?;
+        Ok(values.into_pyarray(py))
+    }
+
+    /// Density of the delay.
+    fn delay_density<'py>(
+        &self,
+        py: Python<'py>,
+        delays: PyReadonlyArray1<'py, f64>,
+    ) -> Bound<'py, PyArray1<f64>> {
+        self.0.delay_density(&delays.as_array().to_vec()).into_pyarray(py)
+    }
+
+    /// log p(stamps, known labels | features, times).
+    #[pyo3(signature = (session, use_labels=false))]
+    fn log_evidence(
+        &self,
+        py: Python<'_>,
+        session: PySession<'_>,
+        use_labels: bool,
+    ) -> PyResult<f64> {
+        let session = session.lend(0, use_labels)?;
+        py.detach(|| self.0.log_evidence(&session)).map_err(to_python)
+    }
+
+    /// Columns of the aligned stamps, columns of the instances, log evidence and the log weight of
+    /// the best alignment.
+    #[pyo3(signature = (session, use_labels=false))]
+    fn align<'py>(
+        &self,
+        py: Python<'py>,
+        session: PySession<'_>,
+        use_labels: bool,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, f64, f64)> {
+        let session = session.lend(0, use_labels)?;
+        let aligned = py.detach(|| self.0.align(&session)).map_err(to_python)?;
+        let stamps = PyDict::new(py);
+        macro_rules! column {
+            ($into:ident, $rows:expr, $name:ident) => {
+                let values: Vec<_> = $rows.iter().map(|row| row.$name).collect();
+                $into.set_item(stringify!($name), values.into_pyarray(py))?;
+            };
+        }
+        column!(stamps, aligned.stamps, stamp);
+        column!(stamps, aligned.stamps, time);
+        column!(stamps, aligned.stamps, low);
+        column!(stamps, aligned.stamps, high);
+        column!(stamps, aligned.stamps, instance);
+        column!(stamps, aligned.stamps, instance_time);
+        column!(stamps, aligned.stamps, p_instance);
+        column!(stamps, aligned.stamps, best_instance);
+        column!(stamps, aligned.stamps, p_spurious);
+        let instances = PyDict::new(py);
+        column!(instances, aligned.instances, time);
+        column!(instances, aligned.instances, p_detector);
+        column!(instances, aligned.instances, p_positive);
+        column!(instances, aligned.instances, p_missed);
+        column!(instances, aligned.instances, observed);
+        Ok((stamps, instances, aligned.log_evidence, aligned.best_log_weight))
+    }
+}
+
+/// A warning's kind, as in model files, and its words.
+fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {
+    let value = serde_json::to_value(warning)
+        .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+    let kind = value.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();
+    Ok((kind.to_owned(), warning.to_string()))
+}

@@ -1,0 +1,136 @@
+//! Bare inference, for people who bring their own log-odds.
+
+use ndarray::Array3;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
+use pyo3::prelude::*;
+use unjitter::inference::{CountTables, Lattice, Marginals};
+use unjitter::model::{BoundCounts, BoundNoise};
+use unjitter::{Counts, Noise};
+
+use crate::convert::{from_json, to_python};
+
+/// Natural values of a part's parameter blocks, by name.
+pub(crate) type Values = Vec<(String, Vec<f64>)>;
+
+/// A count model (JSON) at natural values.
+pub(crate) fn bind_counts(counts: &str, values: &Values) -> PyResult<BoundCounts> {
+    from_json::<Counts>("counts", counts)?.with(&borrow(values)).map_err(to_python)
+}
+
+/// A noise model (JSON) at natural values.
+pub(crate) fn bind_noise(noise: &str, values: &Values) -> PyResult<BoundNoise> {
+    from_json::<Noise>("noise", noise)?.with(&borrow(values)).map_err(to_python)
+}
+
+fn borrow(values: &Values) -> Vec<(&str, &[f64])> {
+    values.iter().map(|(name, values)| (name.as_str(), &values[..])).collect()
+}
+
+/// The posterior over the alignments of one session.
+#[pyclass(frozen, module = "unjitter._core")]
+#[derive(Debug)]
+pub(crate) struct Posterior {
+    times: Vec<f64>,
+    stamps: Vec<f64>,
+    log_odds: Vec<f64>,
+    tables: CountTables,
+    noise: BoundNoise,
+    marginals: Marginals,
+}
+
+/// Exact posterior over alignments and labels.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "three arrays, and two models with their values")]
+pub(crate) fn posterior(
+    py: Python<'_>,
+    times: PyReadonlyArray1<'_, f64>,
+    events: PyReadonlyArray1<'_, f64>,
+    log_odds: PyReadonlyArray1<'_, f64>,
+    counts: &str,
+    count_values: Values,
+    noise: &str,
+    noise_values: Values,
+) -> PyResult<Posterior> {
+    let [times, stamps, log_odds] =
+        [&times, &events, &log_odds].map(|values| values.as_array().to_vec());
+    let (counts, noise) = (bind_counts(counts, &count_values)?, bind_noise(noise, &noise_values)?);
+    py.detach(|| {
+        let marginals = unjitter::posterior(&times, &stamps, &log_odds, &counts, &noise)
+            .map(|found| found.into_marginals())?;
+        let tables = counts.tables(stamps.len());
+        Ok(Posterior { times, stamps, log_odds, tables, noise, marginals })
+    })
+    .map_err(to_python)
+}
+
+/// A matrix by columns: values, the row of each, and where each column begins.
+type Columns<'py> =
+    (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+#[pymethods]
+impl Posterior {
+    /// log p(stamps | log-odds, times).
+    #[getter]
+    fn log_evidence(&self) -> f64 {
+        self.marginals.log_evidence
+    }
+
+    /// p(y = 1 | stamps).
+    fn positive<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let counts = &self.marginals.counts;
+        let values: Vec<f64> = (0..counts.instances()).map(|i| counts.positive(i)).collect();
+        values.into_pyarray(py)
+    }
+
+    /// p(o = c, y | stamps), instances × counts × labels.
+    fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray3<f64>> {
+        let counts = &self.marginals.counts;
+        let instances = counts.instances();
+        let most = (0..instances).map(|i| counts.row(i).len()).max().unwrap_or(0).max(2);
+        let mut values = Array3::zeros((instances, most, 2));
+        for i in 0..instances {
+            for (c, pair) in counts.row(i).iter().enumerate() {
+                values[[i, c, 0]] = pair[0];
+                values[[i, c, 1]] = pair[1];
+            }
+        }
+        values.into_pyarray(py)
+    }
+
+    /// p(w(i,l) | stamps), instances × stamps.
+    fn responsibilities<'py>(&self, py: Python<'py>) -> Columns<'py> {
+        let found = &self.marginals.responsibilities;
+        let (mut values, mut rows, mut starts) = (Vec::new(), Vec::new(), vec![0]);
+        for stamp in 0..found.stamps() {
+            values.extend_from_slice(found.of_stamp(stamp));
+            rows.extend(found.instances(stamp).map(|row| row as i64));
+            starts.push(values.len() as i64);
+        }
+        (values.into_pyarray(py), rows.into_pyarray(py), starts.into_pyarray(py))
+    }
+
+    /// The single likeliest alignment: the instance of each stamp, and its log weight.
+    fn best_alignment<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<i64>>, f64) {
+        let best = py.detach(|| self.lattice().best_alignment());
+        let best = best.expect("the marginals exist, so a path does");
+        let instances: Vec<i64> = best.instances.iter().map(|&i| i as i64).collect();
+        (instances.into_pyarray(py), best.log_weight)
+    }
+
+    /// Alignments drawn from the posterior, draws × stamps.
+    fn sample<'py>(&self, py: Python<'py>, draws: usize, seed: u64) -> Bound<'py, PyArray2<i64>> {
+        let samples = py.detach(|| self.lattice().sample(draws, seed));
+        let samples = samples.expect("the marginals exist, so a path does");
+        let flat: Vec<i64> = samples.into_iter().flatten().map(|i| i as i64).collect();
+        let shape = (draws, self.stamps.len());
+        let table = ndarray::Array2::from_shape_vec(shape, flat).expect("one instance per stamp");
+        table.into_pyarray(py)
+    }
+}
+
+impl Posterior {
+    fn lattice(&self) -> Lattice<'_> {
+        let Self { times, stamps, log_odds, tables, noise, .. } = self;
+        Lattice { times, stamps, log_odds, counts: tables, density: noise }
+    }
+}

@@ -1,0 +1,75 @@
+//! Sessions of the Python half, lent to the library without a copy of their features.
+
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use unjitter::{Recording, Session};
+
+use crate::convert::to_python;
+
+/// What the Python class `Session` has checked and laid out: C-contiguous arrays of doubles, labels
+/// as −1 (unknown), 0 or 1.
+#[derive(FromPyObject)]
+pub(crate) struct PySession<'py> {
+    #[pyo3(attribute("X"))]
+    features: PyReadonlyArray2<'py, f64>,
+    times: PyReadonlyArray1<'py, f64>,
+    events: PyReadonlyArray1<'py, f64>,
+    labels: Option<PyReadonlyArray1<'py, i8>>,
+    subject: Option<String>,
+    observed: Option<PyReadonlyArray2<'py, f64>>,
+    name: Option<String>,
+}
+
+impl PySession<'_> {
+    /// The session, its features borrowed. Labels are known to it with `use_labels` only.
+    /// `position` among others is the name of a session that has none.
+    pub(crate) fn lend(&self, position: usize, use_labels: bool) -> PyResult<Session<'_>> {
+        let name = self.name.clone().unwrap_or_else(|| position.to_string());
+        let (times, events) = (self.times.as_array().to_vec(), self.events.as_array().to_vec());
+        let session =
+            Session::new(name, self.features.as_array(), times, events).map_err(to_python)?;
+        let session = match &self.subject {
+            Some(subject) => session.with_subject(subject),
+            None => session,
+        };
+        let session = match &self.observed {
+            Some(intervals) => {
+                let intervals = intervals.as_array();
+                let pairs = intervals.rows().into_iter().map(|row| (row[0], row[1])).collect();
+                session.with_observed(pairs).map_err(to_python)?
+            }
+            None => session,
+        };
+        match &self.labels {
+            Some(labels) if use_labels => {
+                let known = |&label: &i8| u8::try_from(label).ok();
+                session.with_labels(labels.as_array().iter().map(known)).map_err(to_python)
+            }
+            _ => Ok(session),
+        }
+    }
+
+    /// The session with its labels apart, if all are known: for judging, and for learners that are
+    /// trained on them.
+    pub(crate) fn recording(&self, position: usize) -> PyResult<Recording<'_>> {
+        let complete = |labels: &PyReadonlyArray1<'_, i8>| {
+            let label = |&label: &i8| (label >= 0).then_some(label == 1);
+            labels.as_array().iter().map(label).collect()
+        };
+        let truth = self.labels.as_ref().and_then(complete);
+        Ok(Recording { session: self.lend(position, false)?, truth })
+    }
+}
+
+/// All sessions, lent.
+pub(crate) fn lend<'a>(
+    sessions: &'a [PySession<'_>],
+    use_labels: bool,
+) -> PyResult<Vec<Session<'a>>> {
+    sessions.iter().enumerate().map(|(k, session)| session.lend(k, use_labels)).collect()
+}
+
+/// All recordings, lent.
+pub(crate) fn recordings<'a>(sessions: &'a [PySession<'_>]) -> PyResult<Vec<Recording<'a>>> {
+    sessions.iter().enumerate().map(|(k, session)| session.recording(k)).collect()
+}

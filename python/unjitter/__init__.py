@@ -1,0 +1,48 @@
+"""Learn precise event detectors from sloppy timestamps."""
+
+from ._classifiers import Kernel, Logistic, Mlp
+from ._core import __version__
+from ._detector import EventDetector
+from ._frames import read_dataset, sessions_from_frames
+from ._models import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    GaussianMixture,
+    Geometric,
+    Laplace,
+    Poisson,
+    ShiftedGamma,
+    StudentT,
+    Uniform,
+)
+from ._posterior import Posterior, posterior
+from ._priors import Priors
+from ._session import Session
+from ._warnings import NotConvergedWarning, UnjitterWarning
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "EventDetector",
+    "Gaussian",
+    "GaussianMixture",
+    "Geometric",
+    "Kernel",
+    "Laplace",
+    "Logistic",
+    "Mlp",
+    "NotConvergedWarning",
+    "Poisson",
+    "Posterior",
+    "Priors",
+    "Session",
+    "ShiftedGamma",
+    "StudentT",
+    "Uniform",
+    "UnjitterWarning",
+    "__version__",
+    "posterior",
+    "read_dataset",
+    "sessions_from_frames",
+]

@@ -1,0 +1,87 @@
+"""Which classifier turns features into a probability: small objects, like counts and noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Logistic regression on standardised features."""
+
+    kind: ClassVar[str] = "logistic"
+
+    def settings(self) -> dict[str, Any]:
+        """The classifier as it stands in a model file."""
+        return {"kind": self.kind}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Logistic regression on radial-basis functions around training instances.
+
+    Parameters
+    ----------
+    length_scale : float, optional
+        How far, in standard deviations of a feature, an instance makes itself felt. By default the
+        square root of half the number of features.
+    landmarks : int, optional
+        How many training instances to build on; all of them by default, which is exact, and slow
+        beyond some thousands.
+    """
+
+    length_scale: float | None = None
+    landmarks: int | None = None
+    kind: ClassVar[str] = "kernel"
+
+    def settings(self) -> dict[str, Any]:
+        """The classifier as it stands in a model file."""
+        return {
+            "kind": self.kind, "length_scale": self.length_scale, "landmarks": self.landmarks
+        }
+
+
+@dataclass(frozen=True)
+class Mlp:
+    """A multilayer perceptron on standardised features.
+
+    Parameters
+    ----------
+    hidden : sequence of int
+        Units of each hidden layer, from the features on.
+    activation : {"tanh", "relu"}
+        What a hidden unit does to its input.
+    """
+
+    hidden: Sequence[int] = (16,)
+    activation: str = "tanh"
+    kind: ClassVar[str] = "mlp"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(int(units) for units in self.hidden))
+
+    def settings(self) -> dict[str, Any]:
+        """The classifier as it stands in a model file."""
+        return {"kind": self.kind, "hidden": list(self.hidden), "activation": self.activation}
+
+
+Classifier = Logistic | Kernel | Mlp
+
+CLASSIFIERS: dict[str, type[Classifier]] = {
+    classifier.kind: classifier for classifier in (Logistic, Kernel, Mlp)
+}
+
+
+def classifier_model(classifier: str | Classifier) -> Classifier:
+    """A classifier by name, or as it is."""
+    if isinstance(classifier, str):
+        if classifier not in CLASSIFIERS:
+            expected = ", ".join(CLASSIFIERS)
+            raise ValueError(f"classifier is {classifier!r}, expected one of {expected}")
+        return CLASSIFIERS[classifier]()
+    if not isinstance(classifier, tuple(CLASSIFIERS.values())):
+        names = ", ".join(model.__name__ for model in CLASSIFIERS.values())
+        raise ValueError(f"classifier is {classifier!r}, expected a name or one of {names}")
+    return classifier

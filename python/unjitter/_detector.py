@@ -1,0 +1,498 @@
+"""The scikit-learn estimator: one session is one sample."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core, _tables
+from ._classifiers import Classifier, classifier_model
+from ._flat import sessions_from_arrays
+from ._models import Counts, Noise, counts_model, noise_model
+from ._priors import Priors
+from ._progress import Bar
+from ._session import Session
+from ._warnings import warn
+
+Sessions = Session | Sequence[Session]
+_Answer = TypeVar("_Answer")
+
+
+class EventDetector(BaseEstimator):  # type: ignore[misc]
+    """Learn a detector of events, and the annotator's sloppiness, from sloppy timestamps.
+
+    One session is one sample: ``fit`` takes a list of :class:`Session`, so that ``KFold``,
+    ``GridSearchCV`` and the rest of scikit-learn split by recording and nothing leaks.
+
+    Parameters
+    ----------
+    classifier : {"logistic", "kernel", "mlp"} or Logistic, Kernel, Mlp
+        From features to probability.
+    counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
+        How many stamps an instance gives. Values that an object has are held, others learned.
+    noise : {"gaussian", "gaussian_mixture", "laplace", "student_t", "shifted_gamma"} or an \
+object of that kind, or Uniform
+        Where stamps land around their instance. Values that an object has are held.
+    regularisation : float
+        Precision (1 / variance) of the normal prior on the classifier's weights, on standardised
+        features.
+    priors : Priors, optional
+        All other priors.
+    time_unit : float, optional
+        The unit in which priors measure delays and spreads; by default the median spacing of
+        instances.
+    restarts : int
+        Random starts besides the one that aligns each stamp to the nearest instance.
+    threshold : float
+        Probability from which ``predict`` says 1 and ``detect`` sees an event.
+    use_labels : bool
+        Whether to learn from labels too, where sessions have them. Off by default, so that scores
+        on them are honest.
+    max_iter : int
+        Iterations of the optimiser per start.
+    random_state : int, RandomState instance or None
+        Of restarts, first weights and landmarks.
+    n_jobs : int, optional
+        Threads; as in scikit-learn, None is 1 (or what joblib's context says) and -1 is all. The
+        result does not depend on it.
+    verbose : int
+        Above 0, fitting shows a progress bar.
+
+    Attributes
+    ----------
+    delay_, spread_ : float
+        Mean and standard deviation of stamp - instance time.
+    miss_rate_, false_rate_ : float
+        P(no stamp | positive instance), P(stamp | negative instance).
+    coef_ : ndarray of shape (1, n_features), intercept_ : ndarray of shape (1,)
+        Of a logistic classifier, for features as they are given.
+    parameters_ : dict of str to ndarray
+        All that was learned, by name.
+    log_evidence_ : float
+        log p(stamps | features, times) of the training sessions.
+    converged_ : bool
+    n_iter_ : int
+        Iterations of the best start.
+    time_unit_ : float
+        The unit in which priors measured time.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        If the sessions name their features.
+    classes_ : ndarray
+        [0, 1].
+
+    Examples
+    --------
+    >>> from unjitter import EventDetector, simulate
+    >>> sessions = simulate.respiration(seed=0, subjects=4)
+    >>> detector = EventDetector().fit(sessions[:3])
+    >>> detector.predict_proba(sessions[3]).shape == (len(sessions[3]), 2)
+    True
+    """
+
+    def __init__(
+        self,
+        classifier: str | Classifier = "logistic",
+        counts: str | Counts = "bernoulli",
+        noise: str | Noise = "gaussian",
+        *,
+        regularisation: float = 1.0,
+        priors: Priors | None = None,
+        time_unit: float | None = None,
+        restarts: int = 2,
+        threshold: float = 0.5,
+        use_labels: bool = False,
+        max_iter: int = 500,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.counts = counts
+        self.noise = noise
+        self.regularisation = regularisation
+        self.priors = priors
+        self.time_unit = time_unit
+        self.restarts = restarts
+        self.threshold = threshold
+        self.use_labels = use_labels
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Sequence[Session] | ArrayLike,
+        y: None = None,
+        *,
+        times: ArrayLike | None = None,
+        events: Any = None,
+        groups: ArrayLike | None = None,
+    ) -> EventDetector:
+        """Learn from sessions, or from one flat table.
+
+        Parameters
+        ----------
+        X : list of Session, or array-like of shape (n_instances, n_features)
+            The sessions; or the features of all instances, with `times` and `events`.
+        y : ignored
+            Labels belong to sessions.
+        times : array-like of shape (n_instances,), optional
+            Times of the rows of a flat table.
+        events : array-like, or mapping of group to array-like, optional
+            Stamps of a flat table; with `groups`, those of each group.
+        groups : array-like of shape (n_instances,), optional
+            The session of each row of a flat table; one session by default.
+
+        Returns
+        -------
+        self
+        """
+        sessions = self._training(X, times, events, groups)
+        model, options = self._model(), self._options()
+        with Bar(enabled=self.verbose > 0, restarts=self.restarts, max_iter=self.max_iter) as bar:
+            fitted = _core.fit(
+                json.dumps(model), json.dumps(options), sessions, self.use_labels, bar.show
+            )
+        names = sessions[0].feature_names
+        if names is not None:
+            fitted = fitted.with_metadata("features", json.dumps(names))
+        fitted = fitted.with_metadata("program", json.dumps("unjitter for Python"))
+        for kind, words in fitted.warnings():
+            warn(kind, words, stacklevel=2)
+        self._adopt(fitted)
+        return self
+
+    def predict_proba(self, X: Sessions | ArrayLike) -> Any:
+        """Probability that each instance is negative and positive, from its features alone.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+
+        Returns
+        -------
+        ndarray of shape (n_instances, 2), or a list of them
+        """
+        def proba(features: NDArray[np.float64]) -> NDArray[np.float64]:
+            positive = self._fitted.predict(features)
+            return np.column_stack([1.0 - positive, positive])
+
+        return self._each(X, proba)
+
+    def predict(self, X: Sessions | ArrayLike) -> Any:
+        """Label of each instance: 1 where the probability is at least `threshold`.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+
+        Returns
+        -------
+        ndarray of shape (n_instances,), or a list of them
+        """
+        return self._each(
+            X, lambda features: (self._fitted.predict(features) >= self.threshold).astype(np.int64)
+        )
+
+    def decision_function(self, X: Sessions | ArrayLike) -> Any:
+        """Log-odds that each instance is positive.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+
+        Returns
+        -------
+        ndarray of shape (n_instances,), or a list of them
+        """
+        return self._each(X, lambda features: self._fitted.log_odds(features))
+
+    def detect(self, X: Sessions, *, min_separation: float = 0.0) -> Any:
+        """Times of the events that the detector sees, without looking at any stamp.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+        min_separation : float
+            Of candidates closer than this, the most probable stays.
+
+        Returns
+        -------
+        ndarray of times (dates if the session's times were dates), or a list of them
+        """
+        self._check_fitted()
+        if isinstance(X, Session):
+            times, _ = _core.detect_events(
+                X.times, self._fitted.predict(X.X), self.threshold, min_separation
+            )
+            return X.dates(times)
+        return [self.detect(session, min_separation=min_separation) for session in _sessions(X)]
+
+    def align(self, X: Sessions, *, backend: str | None = None) -> Any:
+        """Give every stamp back where it belongs.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+            Sessions with stamps, those learned from or others.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The data frame to return; by default that of the frames which the sessions came from,
+            or pandas.
+
+        Returns
+        -------
+        DataFrame with one row per stamp
+            ``session`` (its name), ``stamp`` (as pressed), ``time`` (mean of where it belongs),
+            ``low`` and ``high`` (95 % interval), ``instance`` (its most probable instance),
+            ``instance_time``, ``p_instance``, ``best_instance`` (in the best alignment of all
+            stamps together) and ``p_spurious``.
+        """
+        return self._align(X, 0, ("stamp", "time", "low", "high", "instance_time"), backend)
+
+    def align_instances(self, X: Sessions, *, backend: str | None = None) -> Any:
+        """What stamps and features together say of each instance.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            As in :meth:`align`.
+
+        Returns
+        -------
+        DataFrame with one row per instance
+            ``session``, ``time``, ``p_detector`` (by features alone), ``p_positive`` (given
+            everything), ``p_missed`` (positive, and no stamp says so) and ``observed``.
+        """
+        return self._align(X, 1, ("time",), backend)
+
+    def log_evidence(self, X: Sessions) -> float:
+        """log p(stamps | features, times) of sessions, held out or not; the sum of many."""
+        self._check_fitted()
+        return float(
+            sum(self._fitted.log_evidence(session, self.use_labels) for session in _sessions(X))
+        )
+
+    def delay_density(self, delays: ArrayLike) -> NDArray[np.float64]:
+        """The learned density of stamp - instance time, at each of `delays`."""
+        self._check_fitted()
+        return self._fitted.delay_density(np.ascontiguousarray(delays, dtype=np.float64))
+
+    def score(self, X: Sessions, y: None = None) -> float:
+        """How good the detector is on sessions: larger is better.
+
+        With labels, F1 over all labelled instances at `threshold`. Without, the mean log evidence
+        per stamp, which ranks models of the same stamps but has no scale of its own.
+        """
+        from . import metrics
+
+        sessions = _sessions(X)
+        if any(session.labels is not None for session in sessions):
+            return metrics.f1(sessions, self.predict_proba(sessions), threshold=self.threshold)
+        stamps = sum(len(session.events) for session in sessions)
+        if stamps == 0:
+            raise ValueError("these sessions have neither labels nor stamps to score by")
+        return self.log_evidence(sessions) / stamps
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file, which the command line reads too; whole or not at all."""
+        self._check_fitted()
+        note = {"threshold": self.threshold}
+        self._fitted.with_metadata("python", json.dumps(note)).save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> EventDetector:
+        """Read a model file that this or the command line wrote."""
+        return cls._from_fitted(_core.Fitted.load(os.fspath(path)))
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """The detector as an ONNX model, from features to probability.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write it.
+
+        Returns
+        -------
+        onnx.ModelProto
+            With input ``X`` (float64, instances x features) and outputs ``probability`` and
+            ``log_odds`` (float64, instances).
+        """
+        from ._onnx import to_onnx
+
+        self._check_fitted()
+        return to_onnx(self, path)
+
+    @classmethod
+    def _from_fitted(cls, fitted: _core.Fitted) -> EventDetector:
+        from ._restore import parameters_of
+
+        detector = cls(**parameters_of(fitted))
+        detector._adopt(fitted)
+        return detector
+
+    def _training(
+        self, X: Any, times: ArrayLike | None, events: Any, groups: ArrayLike | None
+    ) -> list[Session]:
+        flat = [("times", times), ("events", events), ("groups", groups)]
+        given = [name for name, value in flat if value is not None]
+        if not _are_sessions(X):
+            return sessions_from_arrays(X, times, events, groups)
+        if given:
+            raise ValueError(f"{given[0]} is for flat arrays; sessions have their own")
+        return _sessions(X)
+
+    def _model(self) -> dict[str, Any]:
+        counts, noise = counts_model(self.counts), noise_model(self.noise)
+        priors = Priors() if self.priors is None else self.priors
+        held = [("counts", counts), ("noise", noise)]
+        return {
+            "classifier": classifier_model(self.classifier).settings(),
+            "counts": counts.settings(),
+            "noise": noise.settings(),
+            "priors": priors.settings(self.regularisation),
+            "time_unit": None if self.time_unit is None else float(self.time_unit),
+            "frozen": [
+                {"name": f"{part}.{name}", "values": values}
+                for part, model in held
+                for name, values in model.values().items()
+            ],
+        }
+
+    def _options(self) -> dict[str, Any]:
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        return {
+            "restarts": int(self.restarts),
+            "seed": _seed(self.random_state),
+            "threads": threads,
+            "optimiser": {"max_iterations": int(self.max_iter)},
+        }
+
+    def _adopt(self, fitted: _core.Fitted) -> None:
+        """Sets the attributes that tell what was learned."""
+        self._fitted = fitted
+        self.delay_, self.spread_, self.miss_rate_, self.false_rate_ = fitted.learned()
+        self.parameters_ = fitted.parameters()
+        outcome = json.loads(fitted.outcome())
+        self.log_evidence_ = float(outcome["log_evidence"])
+        self.converged_ = bool(outcome["converged"])
+        self.n_iter_ = int(outcome["iterations"])
+        self.time_unit_ = fitted.time_unit
+        self.classes_ = np.array([0, 1])
+        self.n_features_in_ = fitted.n_features
+        linear = fitted.linear()
+        if linear is not None:
+            self.coef_, self.intercept_ = linear[0].reshape(1, -1), np.array([linear[1]])
+        elif hasattr(self, "coef_"):
+            del self.coef_, self.intercept_
+        names = json.loads(fitted.metadata()).get("features")
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _align(self, X: Sessions, table: int, dated: tuple[str, ...], backend: str | None) -> Any:
+        self._check_fitted()
+        sessions = _sessions(X)
+        backend = backend or next((own.backend for own in sessions if own.backend), None)
+        frames = []
+        for position, session in enumerate(sessions):
+            columns = self._fitted.align(session, self.use_labels)[table]
+            far = self._fitted.far_stamps(session) if table == 0 else None
+            if far is not None:
+                warn(*far, stacklevel=3)
+            rows = len(next(iter(columns.values())))
+            for name in dated:
+                columns[name] = _tables.times_column(session.clock, columns[name], backend)
+            name = str(position) if session.name is None else session.name
+            frames.append(_tables.frame({"session": [name] * rows, **columns}, backend))
+        return frames[0] if len(frames) == 1 else _tables.stack(frames)
+
+    def _each(self, X: Any, answer: Any) -> Any:
+        """The answer for a session or an array, or the list of answers for a list of sessions."""
+        self._check_fitted()
+        if isinstance(X, Session):
+            return answer(X.X)
+        if _are_sessions(X):
+            return [answer(session.X) for session in X]
+        return answer(self._rows(X))
+
+    def _rows(self, X: Any) -> NDArray[np.float64]:
+        names = getattr(X, "columns", None)
+        expected = getattr(self, "feature_names_in_", None)
+        if names is not None and expected is not None and list(map(str, names)) != list(expected):
+            raise ValueError(
+                f"X has the columns {', '.join(map(str, names))}; the detector was fitted with "
+                f"{', '.join(expected)}"
+            )
+        return _features(X)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "delay_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Sessions, not rows, are the samples; labels belong to them.
+        tags.target_tags.required = False
+        tags.no_validation = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_fitted" in state:
+            state["_fitted"] = state["_fitted"].to_json()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if isinstance(state.get("_fitted"), str):
+            state["_fitted"] = _core.Fitted.from_json(state["_fitted"])
+        super().__setstate__(state)
+
+
+def _are_sessions(X: Any) -> bool:
+    if isinstance(X, Session):
+        return True
+    if isinstance(X, np.ndarray):
+        return X.dtype == object and X.size > 0 and isinstance(X.flat[0], Session)
+    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Session)
+
+
+def _sessions(X: Any) -> list[Session]:
+    sessions = [X] if isinstance(X, Session) else list(X) if isinstance(X, Iterable) else [X]
+    for position, session in enumerate(sessions):
+        if not isinstance(session, Session):
+            raise ValueError(
+                f"sample {position} is a {type(session).__name__}, expected a Session"
+            )
+    if not sessions:
+        raise ValueError("no sessions were given")
+    return sessions
+
+
+def _features(X: Any) -> NDArray[np.float64]:
+    features = np.ascontiguousarray(X, dtype=np.float64)
+    if features.ndim != 2:
+        raise ValueError(
+            f"X has {features.ndim} dimensions, expected 2 (instances x features), a Session or a "
+            "list of sessions"
+        )
+    return features
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31))

@@ -1,0 +1,148 @@
+"""Bare inference, for people who bring their own scores."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array, csr_array
+
+from . import _core
+from ._models import Bernoulli, Counts, Gaussian, Noise, counts_model, noise_model
+
+
+class Posterior:
+    """The posterior over the alignments of one session; made by :func:`posterior`.
+
+    Attributes
+    ----------
+    log_evidence : float
+        log p(stamps | log-odds, times).
+    positive : ndarray of shape (n_instances,)
+        p(instance is positive | stamps).
+    counts : ndarray of shape (n_instances, C + 1, 2)
+        p(instance gave c stamps, label is y | stamps).
+    responsibilities : scipy.sparse.csr_array of shape (n_instances, n_stamps)
+        p(instance i gave stamp l | stamps); each column sums to one.
+    best_alignment : ndarray of shape (n_stamps,)
+        The instance of each stamp in the single likeliest alignment.
+    best_log_weight : float
+        log p(that alignment, stamps | log-odds, times).
+    """
+
+    def __init__(self, core: _core.Posterior, instances: int, stamps: int) -> None:
+        self._core = core
+        self._shape = (instances, stamps)
+
+    def __repr__(self) -> str:
+        instances, stamps = self._shape
+        return (
+            f"Posterior({instances} instances, {stamps} stamps, "
+            f"log_evidence={self.log_evidence:.6g})"
+        )
+
+    @property
+    def log_evidence(self) -> float:
+        return self._core.log_evidence
+
+    @cached_property
+    def positive(self) -> NDArray[np.float64]:
+        return self._core.positive()
+
+    @cached_property
+    def counts(self) -> NDArray[np.float64]:
+        return self._core.counts()
+
+    @cached_property
+    def responsibilities(self) -> csr_array:
+        values, rows, starts = self._core.responsibilities()
+        return csc_array((values, rows, starts), shape=self._shape).tocsr()
+
+    @cached_property
+    def _best(self) -> tuple[NDArray[np.int64], float]:
+        return self._core.best_alignment()
+
+    @property
+    def best_alignment(self) -> NDArray[np.int64]:
+        return self._best[0]
+
+    @property
+    def best_log_weight(self) -> float:
+        return self._best[1]
+
+    def sample(self, n: int = 1, seed: int = 0) -> NDArray[np.int64]:
+        """Alignments drawn from the posterior.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        seed : int
+            The same seed gives the same draws.
+
+        Returns
+        -------
+        ndarray of shape (n, n_stamps)
+            The instance of each stamp in each draw.
+        """
+        return self._core.sample(n, seed)
+
+
+def posterior(
+    times: ArrayLike,
+    events: ArrayLike,
+    log_odds: ArrayLike,
+    counts: str | Counts = Bernoulli(false_rate=0.01, hit_rate=0.9),
+    noise: str | Noise = Gaussian(delay=0.0, spread=1.0),
+) -> Posterior:
+    """Exact posterior over which instance gave which stamp, and which instances are positive.
+
+    Parameters
+    ----------
+    times : array-like of shape (n_instances,)
+        Time of each instance; they do not decrease.
+    events : array-like of shape (n_stamps,)
+        The stamps; they do not decrease.
+    log_odds : array-like of shape (n_instances,)
+        Log-odds that each instance is positive, by any classifier; infinite where it is known.
+    counts : Bernoulli, Categorical, Poisson or Geometric
+        How many stamps an instance gives, with all its values.
+    noise : Gaussian, GaussianMixture, Laplace, StudentT, ShiftedGamma or Uniform
+        Where they land, with all its values.
+
+    Returns
+    -------
+    Posterior
+
+    Examples
+    --------
+    A press at 2.4, while a classifier is rather sure that something happened at 1:
+
+    >>> from unjitter import Gaussian, posterior
+    >>> found = posterior(
+    ...     times=[0.0, 1.0, 2.0, 3.0],
+    ...     events=[2.4],
+    ...     log_odds=[-3.0, 2.0, -3.0, -3.0],
+    ...     noise=Gaussian(delay=0.5, spread=1.0),
+    ... )
+    >>> found.best_alignment
+    array([1])
+    >>> found.positive.round(3)
+    array([0.006, 0.976, 0.176, 0.041])
+    """
+    times, events, log_odds = (
+        np.ascontiguousarray(values, dtype=np.float64) for values in (times, events, log_odds)
+    )
+    bound_counts, bound_noise = counts_model(counts), noise_model(noise)
+    core = _core.posterior(
+        times,
+        events,
+        log_odds,
+        json.dumps(bound_counts.settings()),
+        list(bound_counts.values().items()),
+        json.dumps(bound_noise.settings()),
+        list(bound_noise.values().items()),
+    )
+    return Posterior(core, len(times), len(events))

@@ -1,0 +1,67 @@
+"""What is believed before any data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Priors on what is learned about the annotator, and on the classifier's constant term.
+
+    The prior on the classifier's weights is the detector's `regularisation`. Delays and spreads
+    are measured in the detector's `time_unit`, by default the median spacing of instances.
+
+    Parameters
+    ----------
+    hit_rate : (a, b)
+        Beta prior on P(at least one stamp | positive).
+    silence : (a, b)
+        Beta prior on P(no stamp | negative).
+    delay : (mean, standard deviation)
+        Normal prior on the delay.
+    variance : (shape, scale)
+        Inverse-Gamma prior on the squared spread.
+    intercept_precision : float
+        1 / variance of the normal prior on the classifier's constant term.
+    count_split : float
+        Dirichlet concentration of how counts of at least one are shared (categorical counts).
+    mixture_weight : float
+        Dirichlet concentration of the weights of a mixture.
+    degrees_of_freedom : (shape, rate)
+        Gamma prior on the degrees of freedom of Student-t noise.
+    shape : (shape, rate)
+        Gamma prior on the shape of shifted-Gamma noise, less one.
+    """
+
+    hit_rate: tuple[float, float] = (5.0, 1.0)
+    silence: tuple[float, float] = (5.0, 1.0)
+    delay: tuple[float, float] = (0.0, 1.0)
+    variance: tuple[float, float] = (1.0, 1.0)
+    intercept_precision: float = 0.01
+    count_split: float = 2.0
+    mixture_weight: float = 2.0
+    degrees_of_freedom: tuple[float, float] = (2.0, 0.1)
+    shape: tuple[float, float] = (2.0, 0.2)
+
+    def settings(self, weight_precision: float) -> dict[str, Any]:
+        """The priors as they stand in a model file."""
+        return {
+            "weight_precision": float(weight_precision),
+            "intercept_precision": float(self.intercept_precision),
+            "hit_rate": _named(self.hit_rate, "a", "b"),
+            "silence": _named(self.silence, "a", "b"),
+            "count_split": float(self.count_split),
+            "delay": _named(self.delay, "mean", "sd"),
+            "variance": _named(self.variance, "shape", "scale"),
+            "mixture_weight": float(self.mixture_weight),
+            "degrees_of_freedom": _named(self.degrees_of_freedom, "shape", "rate"),
+            "shape": _named(self.shape, "shape", "rate"),
+        }
+
+
+def _named(values: tuple[float, float], *names: str) -> dict[str, float]:
+    if len(values) != len(names):
+        raise ValueError(f"a prior is {values!r}, expected ({', '.join(names)})")
+    return {name: float(value) for name, value in zip(names, values)}

@@ -1,0 +1,226 @@
+"""One recording: instances with features and times, and the stamps somebody pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._clock import Clock, is_date, to_dates
+
+UNKNOWN = -1
+
+
+class Session:
+    """A recording with its sloppy stamps.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_instances, n_features)
+        Features of each instance (breath, beat, window). A C-contiguous array of doubles is kept
+        as it is, without a copy; do not change it afterwards.
+    times : array-like of shape (n_instances,)
+        Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
+    events : array-like of shape (n_stamps,)
+        When somebody pressed, in the same unit. They are sorted if they are not in order.
+    labels : array-like of shape (n_instances,), optional
+        What is known of the truth: 0 or 1, and NaN, None or -1 where it is not. Detectors do not
+        learn from labels unless told so; they are for judging.
+    subject : str, optional
+        Who was recorded, for keeping a person's sessions together.
+    observed : array-like of shape (n_intervals, 2), optional
+        The intervals of time in which somebody was annotating; without them, always.
+    name : str, optional
+        Name of the session, for messages and tables; its position among others by default.
+    feature_names : sequence of str, optional
+        Names of the columns of `X`; taken from `X` if it is a data frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unjitter import Session
+    >>> session = Session([[0.1], [2.0], [0.3]], times=[0.0, 1.0, 2.0], events=[1.4], name="walk")
+    >>> session
+    Session('walk', 3 instances x 1 feature, 1 stamp)
+    >>> len(session)
+    3
+
+    Dates are kept as seconds from the first instance:
+
+    >>> times = np.array(["2024-05-31T14:03:27", "2024-05-31T14:03:29"], dtype="datetime64[s]")
+    >>> Session(np.zeros((2, 1)), times, events=times[:1]).times
+    array([0., 2.])
+    """
+
+    X: NDArray[np.float64]
+    times: NDArray[np.float64]
+    events: NDArray[np.float64]
+    labels: NDArray[np.int8] | None
+    subject: str | None
+    observed: NDArray[np.float64] | None
+    name: str | None
+    feature_names: tuple[str, ...] | None
+    clock: Clock | None
+    backend: str | None
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        times: ArrayLike,
+        events: ArrayLike,
+        labels: ArrayLike | None = None,
+        subject: str | None = None,
+        observed: ArrayLike | None = None,
+        name: str | None = None,
+        *,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self.name = None if name is None else str(name)
+        self.backend = None
+        names = getattr(X, "columns", None) if feature_names is None else feature_names
+        self.X = self._features(X)
+        self.clock = _clock(times)
+        self.times = self._times("times", times)
+        self.events = np.sort(self._times("events", events), kind="stable")
+        self.labels = None if labels is None else self._labels(labels)
+        self.subject = None if subject is None else str(subject)
+        self.observed = None if observed is None else self._intervals(observed)
+        self.feature_names = None if names is None else tuple(str(name) for name in names)
+        self._check()
+
+    @property
+    def _title(self) -> str:
+        return "session" if self.name is None else f"session {self.name}"
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        parts = [] if self.name is None else [repr(self.name)]
+        parts += [
+            f"{_count(len(self), 'instance')} x {_count(self.X.shape[1], 'feature')}",
+            _count(len(self.events), "stamp"),
+        ]
+        if self.labels is not None:
+            parts.append(_count(int((self.labels == 1).sum()), "positive label"))
+        if self.subject is not None:
+            parts.append(f"subject {self.subject!r}")
+        return f"Session({', '.join(parts)})"
+
+    def replace(self, **changes: Any) -> Session:
+        """The same session with other values of some of its parameters.
+
+        >>> from unjitter import Session
+        >>> session = Session([[0.0], [1.0]], times=[0.0, 1.0], events=[])
+        >>> session.replace(events=[0.9]).events
+        array([0.9])
+        """
+        own = {
+            name: getattr(self, name)
+            for name in ("X", "labels", "subject", "name", "feature_names")
+        }
+        for name in ("times", "events", "observed"):
+            values = getattr(self, name)
+            own[name] = values if self.clock is None or values is None else self.dates(values)
+        changed = Session(**{**own, **changes})
+        changed.backend = self.backend
+        if self.clock is not None and changed.clock is not None:
+            changed.clock = Clock(changed.clock.origin, self.clock.time_zone)
+        return changed
+
+    def dates(self, seconds: ArrayLike) -> NDArray[Any]:
+        """Times of the session as they were given: dates if they were dates, else numbers."""
+        values = np.asarray(seconds, dtype=np.float64)
+        return values if self.clock is None else self.clock.dates(values)
+
+    def _features(self, X: ArrayLike) -> NDArray[np.float64]:
+        features = np.asarray(X)
+        if features.dtype.kind not in "fiub":
+            try:
+                features = np.asarray(features, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{self._title}: X holds {error}, expected numbers") from None
+        if features.ndim != 2:
+            raise ValueError(
+                f"{self._title}: X has {features.ndim} dimensions, expected 2 "
+                "(instances x features)"
+            )
+        return np.ascontiguousarray(features, dtype=np.float64)
+
+    def _times(self, what: str, values: ArrayLike) -> NDArray[np.float64]:
+        if is_date(values):
+            if self.clock is None:
+                raise ValueError(f"{self._title}: {what} are dates but times are numbers")
+            dates, zone = to_dates(values)
+            if (zone is None) != (self.clock.time_zone is None):
+                raise ValueError(
+                    f"{self._title}: {what} and times must both have a time zone or neither"
+                )
+            return self.clock.seconds(dates)
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{self._title}: {what} must be numbers or dates, got {values!r:.60}"
+            ) from None
+        if self.clock is not None and numbers.size:
+            raise ValueError(f"{self._title}: times are dates but {what} are numbers")
+        if numbers.ndim != 1:
+            raise ValueError(
+                f"{self._title}: {what} has {numbers.ndim} dimensions, expected 1"
+            )
+        return np.ascontiguousarray(numbers)
+
+    def _labels(self, labels: ArrayLike) -> NDArray[np.int8]:
+        given = np.asarray(labels, dtype=object)
+        if given.ndim != 1:
+            raise ValueError(
+                f"{self._title}: labels has {given.ndim} dimensions, expected 1"
+            )
+        known = np.full(len(given), UNKNOWN, dtype=np.int8)
+        for index, label in enumerate(given):
+            # NaN is the only value that differs from itself; pandas' NA has no truth at all.
+            if label is None or type(label).__name__ == "NAType" or label != label:
+                continue
+            if label not in (0, 1, UNKNOWN):
+                raise ValueError(
+                    f"{self._title}: label {index} is {label!r}, expected 0, 1 or unknown"
+                )
+            known[index] = int(label)
+        return known
+
+    def _intervals(self, observed: ArrayLike) -> NDArray[np.float64]:
+        given = np.asarray(observed)
+        if given.size == 0:
+            given = given.reshape(0, 2)
+        if given.ndim != 2 or given.shape[1] != 2:
+            raise ValueError(
+                f"{self._title}: observed has shape {given.shape}, expected (intervals, 2)"
+            )
+        return self._times("observed", given.ravel()).reshape(-1, 2)
+
+    def _check(self) -> None:
+        for what, values in (("times", self.times), ("labels", self.labels)):
+            if values is not None and len(values) != len(self.X):
+                raise ValueError(
+                    f"{self._title}: {what} has length {len(values)}, expected "
+                    f"{len(self.X)} (the rows of X)"
+                )
+        if self.feature_names is not None and len(self.feature_names) != self.X.shape[1]:
+            raise ValueError(
+                f"{self._title}: {len(self.feature_names)} feature names for "
+                f"{self.X.shape[1]} columns of X"
+            )
+
+
+def _clock(times: ArrayLike) -> Clock | None:
+    if not is_date(times):
+        return None
+    dates, zone = to_dates(times)
+    return Clock(dates[0], zone) if len(dates) else None
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
