@@ -38,9 +38,7 @@ class Kernel:
 
     def settings(self) -> dict[str, Any]:
         """The classifier as it stands in a model file."""
-        return {
-            "kind": self.kind, "length_scale": self.length_scale, "landmarks": self.landmarks
-        }
+        return {"kind": self.kind, "length_scale": self.length_scale, "landmarks": self.landmarks}
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Clock:
 
     def seconds(self, dates: NDArray[np.datetime64]) -> NDArray[np.float64]:
         """Seconds from zero to each date."""
-        return (dates.astype("datetime64[ns]") - self.origin) / NANOSECOND * 1e-9
+        return (dates.astype("datetime64[ns]") - self.origin) / NANOSECOND / 1e9
 
     def dates(self, seconds: NDArray[np.float64]) -> NDArray[np.datetime64]:
         """The moment at each number of seconds, to the nanosecond (in UTC if there is a zone)."""

@@ -41,6 +41,7 @@ def detect_events(
 def confusion(
     probabilities: _Floats, labels: NDArray[np.bool_], threshold: float
 ) -> tuple[int, int, int, int]: ...
+
 @final
 class Fitted:
     @staticmethod

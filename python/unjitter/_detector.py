@@ -15,6 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _tables
+from ._check import probability, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
 from ._models import Counts, Noise, counts_model, noise_model
@@ -159,6 +160,7 @@ object of that kind, or Uniform
         self
         """
         sessions = self._training(X, times, events, groups)
+        probability("threshold", self.threshold)
         model, options = self._model(), self._options()
         with Bar(enabled=self.verbose > 0, restarts=self.restarts, max_iter=self.max_iter) as bar:
             fitted = _core.fit(
@@ -184,6 +186,7 @@ object of that kind, or Uniform
         -------
         ndarray of shape (n_instances, 2), or a list of them
         """
+
         def proba(features: NDArray[np.float64]) -> NDArray[np.float64]:
             positive = self._fitted.predict(features)
             return np.column_stack([1.0 - positive, positive])
@@ -352,7 +355,9 @@ object of that kind, or Uniform
             return sessions_from_arrays(X, times, events, groups)
         if given:
             raise ValueError(f"{given[0]} is for flat arrays; sessions have their own")
-        return _sessions(X)
+        sessions = _sessions(X)
+        _same_names(sessions)
+        return sessions
 
     def _model(self) -> dict[str, Any]:
         counts, noise = counts_model(self.counts), noise_model(self.noise)
@@ -374,10 +379,10 @@ object of that kind, or Uniform
     def _options(self) -> dict[str, Any]:
         threads = joblib.effective_n_jobs(self.n_jobs)
         return {
-            "restarts": int(self.restarts),
+            "restarts": whole("restarts", self.restarts),
             "seed": _seed(self.random_state),
             "threads": threads,
-            "optimiser": {"max_iterations": int(self.max_iter)},
+            "optimiser": {"max_iterations": whole("max_iter", self.max_iter)},
         }
 
     def _adopt(self, fitted: _core.Fitted) -> None:
@@ -409,7 +414,8 @@ object of that kind, or Uniform
         backend = backend or next((own.backend for own in sessions if own.backend), None)
         frames = []
         for position, session in enumerate(sessions):
-            columns = self._fitted.align(session, self.use_labels)[table]
+            stamps, instances, _, _ = self._fitted.align(session, self.use_labels)
+            columns = (stamps, instances)[table]
             far = self._fitted.far_stamps(session) if table == 0 else None
             if far is not None:
                 warn(*far, stacklevel=3)
@@ -474,12 +480,23 @@ def _sessions(X: Any) -> list[Session]:
     sessions = [X] if isinstance(X, Session) else list(X) if isinstance(X, Iterable) else [X]
     for position, session in enumerate(sessions):
         if not isinstance(session, Session):
-            raise ValueError(
-                f"sample {position} is a {type(session).__name__}, expected a Session"
-            )
+            raise ValueError(f"sample {position} is a {type(session).__name__}, expected a Session")
     if not sessions:
         raise ValueError("no sessions were given")
     return sessions
+
+
+def _same_names(sessions: list[Session]) -> None:
+    """Refuses sessions whose columns mean different things."""
+    first = sessions[0].feature_names
+    for position, session in enumerate(sessions):
+        names = session.feature_names
+        if first is not None and names is not None and names != first:
+            title = position if session.name is None else session.name
+            raise ValueError(
+                f"session {title} has the features {', '.join(names)}; the first has "
+                f"{', '.join(first)}"
+            )
 
 
 def _features(X: Any) -> NDArray[np.float64]:
@@ -494,5 +511,5 @@ def _features(X: Any) -> NDArray[np.float64]:
 
 def _seed(random_state: Any) -> int:
     if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
+        return whole("random_state", random_state)
     return int(check_random_state(random_state).randint(2**31))

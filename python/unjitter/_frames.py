@@ -266,10 +266,13 @@ def read_dataset(
         "has_header": header,
     }
     read, names = _core.read_dataset(
-        *(None if path is None else os.fspath(path) for path in (folder, instances, events)),
-        json.dumps(columns),
+        _path(folder), _path(instances), _path(events), json.dumps(columns)
     )
     return [_at_zero(Session(**arrays, feature_names=names), zero) for arrays, zero in read]
+
+
+def _path(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else os.fspath(path)
 
 
 def _at_zero(session: Session, zero: str | None) -> Session:

@@ -119,8 +119,9 @@ class Categorical(_Model):
         if np.any(table < 0.0) or np.any(np.abs(table.sum(axis=1) - 1.0) > 1e-6):
             raise ValueError("each row of table must be probabilities that sum to 1")
         if self.max_count is not None and self.max_count != table.shape[1] - 1:
-            raise ValueError(f"max_count is {self.max_count} but table has counts to "
-                             f"{table.shape[1] - 1}")
+            raise ValueError(
+                f"max_count is {self.max_count} but table has counts to {table.shape[1] - 1}"
+            )
         object.__setattr__(self, "table", tuple(map(tuple, table.tolist())))
         object.__setattr__(self, "max_count", table.shape[1] - 1)
 
@@ -135,9 +136,9 @@ class Categorical(_Model):
             some = sum(row[1:])
             values[f"{name}_rate"] = [some]
             # Of an instance that never gives a stamp, no split matters.
-            values[f"{name}_split"] = (
-                [p / some for p in row[1:]] if some > 0.0 else [1.0 / (len(row) - 1)] * (len(row) - 1)
-            )
+            values[f"{name}_split"] = [
+                p / some if some > 0.0 else 1.0 / (len(row) - 1) for p in row[1:]
+            ]
         return values
 
 

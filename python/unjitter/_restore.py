@@ -15,20 +15,20 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
     """What `EventDetector` must be given in order to fit this model again."""
     model = json.loads(fitted.model())
     held = {entry["name"]: entry["values"] for entry in model["frozen"]}
-    priors = dict(model["priors"])
+    priors: dict[str, Any] = dict(model["priors"])
     regularisation = priors.pop("weight_precision")
     notes = json.loads(fitted.metadata())
+    pairs: dict[str, Any] = {
+        name: tuple(value.values()) if isinstance(value, dict) else value
+        for name, value in priors.items()
+    }
+    believed = Priors(**pairs)
     return {
         "classifier": _part(model["classifier"], {}, CLASSIFIERS),
         "counts": _part(model["counts"], _of(held, "counts"), COUNTS),
         "noise": _part(model["noise"], _of(held, "noise"), NOISE),
         "regularisation": regularisation,
-        "priors": Priors(
-            **{
-                name: tuple(value.values()) if isinstance(value, dict) else value
-                for name, value in priors.items()
-            }
-        ),
+        "priors": None if believed == Priors() else believed,
         "time_unit": model["time_unit"],
         "threshold": notes.get("python", {}).get("threshold", 0.5),
     }

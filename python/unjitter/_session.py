@@ -168,17 +168,13 @@ class Session:
         if self.clock is not None and numbers.size:
             raise ValueError(f"{self._title}: times are dates but {what} are numbers")
         if numbers.ndim != 1:
-            raise ValueError(
-                f"{self._title}: {what} has {numbers.ndim} dimensions, expected 1"
-            )
+            raise ValueError(f"{self._title}: {what} has {numbers.ndim} dimensions, expected 1")
         return np.ascontiguousarray(numbers)
 
     def _labels(self, labels: ArrayLike) -> NDArray[np.int8]:
         given = np.asarray(labels, dtype=object)
         if given.ndim != 1:
-            raise ValueError(
-                f"{self._title}: labels has {given.ndim} dimensions, expected 1"
-            )
+            raise ValueError(f"{self._title}: labels has {given.ndim} dimensions, expected 1")
         known = np.full(len(given), UNKNOWN, dtype=np.int8)
         for index, label in enumerate(given):
             # NaN is the only value that differs from itself; pandas' NA has no truth at all.

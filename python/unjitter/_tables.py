@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 from ._clock import Clock
 
 
-def frame(columns: dict[str, Any], backend: str | None) -> Any:
+def frame(columns: dict[str, Any], backend: Any = None) -> Any:
     """A data frame of pandas, or of `backend`, or of whatever is installed."""
-    return nw.from_dict(columns, backend=backend or installed()).to_native()
+    dates = {name: values for name, values in columns.items() if isinstance(values, nw.Series)}
+    plain = {name: values for name, values in columns.items() if name not in dates}
+    table = nw.from_dict(plain, backend=backend or installed())
+    # A dict of series would lose their time zones on the way into pandas.
+    table = table.with_columns(*(values.alias(name) for name, values in dates.items()))
+    return table.select(list(columns)).to_native()
 
 
 def stack(frames: list[Any]) -> Any:
@@ -22,7 +27,7 @@ def stack(frames: list[Any]) -> Any:
     return nw.concat([nw.from_native(own) for own in frames]).to_native()
 
 
-def installed() -> str:
+def installed() -> Any:
     """The data-frame library to use when the user has shown no preference."""
     for name in ("pandas", "polars", "pyarrow"):
         if importlib.util.find_spec(name) is not None:
@@ -30,7 +35,7 @@ def installed() -> str:
     raise ImportError("tables need pandas or polars: pip install pandas")
 
 
-def times_column(clock: Clock | None, seconds: NDArray[np.float64], backend: str | None) -> Any:
+def times_column(clock: Clock | None, seconds: NDArray[np.float64], backend: Any = None) -> Any:
     """A column of times: dates with their zone if the session's times were dates."""
     if clock is None:
         return seconds

@@ -11,7 +11,7 @@ class UnjitterWarning(UserWarning):
     """Something to be wary of in data or in what was learned from them."""
 
 
-class NotConvergedWarning(UnjitterWarning, ConvergenceWarning):
+class NotConvergedWarning(UnjitterWarning, ConvergenceWarning):  # type: ignore[misc]
     """Learning stopped before it was done. scikit-learn's ``ConvergenceWarning`` too."""
 
 

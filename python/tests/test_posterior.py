@@ -1,0 +1,138 @@
+"""Bare inference against enumeration of the joint."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import unjitter
+from unjitter._models import COUNTS, NOISE
+
+ORACLE = Path(__file__).parents[2] / "reference" / "oracle.py"
+spec = importlib.util.spec_from_file_location("oracle", ORACLE)
+oracle = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(oracle)
+
+
+def models(session):
+    """The models of an oracle's session as objects of the package."""
+    counts, noise = dict(session["counts"]), dict(session["noise"])
+    kind = counts.pop("kind")
+    if kind == "categorical":
+        rows = [
+            [1.0 - counts[f"{of}_rate"], *(counts[f"{of}_rate"] * p for p in counts[f"{of}_split"])]
+            for of in ("false", "hit")
+        ]
+        counts = {"table": rows}
+    return COUNTS[kind](**counts), NOISE[noise.pop("kind")](**noise)
+
+
+def case(kind, noise, seed):
+    none_known = [None] * 4
+    return oracle.random_session(f"case-{seed}", kind, noise, seed, 4, 3, labels=none_known)
+
+
+CASES = [
+    pytest.param(case(kind, noise, seed), id=f"{kind}-{noise}-{seed}")
+    for seed, (kind, noise) in enumerate(itertools.product(COUNTS, NOISE), start=900)
+]
+
+
+@pytest.mark.parametrize("session", CASES)
+def test_every_answer_equals_enumeration(session):
+    counts, noise = models(session)
+    want = oracle.infer(session)
+    times, stamps, log_odds = session["times"], session["stamps"], session["log_odds"]
+    if want["log_evidence"] is None:
+        with pytest.raises(ValueError, match="stamps"):
+            unjitter.posterior(times, stamps, log_odds, counts, noise)
+        return
+    got = unjitter.posterior(times, stamps, log_odds, counts, noise)
+    # A few hundred additions of terms of one sign: rounding only.
+    close = {"rtol": 1e-10, "atol": 1e-13}
+    np.testing.assert_allclose(got.log_evidence, want["log_evidence"], **close)
+    np.testing.assert_allclose(got.positive, want["positive"], **close)
+    assert isinstance(got.responsibilities, csr_array)
+    np.testing.assert_allclose(got.responsibilities.toarray(), want["responsibilities"], **close)
+    np.testing.assert_array_equal(got.best_alignment, want["best_alignment"])
+    np.testing.assert_allclose(got.best_log_weight, want["best_log_weight"], **close)
+    wanted = np.array(want["counts"])
+    assert got.counts.shape[0] == 4
+    assert got.counts.shape[2] == 2
+    shared = min(got.counts.shape[1], wanted.shape[1])
+    np.testing.assert_allclose(got.counts[:, :shared], wanted[:, :shared], **close)
+    assert not got.counts[:, shared:].any()
+    # What the narrower of the two leaves out is impossible.
+    np.testing.assert_allclose(wanted[:, shared:], 0.0, atol=1e-13)
+
+
+def test_draws_follow_the_posterior():
+    session = case("bernoulli", "gaussian", 907)
+    counts, noise = models(session)
+    got = unjitter.posterior(
+        session["times"], session["stamps"], session["log_odds"], counts, noise
+    )
+    draws = got.sample(20_000, seed=3)
+    assert draws.shape == (20_000, 3)
+    assert (np.diff(draws, axis=1) >= 0).all()
+    share = np.stack([(draws == i).mean(axis=0) for i in range(4)])
+    # Five standard errors of a share from 20 000 draws.
+    np.testing.assert_allclose(share, got.responsibilities.toarray(), atol=5 * 0.5 / 20_000**0.5)
+    np.testing.assert_array_equal(draws, got.sample(20_000, seed=3))
+    assert (draws != got.sample(20_000, seed=4)).any()
+
+
+def test_known_labels_are_infinite_log_odds():
+    got = unjitter.posterior([0.0, 1.0, 2.0], [1.1], [-np.inf, 0.0, np.inf])
+    assert got.positive[0] == 0.0
+    assert got.positive[2] == 1.0
+
+
+def test_no_stamps():
+    got = unjitter.posterior([0.0, 1.0], [], [0.0, 1.0])
+    assert got.responsibilities.shape == (2, 0)
+    assert got.best_alignment.shape == (0,)
+    assert got.sample(3).shape == (3, 0)
+    assert got.counts.shape == (2, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.0, 1.0], [0.5], [0.0]), "log-odds"),
+        (([1.0, 0.0], [0.5], [0.0, 0.0]), "time"),
+        (([0.0, 1.0], [2.0, 1.0], [0.0, 0.0]), "stamp"),
+        (([0.0, 1.0], [0.1, 0.2, 0.3], [0.0, 0.0]), "3 stamps"),
+        (([0.0, 1.0], [0.5], [0.0, np.nan]), "log-odds"),
+    ],
+)
+def test_bad_input_is_a_value_error_with_the_librarys_words(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        unjitter.posterior(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ({"noise": unjitter.Gaussian(delay=0.0)}, "noise.spread"),
+        ({"noise": unjitter.Gaussian(delay=0.0, spread=-1.0)}, "noise.spread is -1"),
+        ({"noise": "gauss"}, "expected one of gaussian"),
+        ({"noise": "uniform"}, "Uniform"),
+        ({"counts": unjitter.Bernoulli(0.1, 1.5)}, "counts.hit_rate is 1.5"),
+        ({"counts": "normal"}, "expected one of bernoulli"),
+        ({"counts": unjitter.Gaussian(0.0, 1.0)}, "expected a name or one of Bernoulli"),
+    ],
+)
+def test_a_model_that_cannot_be_says_why(models, message):
+    with pytest.raises(ValueError, match=message):
+        unjitter.posterior([0.0, 1.0], [0.5], [0.0, 0.0], **models)
+
+
+def test_no_instance_explains_a_stamp():
+    with pytest.raises(ValueError, match="no instance can have given stamp 0"):
+        unjitter.posterior([0.0, 1.0], [9.0], [0.0, 0.0], noise=unjitter.Uniform(0.0, 2.0))

@@ -1,0 +1,139 @@
+"""What a session takes, keeps and refuses."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import datetime, timezone
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from unjitter import Session
+
+X = np.arange(6.0).reshape(3, 2)
+TIMES = np.array([0.0, 1.0, 2.5])
+
+
+def test_a_contiguous_array_of_doubles_is_kept_as_it_is():
+    session = Session(X, TIMES, [1.2])
+    assert np.shares_memory(session.X, X)
+    assert np.shares_memory(session.times, TIMES)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        X.astype(np.float32),
+        X.astype(int).tolist(),
+        np.asfortranarray(X),
+        pd.DataFrame(X, columns=["a", "b"]),
+        X[::1, ::-1][:, ::-1],
+    ],
+)
+def test_anything_like_an_array_becomes_contiguous_doubles(given):
+    session = Session(given, TIMES, [])
+    assert session.X.dtype == np.float64
+    assert session.X.flags.c_contiguous
+    np.testing.assert_array_equal(session.X, X)
+
+
+def test_names_of_features_come_from_a_frame():
+    assert Session(pd.DataFrame(X, columns=["a", "b"]), TIMES, []).feature_names == ("a", "b")
+    assert Session(X, TIMES, [], feature_names=["c", "d"]).feature_names == ("c", "d")
+
+
+def test_stamps_are_sorted():
+    np.testing.assert_array_equal(Session(X, TIMES, [2.0, 0.5]).events, [0.5, 2.0])
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [0, 1, -1],
+        [0.0, 1.0, np.nan],
+        [False, True, None],
+        pd.array([0, 1, None], dtype="Int64"),
+        pd.Series([0, 1, None]),
+    ],
+)
+def test_labels_may_be_unknown(labels):
+    np.testing.assert_array_equal(Session(X, TIMES, [], labels=labels).labels, [0, 1, -1])
+
+
+def test_dates_are_seconds_from_the_first_instance():
+    texts = ["2024-05-31T14:00:00", "2024-05-31T14:00:01", "2024-05-31T14:00:02.500000001"]
+    dates = np.array(texts, dtype="datetime64[ns]")
+    session = Session(X, dates, dates[1:2], observed=[dates[[0, 2]]])
+    np.testing.assert_allclose(session.times, [0.0, 1.0, 2.500000001], rtol=1e-15)
+    np.testing.assert_array_equal(session.events, [1.0])
+    np.testing.assert_array_equal(session.dates(session.times), dates)
+    np.testing.assert_allclose(session.observed, [[0.0, 2.500000001]], rtol=1e-15)
+
+
+def test_a_time_zone_changes_no_second_even_where_clocks_go_back():
+    dates = pd.date_range("2024-10-27T00:30:00", periods=3, freq="1h", tz="UTC").tz_convert(
+        "Europe/Berlin"
+    )
+    session = Session(X, dates, dates[:1])
+    np.testing.assert_array_equal(session.times, [0.0, 3600.0, 7200.0])
+    assert session.clock.time_zone == "Europe/Berlin"
+
+
+def test_datetime_objects_are_dates():
+    dates = [datetime(2024, 5, 31, 14, 0, second, tzinfo=timezone.utc) for second in (0, 1, 5)]
+    session = Session(X, dates, dates[:2])
+    np.testing.assert_array_equal(session.times, [0.0, 1.0, 5.0])
+    np.testing.assert_array_equal(session.events, [0.0, 1.0])
+
+
+def test_replace_keeps_the_rest():
+    dates = pd.date_range("2024-05-31T14:00:00", periods=3, freq="1s", tz="Asia/Tokyo")
+    session = Session(X, dates, dates[:1], labels=[0, 1, 0], subject="a", name="n")
+    other = session.replace(labels=[1, 0, 0])
+    assert (other.name, other.subject, other.clock) == ("n", "a", session.clock)
+    np.testing.assert_array_equal(other.times, session.times)
+    np.testing.assert_array_equal(other.events, session.events)
+    assert np.shares_memory(other.X, session.X)
+
+
+def test_pickling():
+    session = Session(X, TIMES, [1.0], labels=[0, 1, 0], observed=[[0.0, 3.0]], name="n")
+    other = pickle.loads(pickle.dumps(session))
+    assert repr(other) == repr(session)
+    np.testing.assert_array_equal(other.X, X)
+
+
+def test_the_repr_says_what_is_in_it():
+    session = Session(X, TIMES, [1.0], labels=[0, 1, 0], subject="a", name="n")
+    text = "Session('n', 3 instances x 2 features, 1 stamp, 1 positive label, subject 'a')"
+    assert repr(session) == text
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"X": np.zeros(3)}, "1 dimensions, expected 2"),
+        ({"X": [["a", "b"]] * 3}, "expected numbers"),
+        ({"times": [0.0, 1.0]}, "times has length 2, expected 3"),
+        ({"times": ["a", "b", "c"]}, "times must be numbers or dates"),
+        ({"times": np.zeros((3, 1))}, "times has 2 dimensions"),
+        ({"events": pd.to_datetime(["2024-01-01"])}, "events are dates but times are numbers"),
+        ({"labels": [0, 1, 2]}, "label 2 is 2, expected 0, 1 or unknown"),
+        ({"labels": [0, 1]}, "labels has length 2, expected 3"),
+        ({"observed": [0.0, 1.0]}, "observed has shape"),
+        ({"feature_names": ["a"]}, "1 feature names for 2 columns"),
+    ],
+)
+def test_mistakes_are_named(changes, message):
+    arguments = {"X": X, "times": TIMES, "events": [], "name": "walk", **changes}
+    with pytest.raises(ValueError, match=f"session walk: .*{message}"):
+        Session(**arguments)
+
+
+def test_dates_and_numbers_do_not_mix():
+    dates = pd.date_range("2024-05-31", periods=3, freq="1s")
+    with pytest.raises(ValueError, match="times are dates but events are numbers"):
+        Session(X, dates, [1.0])
+    with pytest.raises(ValueError, match="both have a time zone or neither"):
+        Session(X, dates, dates.tz_localize("UTC"))
