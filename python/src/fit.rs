@@ -1,7 +1,5 @@
 //! Learning.
 
-use std::ops::ControlFlow;
-
 use pyo3::prelude::*;
 use unjitter::{FitOptions, Model, Progress};
 
@@ -33,10 +31,7 @@ pub(crate) fn fit(
         None => Ok(()),
     };
     let fitted = watched(py, show, |watch| {
-        model.fit_watched(&sessions, &options, &mut |progress| match watch.tell(*progress) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
+        model.fit_watched(&sessions, &options, watch.stop(), &mut |progress| watch.tell(*progress))
     })?;
     fitted.map(Fitted).map_err(to_python)
 }

@@ -22,10 +22,14 @@ pub(crate) struct Watch<P> {
 }
 
 impl<P> Watch<P> {
-    /// Tells how far the work is, and asks whether to stop.
-    pub(crate) fn tell(&self, progress: P) -> bool {
+    /// Tells how far the work is.
+    pub(crate) fn tell(&self, progress: P) {
         *self.latest.lock().expect("nobody panics with it") = Some(progress);
-        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Set once the work is to stop.
+    pub(crate) fn stop(&self) -> &AtomicBool {
+        &self.stop
     }
 }
 

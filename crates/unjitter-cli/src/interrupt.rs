@@ -45,6 +45,11 @@ pub(crate) fn watch() {
     let _ = ctrlc::set_handler(handler);
 }
 
+/// What a Ctrl-C sets, for work in the library.
+pub(crate) fn flag() -> &'static AtomicBool {
+    &INTERRUPTED
+}
+
 /// Whether somebody pressed Ctrl-C.
 pub(crate) fn is_requested() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)

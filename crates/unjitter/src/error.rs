@@ -135,6 +135,9 @@ pub enum Error {
         /// How many sessions were given.
         sessions: usize,
     },
+    /// A fit that was asked to stop before it had found anything.
+    #[error("learning was stopped before it had found anything")]
+    Cancelled,
     /// Supervised learning without a known label, or with labels of one class only.
     #[error(
         "the labels have {positives} positives and {negatives} negatives, expected some of each"

@@ -2,14 +2,14 @@
 
 mod common;
 
-use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Drawn, Truth};
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
 use unjitter::learning::{LbfgsOptions, StopReason, Supervised, Target};
 use unjitter::prior::InverseGamma;
 use unjitter::{
-    Activation, ClassifierSpec, Counts, FitOptions, Fitted, Model, Noise, Priors, Progress,
+    Activation, ClassifierSpec, Counts, Error, FitOptions, Fitted, Model, Noise, Priors, Progress,
     Session, Warning,
 };
 
@@ -337,9 +337,8 @@ fn the_watcher_sees_every_start_fall() {
     let options = FitOptions { restarts: 3, ..FitOptions::default() };
     let mut seen: Vec<Progress> = Vec::new();
     let fitted = Model::default()
-        .fit_watched(&sessions, &options, &mut |progress| {
+        .fit_watched(&sessions, &options, &AtomicBool::new(false), &mut |progress| {
             seen.push(*progress);
-            ControlFlow::Continue(())
         })
         .unwrap();
     assert!(seen.iter().all(|p| p.starts == 4));
@@ -359,6 +358,17 @@ fn the_watcher_sees_every_start_fall() {
 }
 
 #[test]
+fn a_fit_that_is_stopped_before_its_first_value_says_so() {
+    let sessions = drawn(2, 300, 11);
+    let stop = AtomicBool::new(true);
+    let mut seen = 0;
+    let result =
+        Model::default().fit_watched(&sessions, &FitOptions::default(), &stop, &mut |_| seen += 1);
+    assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
+    assert_eq!(seen, 0);
+}
+
+#[test]
 fn a_cancelled_fit_returns_the_best_so_far_and_says_so() {
     let sessions = drawn(2, 300, 11);
     let options = FitOptions::default();
@@ -366,14 +376,14 @@ fn a_cancelled_fit_returns_the_best_so_far_and_says_so() {
     for (start, iteration) in [(0, 0), (0, 4), (1, 2)] {
         let mut lowest = f64::INFINITY;
         let mut calls_after = 0;
+        let stop = AtomicBool::new(false);
         let fitted = Model::default()
-            .fit_watched(&sessions, &options, &mut |progress| {
+            .fit_watched(&sessions, &options, &stop, &mut |progress| {
                 lowest = lowest.min(progress.value);
                 if (progress.start, progress.iteration) == (start, iteration) {
-                    calls_after += 1;
-                    return ControlFlow::Break(());
+                    stop.store(true, Ordering::Relaxed);
                 }
-                ControlFlow::Continue(())
+                calls_after += usize::from(stop.load(Ordering::Relaxed));
             })
             .unwrap();
         let what = format!("cancelled in start {start} at {iteration}");

@@ -96,18 +96,20 @@ pub(crate) fn fit(
     let iterations = options.optimiser.max_iterations as u64;
     let starts = (options.restarts as u64).saturating_add(1);
     let bar = console.progress("learning", iterations.saturating_mul(starts));
-    let fitted = model.fit_watched(&data.sessions(), options, &mut |progress| {
+    let stop = interrupt::flag();
+    let fitted = model.fit_watched(&data.sessions(), options, stop, &mut |progress| {
         let before = iterations.saturating_mul(progress.start as u64);
         bar.set_position(before.saturating_add(progress.iteration as u64));
         bar.set_message(format!("start {} of {}", progress.start + 1, progress.starts));
-        interrupt::check()
     });
     bar.finish_and_clear();
-    let fitted = fitted?;
-    if fitted.outcome().stop == StopReason::Cancelled {
-        return Err(Mistake::Interrupted("no model was written".to_owned()).into());
+    match fitted {
+        Ok(fitted) if fitted.outcome().stop != StopReason::Cancelled => Ok(fitted),
+        Ok(_) | Err(unjitter::Error::Cancelled) => {
+            Err(Mistake::Interrupted("no model was written".to_owned()).into())
+        }
+        Err(error) => Err(error.into()),
     }
-    Ok(fitted)
 }
 
 /// The model with where it came from.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use super::lbfgs::{LbfgsOptions, Minimum, StopReason, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
 use super::start::start;
+use super::stop::Stop;
 use super::warning::{Warning, warnings};
 use crate::model::{Model, Parts, check_capacity, infeasible};
 use crate::session::check_together;
@@ -81,20 +83,23 @@ pub struct Outcome {
 impl Model {
     /// Learns detector and annotator from sessions.
     pub fn fit(&self, sessions: &[Session], options: &FitOptions) -> Result<Fitted> {
-        self.fit_watched(sessions, options, &mut |_| ControlFlow::Continue(()))
+        self.fit_watched(sessions, options, &AtomicBool::new(false), &mut |_| {})
     }
 
-    /// As [`fit`](Self::fit), telling `watch` of every iteration. If it breaks, the best found so
-    /// far is returned, marked as cancelled.
+    /// As [`fit`](Self::fit), telling `watch` of every iteration. Once `stop` is set, by `watch` or
+    /// by another thread, the fit ends as soon as it can, in the middle of an iteration too. The
+    /// best found so far is then returned, marked as cancelled; if there is nothing yet, that is
+    /// [`Error::Cancelled`].
     pub fn fit_watched(
         &self,
         sessions: &[Session],
         options: &FitOptions,
-        watch: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+        stop: &AtomicBool,
+        watch: &mut (dyn FnMut(&Progress) + Send),
     ) -> Result<Fitted> {
         match options.threads {
             // In the pool as a whole: handing over every evaluation would cost more than a small one.
-            None => rayon::scope(|_| self.fit_here(sessions, options, watch)),
+            None => rayon::scope(|_| self.fit_here(sessions, options, Stop::at(stop), watch)),
             Some(threads) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool = pool.map_err(|_| Error::OutOfRange {
@@ -102,7 +107,7 @@ impl Model {
                     value: threads as f64,
                     expected: "a number of threads that the system can start",
                 })?;
-                pool.install(|| self.fit_here(sessions, options, watch))
+                pool.install(|| self.fit_here(sessions, options, Stop::at(stop), watch))
             }
         }
     }
@@ -111,10 +116,11 @@ impl Model {
         &self,
         sessions: &[Session],
         options: &FitOptions,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        stop: Stop<'_>,
+        watch: &mut dyn FnMut(&Progress),
     ) -> Result<Fitted> {
         let problem = Problem::new(self, sessions, options.seed)?;
-        let objective = problem.objective()?;
+        let objective = problem.stoppable(stop)?;
         let best = run_starts(&problem, &objective, options, watch)?;
         let params = objective.full(&best.minimum.params);
         let (outcome, warnings) = judge(&problem, &objective, best, &params);
@@ -155,6 +161,10 @@ impl<'a> Problem<'a> {
 
     /// Minus the log posterior, as a function of the parameters that are not frozen.
     pub fn objective(&self) -> Result<MapObjective<'_>> {
+        self.stoppable(Stop::default())
+    }
+
+    fn stoppable<'b>(&'b self, stop: Stop<'b>) -> Result<MapObjective<'b>> {
         let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
         let mut data = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
@@ -164,7 +174,7 @@ impl<'a> Problem<'a> {
             check_capacity(session.name(), stamps, instances, self.parts.counts.max_count())?;
             data.push(ready);
         }
-        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen))
+        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen, stop))
     }
 
     /// The free parameters of start number `number`; 0 is the naive one.
@@ -184,25 +194,27 @@ fn run_starts(
     problem: &Problem<'_>,
     objective: &MapObjective<'_>,
     options: &FitOptions,
-    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(&Progress),
 ) -> Result<Best> {
+    let stop = objective.stop();
     let starts = options.restarts + 1;
     let mut best: Option<(usize, Minimum)> = None;
     let mut values = Vec::new();
     for k in 0..starts {
         let mut tell = |step: &super::Step<'_>| {
             let super::Step { iteration, value, gradient_norm, .. } = *step;
-            watch(&Progress { start: k, starts, iteration, value, gradient_norm })
+            watch(&Progress { start: k, starts, iteration, value, gradient_norm });
+            if stop.is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let from = problem.start(objective, k, options.seed);
         let minimum = minimise(objective, &from, &options.optimiser, &mut tell);
         values.push(minimum.as_ref().map(|m| m.value));
-        let Some(minimum) = minimum else { continue };
-        let cancelled = minimum.stop == StopReason::Cancelled;
-        if best.as_ref().is_none_or(|(_, best)| minimum.value < best.value) {
+        if let Some(minimum) = minimum
+            && best.as_ref().is_none_or(|(_, best)| minimum.value < best.value)
+        {
             best = Some((k, minimum));
         }
-        if cancelled {
+        if stop.is_requested() {
             // Whichever start is the best one, the fit as a whole was cut short.
             if let Some((_, best)) = &mut best {
                 best.stop = StopReason::Cancelled;
@@ -212,6 +224,7 @@ fn run_starts(
     }
     match best {
         Some((start, minimum)) => Ok(Best { minimum, start, values }),
+        None if stop.is_requested() => Err(Error::Cancelled),
         None => Err(impossible_session(problem, objective, options)),
     }
 }

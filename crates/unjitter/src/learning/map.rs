@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::data::SessionData;
 use super::objective::Objective;
+use super::stop::Stop;
 use super::supervised::{Target, cross_entropy};
 use crate::inference::{
     Band, CountTables, DelayDensity, Expected, Impossible, SpanSolver, Trouble, widen,
@@ -45,6 +46,7 @@ pub struct MapObjective<'a> {
     tasks: Vec<Range<usize>>,
     workspaces: Vec<Mutex<Workspace>>,
     max_stamps: usize,
+    stop: Stop<'a>,
 }
 
 /// Buffers of one task, kept between evaluations.
@@ -72,6 +74,7 @@ impl<'a> MapObjective<'a> {
         priors: &'a Priors,
         data: Vec<SessionData<'a>>,
         frozen: &[Option<f64>],
+        stop: Stop<'a>,
     ) -> Self {
         let is_free: Vec<bool> = frozen.iter().map(Option::is_none).collect();
         let free = (0..frozen.len()).filter(|&k| is_free[k]).collect();
@@ -86,7 +89,13 @@ impl<'a> MapObjective<'a> {
             tasks,
             max_stamps: data.iter().map(|session| session.stamps.len()).max().unwrap_or(0),
             data,
+            stop,
         }
+    }
+
+    /// What evaluation looks at.
+    pub(super) fn stop(&self) -> Stop<'a> {
+        self.stop
     }
 
     /// All parameters, from the free ones.
@@ -189,6 +198,10 @@ impl<'a> MapObjective<'a> {
             None => usize::MAX,
         };
         for span in band.spans(rows) {
+            if self.stop.is_requested() {
+                sums.value = f64::NAN;
+                break;
+            }
             let Range { start, end } = span.instances;
             let features = session.features.slice(s![start..end, ..]);
             band.load(span.stamps.clone(), &session.times, &session.stamps, density)?;

@@ -13,6 +13,7 @@ mod line_search;
 mod map;
 mod objective;
 mod start;
+mod stop;
 mod supervised;
 mod warning;
 

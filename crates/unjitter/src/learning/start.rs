@@ -125,7 +125,8 @@ fn fit_to(
         (CowArray::from(session.features.view()), targets.as_slice())
     };
     let data = objective.data().iter().zip(targets).map(rows).collect();
-    let supervised = SupervisedObjective::new(parts.classifier.as_ref(), priors, data);
+    let supervised =
+        SupervisedObjective::new(parts.classifier.as_ref(), priors, data, objective.stop());
     let options = LbfgsOptions { max_iterations: ITERATIONS, ..LbfgsOptions::default() };
     let minimum = minimise(&supervised, &from, &options, &mut |_| ControlFlow::Continue(()));
     minimum.map_or(from, |minimum| minimum.params)

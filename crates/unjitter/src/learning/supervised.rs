@@ -5,12 +5,13 @@
 
 use std::ops::ControlFlow;
 
-use ndarray::{ArrayView2, CowArray, Ix2};
+use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::Objective;
+use super::stop::Stop;
 use crate::math::{sigmoid, softplus};
 use crate::model::Detector;
 use crate::model::classifier::{Classifier, ClassifierSpec};
@@ -55,7 +56,11 @@ pub(crate) struct SupervisedObjective<'a> {
     priors: &'a Priors,
     is_free: Vec<bool>,
     data: Vec<(CowArray<'a, f64, Ix2>, &'a [Target])>,
+    stop: Stop<'a>,
 }
+
+/// Rows between two looks at whether to stop: some tenths of a second for a large network.
+const ROWS: usize = 1 << 14;
 
 impl<'a> SupervisedObjective<'a> {
     /// `data` are prepared features with a target per row.
@@ -63,10 +68,32 @@ impl<'a> SupervisedObjective<'a> {
         classifier: &'a dyn Classifier,
         priors: &'a Priors,
         data: Vec<(CowArray<'a, f64, Ix2>, &'a [Target])>,
+        stop: Stop<'a>,
     ) -> Self {
         let layout = Layout::new(classifier.blocks(), vec![], vec![]);
         let is_free = vec![true; layout.dim()];
-        Self { classifier, layout, priors, is_free, data }
+        Self { classifier, layout, priors, is_free, data, stop }
+    }
+
+    /// Value and derivatives of one session, without the prior.
+    fn session(
+        &self,
+        params: &[f64],
+        rows: ArrayView2<'_, f64>,
+        all: &[Target],
+    ) -> (f64, Vec<f64>) {
+        let (mut value, mut d_params) = (0.0, vec![0.0; params.len()]);
+        let mut log_odds = vec![0.0; all.len().min(ROWS)];
+        for (features, targets) in rows.axis_chunks_iter(Axis(0), ROWS).zip(all.chunks(ROWS)) {
+            if self.stop.is_requested() {
+                return (f64::NAN, d_params);
+            }
+            let log_odds = &mut log_odds[..targets.len()];
+            self.classifier.log_odds(params, features, log_odds);
+            value += cross_entropy(log_odds, targets.iter().copied());
+            self.classifier.pull_back(params, features, log_odds, &mut d_params);
+        }
+        (value, d_params)
     }
 }
 
@@ -79,14 +106,7 @@ impl Objective for SupervisedObjective<'_> {
         let parts: Vec<(f64, Vec<f64>)> = self
             .data
             .par_iter()
-            .map(|(features, targets)| {
-                let mut log_odds = vec![0.0; features.nrows()];
-                let mut d_params = vec![0.0; params.len()];
-                self.classifier.log_odds(params, features.view(), &mut log_odds);
-                let value = cross_entropy(&mut log_odds, targets.iter().copied());
-                self.classifier.pull_back(params, features.view(), &log_odds, &mut d_params);
-                (value, d_params)
-            })
+            .map(|(features, targets)| self.session(params, features.view(), targets))
             .collect();
         gradient.fill(0.0);
         let mut total = -self.priors.log_density(&self.layout, params, &self.is_free, gradient);
@@ -146,7 +166,8 @@ impl Supervised {
     ) -> Minimum {
         let prepared =
             data.iter().map(|(rows, targets)| (classifier.prepare(*rows), *targets)).collect();
-        let objective = SupervisedObjective::new(classifier, &self.priors, prepared);
+        let objective =
+            SupervisedObjective::new(classifier, &self.priors, prepared, Stop::default());
         minimise(&objective, &start, &self.optimiser, &mut |_| ControlFlow::Continue(()))
             .expect("cross-entropy is finite at a finite start")
     }

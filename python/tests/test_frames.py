@@ -1,0 +1,223 @@
+"""Sessions from data frames of any library, and from files."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import make_session
+
+from unjitter import EventDetector, read_dataset, sessions_from_frames
+
+LIBRARIES = {
+    "pandas": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
+
+
+@pytest.fixture(params=LIBRARIES)
+def frame(request):
+    return LIBRARIES[request.param]
+
+
+INSTANCES = {
+    "session": ["b", "b", "a", "b"],
+    "time": [0.0, 1.0, 0.5, 2.0],
+    "depth": [1.0, 2.0, 3.0, 4.0],
+    "rate": [5, 6, 7, 8],
+    "label": [0, 1, 1, 0],
+    "subject": ["x", "x", "y", "x"],
+}
+EVENTS = {"session": ["b", "b"], "time": [2.2, 0.4]}
+
+
+def test_tables_become_sessions_in_order_of_appearance(frame):
+    b, a = sessions_from_frames(frame(INSTANCES), frame(EVENTS))
+    assert (b.name, a.name) == ("b", "a")
+    assert (b.subject, a.subject) == ("x", "y")
+    assert b.feature_names == ("depth", "rate")
+    np.testing.assert_array_equal(b.X, [[1.0, 5.0], [2.0, 6.0], [4.0, 8.0]])
+    np.testing.assert_array_equal(b.times, [0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(b.events, [0.4, 2.2])
+    np.testing.assert_array_equal(b.labels, [0, 1, 0])
+    np.testing.assert_array_equal(a.events, [])
+
+
+def test_columns_may_have_other_names_and_features_be_chosen(frame):
+    renamed = {
+        "who": INSTANCES["session"],
+        "t": INSTANCES["time"],
+        "depth": INSTANCES["depth"],
+        "note": ["p", "q", "r", "s"],
+    }
+    events = {"who": ["a"], "pressed": [0.7]}
+    b, a = sessions_from_frames(
+        frame(renamed), frame(events), "who", "t", features=["depth"], event_time="pressed"
+    )
+    assert b.feature_names == ("depth",)
+    assert b.labels is None
+    np.testing.assert_array_equal(a.events, [0.7])
+
+
+def test_one_session_needs_no_name(frame):
+    table = {"time": [0.0, 1.0], "depth": [1.0, 2.0]}
+    (only,) = sessions_from_frames(frame(table), frame({"time": [0.5]}), session=None)
+    assert only.name is None
+    assert len(only) == 2
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_dates_with_and_without_zone_come_back_as_they_were(frame, zone, unit):
+    own = make_session(1)
+    start = pd.Timestamp("2024-10-27T00:59:00", tz="UTC" if zone else None)
+
+    def dates(seconds):
+        times = start + pd.to_timedelta(np.round(seconds, 3), unit="s")
+        return (times.tz_convert(zone) if zone else times).as_unit(unit)
+
+    instances = pd.DataFrame(own.X, columns=["a", "b", "c"]).assign(
+        session="s", time=dates(own.times)
+    )
+    events = pd.DataFrame({"session": "s", "time": dates(own.events)})
+    if frame is not pd.DataFrame:
+        instances, events = pa.table(instances), pa.table(events)
+    if frame is pl.DataFrame:
+        instances, events = pl.from_arrow(instances), pl.from_arrow(events)
+    (session,) = sessions_from_frames(instances, events)
+    shift = session.times - own.times
+    # Rounded to the millisecond above, and shifted to the first instance.
+    np.testing.assert_allclose(shift, shift[0], atol=1.01e-3)
+    aligned = EventDetector().fit(session).align(session)
+    assert type(aligned) is type(instances)
+    back = pd.Series(aligned["stamp"].to_numpy() if zone is None else list(aligned["stamp"]))
+    if frame is pa.table:
+        back = aligned.to_pandas()["stamp"]
+    want = dates(np.sort(own.events))
+    assert (pd.DatetimeIndex(back).tz is None) == (zone is None)
+    np.testing.assert_array_equal(
+        pd.DatetimeIndex(back).tz_convert(None).as_unit("ns") if zone else back.astype("M8[ns]"),
+        (want.tz_convert(None) if zone else want).as_unit("ns"),
+    )
+
+
+def test_observed_intervals(frame):
+    observed = {"session": ["b"], "start": [0.0], "end": [5.0]}
+    b, a = sessions_from_frames(frame(INSTANCES), frame(EVENTS), observed=frame(observed))
+    np.testing.assert_array_equal(b.observed, [[0.0, 5.0]])
+    assert a.observed.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("instances", "events", "message"),
+    [
+        ({"session": ["a"], "x": [1.0]}, EVENTS, "instances has no column 'time'"),
+        (INSTANCES, {"time": [1.0]}, "events has no column 'session'"),
+        (INSTANCES, {"session": ["z"], "time": [1.0]}, "session 'z', which instances does not"),
+        (INSTANCES, {"session": ["a"], "time": [None]}, "missing values"),
+        (INSTANCES | {"rate": list("abcd")}, EVENTS, "column 'rate'.*expected numbers"),
+        (INSTANCES, {"session": ["a"], "time": ["noon"]}, "expected numbers"),
+    ],
+)
+def test_mistakes_are_named(frame, instances, events, message):
+    with pytest.raises(ValueError, match=message):
+        sessions_from_frames(frame(instances), frame(events))
+
+
+def test_a_frame_of_no_known_kind_is_refused():
+    with pytest.raises(TypeError):
+        sessions_from_frames([1, 2], [3])
+
+
+def write(folder, files):
+    for name, text in files.items():
+        opened = gzip.open if name.endswith(".gz") else open
+        with opened(folder / name, "wt") as file:
+            file.write(text)
+    return folder
+
+
+def test_a_folder_is_read_like_on_the_command_line(tmp_path):
+    write(
+        tmp_path,
+        {
+            "instances.csv.gz": "session,time,depth,label\nb,0,1.5,0\nb,1,2.5,1\na,0.5,3.5,\n",
+            "events.tsv": "session\ttime\nb\t1.2\n",
+            "sessions.csv": "session,subject\nb,x\na,y\n",
+            "observed.csv": "session,start,end\nb,0,2\na,0,3\n",
+        },
+    )
+    b, a = read_dataset(tmp_path)
+    assert (b.name, a.name) == ("b", "a")
+    assert (b.subject, a.subject) == ("x", "y")
+    assert b.feature_names == ("depth",)
+    np.testing.assert_array_equal(b.X, [[1.5], [2.5]])
+    np.testing.assert_array_equal(b.events, [1.2])
+    np.testing.assert_array_equal(b.labels, [0, 1])
+    np.testing.assert_array_equal(b.observed, [[0.0, 2.0]])
+
+
+def test_dates_in_files(tmp_path):
+    for start, zone, utc in (
+        ("2024-05-31T14:00:00.25", None, "2024-05-31T14:00:00.25"),
+        ("2024-05-31T14:00:00.25Z", "UTC", "2024-05-31T14:00:00.25"),
+        ("2024-05-31T14:00:00.25+02:00", "+02:00", "2024-05-31T12:00:00.25"),
+        ("2024-05-31T14:00:00.25-05:30", "-05:30", "2024-05-31T19:30:00.25"),
+    ):
+        write(
+            tmp_path,
+            {
+                "instances.csv": f"time,depth\n{start},1\n{start.replace(':00.25', ':09.25')},2\n",
+                "events.csv": f"time\n{start.replace(':00.25', ':03.25')}\n",
+            },
+        )
+        (session,) = read_dataset(tmp_path)
+        np.testing.assert_array_equal(session.times, [0.0, 9.0])
+        np.testing.assert_array_equal(session.events, [3.0])
+        assert session.clock.time_zone == zone
+        assert session.clock.origin == np.datetime64(utc, "ns")
+
+
+def test_epoch_seconds_in_files_stay_as_written(tmp_path):
+    write(
+        tmp_path,
+        {
+            "instances.csv": "time,depth\n1717164207.5,1\n1717164208.75,2\n",
+            "events.csv": "time\n1717164208.25\n",
+        },
+    )
+    (session,) = read_dataset(tmp_path)
+    np.testing.assert_array_equal(session.times, [1717164207.5, 1717164208.75])
+    np.testing.assert_array_equal(session.events, [1717164208.25])
+
+
+def test_single_files_and_other_columns(tmp_path):
+    write(tmp_path, {"x.csv": "who;when;a;b\np;0;1;2\np;2000;3;4\n", "y.csv": "who;when\np;500\n"})
+    (session,) = read_dataset(
+        instances=tmp_path / "x.csv",
+        events=tmp_path / "y.csv",
+        session="who",
+        time="when",
+        ignore=["b"],
+        times_in="ms",
+    )
+    assert session.feature_names == ("a",)
+    np.testing.assert_array_equal(session.times, [0.0, 2.0])
+    np.testing.assert_array_equal(session.events, [0.5])
+
+
+def test_files_with_mistakes_say_where(tmp_path):
+    write(tmp_path, {"instances.csv": "time,depth\n0,1\n1,deep\n", "events.csv": "time\n"})
+    with pytest.raises(ValueError, match=r"instances\.csv.*line 3.*depth.*deep"):
+        read_dataset(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        read_dataset(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="instances"):
+        read_dataset(write(tmp_path / "..", {}))
+    with pytest.raises(ValueError, match="needs a folder"):
+        read_dataset()

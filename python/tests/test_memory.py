@@ -1,0 +1,48 @@
+"""Features are not copied: the memory of a process that fits stays near that of the features."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+SCRIPT = """
+import resource, sys, warnings
+import numpy as np
+from unjitter import EventDetector, Session
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+instances, features = 400_000, 100
+rng = np.random.default_rng(0)
+X = np.empty((instances, features), dtype=sys.argv[1])
+for row in range(0, instances, 10_000):
+    X[row : row + 10_000] = rng.normal(size=(10_000, features))
+times = np.arange(float(instances))
+events = times[::40] + 0.3
+before = peak()
+session = Session(X, times, events)
+detector = EventDetector(restarts=0, max_iter=3)
+warnings.simplefilter("ignore")
+detector.fit([session])
+detector.predict_proba(session)
+detector.log_evidence(session)
+print((peak() - before) / (8 * X.size))
+"""
+
+
+def growth(kind):
+    command = [sys.executable, "-c", SCRIPT, kind]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def test_contiguous_doubles_are_not_copied():
+    # The features are 320 MB. Times, log-odds, probabilities and buffers of the recursion take a
+    # few dozen numbers per instance, of which the features have a hundred.
+    assert growth("float64") < 0.35
+
+
+def test_the_measure_sees_a_copy():
+    # Single precision has to become double.
+    assert growth("float32") > 0.9
