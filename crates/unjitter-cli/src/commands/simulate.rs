@@ -201,14 +201,9 @@ impl Preset {
             Self::Mpuff => Respiration::mpuff(),
             Self::Puffmarker => Respiration::puffmarker(),
         };
-        let Some(sessions) = sessions else { return all };
-        let scaled = |total: usize| total * sessions / all.sessions;
-        Respiration {
-            sessions,
-            subjects: all.subjects.min(sessions),
-            puffs: scaled(all.puffs),
-            negatives: scaled(all.negatives),
-            ..all
+        match sessions {
+            Some(sessions) => all.with_sessions(sessions),
+            None => all,
         }
     }
 }
@@ -237,13 +232,7 @@ impl Made {
     pub(crate) fn annotated(self, sloppiness: &Sloppiness, seed: u64) -> anyhow::Result<Self> {
         let unit = median_spacing(&self.sessions());
         let annotator = sloppiness.annotator(&self.recordings, unit)?;
-        let mut recordings = Vec::new();
-        for (k, recording) in self.recordings.iter().enumerate() {
-            recordings.push(
-                annotator.annotate(recording, seed.wrapping_mul(1000).wrapping_add(k as u64))?,
-            );
-        }
-        Ok(Self { recordings, ..self })
+        Ok(Self { recordings: annotator.annotate_all(&self.recordings, seed)?, ..self })
     }
 
     fn sessions(&self) -> Vec<Session<'static>> {

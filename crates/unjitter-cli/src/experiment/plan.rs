@@ -92,11 +92,7 @@ fn annotate(
     unit: f64,
     seed: u64,
 ) -> Result<Vec<Recording<'static>>> {
-    let annotator = annotator.annotator(&dataset.recordings, unit)?;
-    let press = |(k, recording)| {
-        annotator.annotate(recording, seed.wrapping_mul(1000).wrapping_add(k as u64))
-    };
-    dataset.recordings.iter().enumerate().map(press).collect()
+    annotator.annotator(&dataset.recordings, unit)?.annotate_all(&dataset.recordings, seed)
 }
 
 /// Every learner on every drawing. `version` keeps numbers of other versions of the program apart.

@@ -136,6 +136,17 @@ impl Annotator {
         Ok(Recording { session, truth: recording.truth.clone() })
     }
 
+    /// Every recording annotated, each by draws of its own that belong to `seed` and its position.
+    pub fn annotate_all<'a>(
+        &self,
+        recordings: &[Recording<'a>],
+        seed: u64,
+    ) -> Result<Vec<Recording<'a>>> {
+        let own = |k: usize| seed.wrapping_mul(1000).wrapping_add(k as u64);
+        let annotate = |(k, recording)| self.annotate(recording, own(k));
+        recordings.iter().enumerate().map(annotate).collect()
+    }
+
     fn source(&self) -> Result<Source<'_>> {
         match &self.delays {
             Delays::Model { noise, values } => {
@@ -300,5 +311,22 @@ mod tests {
         let annotator = Annotator::gaussian(0.0, -1.0);
         let error = annotator.press(&[0.0], &[true], 0).unwrap_err().to_string();
         assert_eq!(error, "noise.spread is -1, expected a number above 0");
+    }
+
+    #[test]
+    fn every_recording_has_draws_of_its_own() {
+        let (times, truth) = ((0..200).map(f64::from).collect::<Vec<_>>(), vec![true; 200]);
+        let features = ndarray::Array2::zeros((200, 1));
+        let session = crate::Session::new("one", features, times, vec![]).unwrap();
+        let recordings = vec![Recording { session, truth: Some(truth) }; 2];
+        let annotator = Annotator::gaussian(0.0, 1.0);
+        let stamps = |seed| -> Vec<Vec<f64>> {
+            let all = annotator.annotate_all(&recordings, seed).unwrap();
+            all.iter().map(|recording| recording.session.stamps().to_vec()).collect()
+        };
+        let (first, second) = (stamps(1), stamps(2));
+        assert_ne!(first[0], first[1]);
+        assert!(!second.contains(&first[0]) && !second.contains(&first[1]));
+        assert_eq!(first, stamps(1));
     }
 }

@@ -62,6 +62,24 @@ impl Respiration {
         Self { subjects: 6, sessions: 30, puffs: 305, negatives: 7623, ..Self::mpuff() }
     }
 
+    /// So many sessions; puffs and other breaths go with them, and people without any go away.
+    pub fn with_sessions(self, sessions: usize) -> Self {
+        let scaled = |total: usize| total * sessions / self.sessions.max(1);
+        Self {
+            subjects: self.subjects.min(sessions),
+            puffs: scaled(self.puffs),
+            negatives: scaled(self.negatives),
+            sessions,
+            ..self
+        }
+    }
+
+    /// So many people, each with about as many sessions as before, which are like those before.
+    pub fn with_subjects(self, subjects: usize) -> Self {
+        let sessions = (self.sessions * subjects).div_ceil(self.subjects.max(1));
+        Self { subjects, ..self.with_sessions(sessions) }
+    }
+
     /// Checks every setting.
     pub fn check(&self) -> Result<()> {
         let counts = [
@@ -85,5 +103,22 @@ impl Respiration {
             require(name, value, value >= 0.0, "a finite number of at least 0")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smaller_study_is_like_the_large_one() {
+        let half = Respiration::puffmarker().with_subjects(3);
+        assert_eq!((half.subjects, half.sessions, half.puffs, half.negatives), (3, 15, 152, 3811));
+        assert_eq!(half.overlap, Respiration::puffmarker().overlap);
+        // 13 sessions of four people: three and a quarter each.
+        assert_eq!(Respiration::mpuff().with_subjects(2).sessions, 7);
+        assert_eq!(Respiration::mpuff().with_subjects(4), Respiration::mpuff());
+        let few = Respiration::mpuff().with_sessions(3);
+        assert_eq!((few.subjects, few.sessions), (3, 3));
     }
 }
