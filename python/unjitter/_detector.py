@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _tables
+from ._base import Detector, Sessions, are_sessions, same_names, seed_of, sessions_of
 from ._check import probability, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
@@ -24,11 +22,8 @@ from ._progress import Bar
 from ._session import Session
 from ._warnings import warn
 
-Sessions = Session | Sequence[Session]
-_Answer = TypeVar("_Answer")
 
-
-class EventDetector(BaseEstimator):  # type: ignore[misc]
+class EventDetector(Detector):
     """Learn a detector of events, and the annotator's sloppiness, from sloppy timestamps.
 
     One session is one sample: ``fit`` takes a list of :class:`Session`, so that ``KFold``,
@@ -99,6 +94,9 @@ object of that kind, or Uniform
     >>> detector.predict_proba(sessions[3]).shape == (len(sessions[3]), 2)
     True
     """
+
+    _fitted: _core.Fitted
+    _learned: ClassVar[Any] = _core.Fitted
 
     def __init__(
         self,
@@ -175,73 +173,6 @@ object of that kind, or Uniform
         self._adopt(fitted)
         return self
 
-    def predict_proba(self, X: Sessions | ArrayLike) -> Any:
-        """Probability that each instance is negative and positive, from its features alone.
-
-        Parameters
-        ----------
-        X : Session, array-like of shape (n_instances, n_features), or list of Session
-
-        Returns
-        -------
-        ndarray of shape (n_instances, 2), or a list of them
-        """
-
-        def proba(features: NDArray[np.float64]) -> NDArray[np.float64]:
-            positive = self._fitted.predict(features)
-            return np.column_stack([1.0 - positive, positive])
-
-        return self._each(X, proba)
-
-    def predict(self, X: Sessions | ArrayLike) -> Any:
-        """Label of each instance: 1 where the probability is at least `threshold`.
-
-        Parameters
-        ----------
-        X : Session, array-like of shape (n_instances, n_features), or list of Session
-
-        Returns
-        -------
-        ndarray of shape (n_instances,), or a list of them
-        """
-        return self._each(
-            X, lambda features: (self._fitted.predict(features) >= self.threshold).astype(np.int64)
-        )
-
-    def decision_function(self, X: Sessions | ArrayLike) -> Any:
-        """Log-odds that each instance is positive.
-
-        Parameters
-        ----------
-        X : Session, array-like of shape (n_instances, n_features), or list of Session
-
-        Returns
-        -------
-        ndarray of shape (n_instances,), or a list of them
-        """
-        return self._each(X, lambda features: self._fitted.log_odds(features))
-
-    def detect(self, X: Sessions, *, min_separation: float = 0.0) -> Any:
-        """Times of the events that the detector sees, without looking at any stamp.
-
-        Parameters
-        ----------
-        X : Session or list of Session
-        min_separation : float
-            Of candidates closer than this, the most probable stays.
-
-        Returns
-        -------
-        ndarray of times (dates if the session's times were dates), or a list of them
-        """
-        self._check_fitted()
-        if isinstance(X, Session):
-            times, _ = _core.detect_events(
-                X.times, self._fitted.predict(X.X), self.threshold, min_separation
-            )
-            return X.dates(times)
-        return [self.detect(session, min_separation=min_separation) for session in _sessions(X)]
-
     def align(self, X: Sessions, *, backend: str | None = None) -> Any:
         """Give every stamp back where it belongs.
 
@@ -284,7 +215,7 @@ object of that kind, or Uniform
         """log p(stamps | features, times) of sessions, held out or not; the sum of many."""
         self._check_fitted()
         return float(
-            sum(self._fitted.log_evidence(session, self.use_labels) for session in _sessions(X))
+            sum(self._fitted.log_evidence(session, self.use_labels) for session in sessions_of(X))
         )
 
     def delay_density(self, delays: ArrayLike) -> NDArray[np.float64]:
@@ -300,7 +231,7 @@ object of that kind, or Uniform
         """
         from . import metrics
 
-        sessions = _sessions(X)
+        sessions = sessions_of(X)
         if any(session.labels is not None for session in sessions):
             return metrics.f1(sessions, self.predict_proba(sessions), threshold=self.threshold)
         stamps = sum(len(session.events) for session in sessions)
@@ -351,12 +282,12 @@ object of that kind, or Uniform
     ) -> list[Session]:
         flat = [("times", times), ("events", events), ("groups", groups)]
         given = [name for name, value in flat if value is not None]
-        if not _are_sessions(X):
+        if not are_sessions(X):
             return sessions_from_arrays(X, times, events, groups)
         if given:
             raise ValueError(f"{given[0]} is for flat arrays; sessions have their own")
-        sessions = _sessions(X)
-        _same_names(sessions)
+        sessions = sessions_of(X)
+        same_names(sessions)
         return sessions
 
     def _model(self) -> dict[str, Any]:
@@ -380,7 +311,7 @@ object of that kind, or Uniform
         threads = joblib.effective_n_jobs(self.n_jobs)
         return {
             "restarts": whole("restarts", self.restarts),
-            "seed": _seed(self.random_state),
+            "seed": seed_of(self.random_state),
             "threads": threads,
             "optimiser": {"max_iterations": whole("max_iter", self.max_iter)},
         }
@@ -410,7 +341,7 @@ object of that kind, or Uniform
 
     def _align(self, X: Sessions, table: int, dated: tuple[str, ...], backend: str | None) -> Any:
         self._check_fitted()
-        sessions = _sessions(X)
+        sessions = sessions_of(X)
         backend = backend or next((own.backend for own in sessions if own.backend), None)
         frames = []
         for position, session in enumerate(sessions):
@@ -425,91 +356,3 @@ object of that kind, or Uniform
             name = str(position) if session.name is None else session.name
             frames.append(_tables.frame({"session": [name] * rows, **columns}, backend))
         return frames[0] if len(frames) == 1 else _tables.stack(frames)
-
-    def _each(self, X: Any, answer: Any) -> Any:
-        """The answer for a session or an array, or the list of answers for a list of sessions."""
-        self._check_fitted()
-        if isinstance(X, Session):
-            return answer(X.X)
-        if _are_sessions(X):
-            return [answer(session.X) for session in X]
-        return answer(self._rows(X))
-
-    def _rows(self, X: Any) -> NDArray[np.float64]:
-        names = getattr(X, "columns", None)
-        expected = getattr(self, "feature_names_in_", None)
-        if names is not None and expected is not None and list(map(str, names)) != list(expected):
-            raise ValueError(
-                f"X has the columns {', '.join(map(str, names))}; the detector was fitted with "
-                f"{', '.join(expected)}"
-            )
-        return _features(X)
-
-    def _check_fitted(self) -> None:
-        check_is_fitted(self, "delay_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        # Sessions, not rows, are the samples; labels belong to them.
-        tags.target_tags.required = False
-        tags.no_validation = True
-        return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if "_fitted" in state:
-            state["_fitted"] = state["_fitted"].to_json()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
-        if isinstance(state.get("_fitted"), str):
-            state["_fitted"] = _core.Fitted.from_json(state["_fitted"])
-        super().__setstate__(state)
-
-
-def _are_sessions(X: Any) -> bool:
-    if isinstance(X, Session):
-        return True
-    if isinstance(X, np.ndarray):
-        return X.dtype == object and X.size > 0 and isinstance(X.flat[0], Session)
-    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Session)
-
-
-def _sessions(X: Any) -> list[Session]:
-    sessions = [X] if isinstance(X, Session) else list(X) if isinstance(X, Iterable) else [X]
-    for position, session in enumerate(sessions):
-        if not isinstance(session, Session):
-            raise ValueError(f"sample {position} is a {type(session).__name__}, expected a Session")
-    if not sessions:
-        raise ValueError("no sessions were given")
-    return sessions
-
-
-def _same_names(sessions: list[Session]) -> None:
-    """Refuses sessions whose columns mean different things."""
-    first = sessions[0].feature_names
-    for position, session in enumerate(sessions):
-        names = session.feature_names
-        if first is not None and names is not None and names != first:
-            title = position if session.name is None else session.name
-            raise ValueError(
-                f"session {title} has the features {', '.join(names)}; the first has "
-                f"{', '.join(first)}"
-            )
-
-
-def _features(X: Any) -> NDArray[np.float64]:
-    features = np.ascontiguousarray(X, dtype=np.float64)
-    if features.ndim != 2:
-        raise ValueError(
-            f"X has {features.ndim} dimensions, expected 2 (instances x features), a Session or a "
-            "list of sessions"
-        )
-    return features
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, (int, np.integer)):
-        return whole("random_state", random_state)
-    return int(check_random_state(random_state).randint(2**31))

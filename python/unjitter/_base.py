@@ -1,0 +1,188 @@
+"""What every detector of the package can do, however it has learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._check import whole
+from ._session import Session
+
+Sessions = Session | Sequence[Session]
+
+
+class Detector(BaseEstimator):  # type: ignore[misc]
+    """Predictions of a fitted detector, for sessions and for arrays of features.
+
+    Subclasses have a parameter `threshold`, and keep what they learned in ``_fitted``: an object of
+    the compiled class ``_learned``, which is pickled as its JSON.
+    """
+
+    threshold: float
+    _fitted: Any
+    _learned: ClassVar[Any]
+
+    def predict_proba(self, X: Sessions | ArrayLike) -> Any:
+        """Probability that each instance is negative and positive, from its features alone.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+
+        Returns
+        -------
+        ndarray of shape (n_instances, 2), or a list of them
+        """
+
+        def proba(features: NDArray[np.float64]) -> NDArray[np.float64]:
+            positive = self._fitted.predict(features)
+            return np.column_stack([1.0 - positive, positive])
+
+        return self._each(X, proba)
+
+    def predict(self, X: Sessions | ArrayLike) -> Any:
+        """Label of each instance: 1 where the probability is at least `threshold`.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+
+        Returns
+        -------
+        ndarray of shape (n_instances,), or a list of them
+        """
+        return self._each(
+            X, lambda features: (self._fitted.predict(features) >= self.threshold).astype(np.int64)
+        )
+
+    def decision_function(self, X: Sessions | ArrayLike) -> Any:
+        """Log-odds that each instance is positive.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+
+        Returns
+        -------
+        ndarray of shape (n_instances,), or a list of them
+        """
+        return self._each(X, lambda features: self._fitted.log_odds(features))
+
+    def detect(self, X: Sessions, *, min_separation: float = 0.0) -> Any:
+        """Times of the events that the detector sees, without looking at any stamp.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+        min_separation : float
+            Of candidates closer than this, the most probable stays.
+
+        Returns
+        -------
+        ndarray of times (dates if the session's times were dates), or a list of them
+        """
+        self._check_fitted()
+        if isinstance(X, Session):
+            times, _ = _core.detect_events(
+                X.times, self._fitted.predict(X.X), self.threshold, min_separation
+            )
+            return X.dates(times)
+        return [self.detect(session, min_separation=min_separation) for session in sessions_of(X)]
+
+    def _each(self, X: Any, answer: Any) -> Any:
+        """The answer for a session or an array, or the list of answers for a list of sessions."""
+        self._check_fitted()
+        if isinstance(X, Session):
+            return answer(X.X)
+        if are_sessions(X):
+            return [answer(session.X) for session in X]
+        return answer(self._rows(X))
+
+    def _rows(self, X: Any) -> NDArray[np.float64]:
+        names = getattr(X, "columns", None)
+        expected = getattr(self, "feature_names_in_", None)
+        if names is not None and expected is not None and list(map(str, names)) != list(expected):
+            raise ValueError(
+                f"X has the columns {', '.join(map(str, names))}; the detector was fitted with "
+                f"{', '.join(expected)}"
+            )
+        return _features(X)
+
+    def _check_fitted(self) -> None:
+        check_is_fitted(self, "_fitted")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Sessions, not rows, are the samples; labels belong to them.
+        tags.target_tags.required = False
+        tags.no_validation = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_fitted" in state:
+            state["_fitted"] = state["_fitted"].to_json()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if isinstance(state.get("_fitted"), str):
+            state["_fitted"] = self._learned.from_json(state["_fitted"])
+        super().__setstate__(state)
+
+
+def are_sessions(X: Any) -> bool:
+    """Whether it is a session or a list of them, by its first entry."""
+    if isinstance(X, Session):
+        return True
+    if isinstance(X, np.ndarray):
+        return X.dtype == object and X.size > 0 and isinstance(X.flat[0], Session)
+    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Session)
+
+
+def sessions_of(X: Any) -> list[Session]:
+    """One session or many, as a list of at least one."""
+    sessions = [X] if isinstance(X, Session) else list(X) if isinstance(X, Iterable) else [X]
+    for position, session in enumerate(sessions):
+        if not isinstance(session, Session):
+            raise ValueError(f"sample {position} is a {type(session).__name__}, expected a Session")
+    if not sessions:
+        raise ValueError("no sessions were given")
+    return sessions
+
+
+def same_names(sessions: list[Session]) -> None:
+    """Refuses sessions whose columns mean different things."""
+    first = sessions[0].feature_names
+    for position, session in enumerate(sessions):
+        names = session.feature_names
+        if first is not None and names is not None and names != first:
+            title = position if session.name is None else session.name
+            raise ValueError(
+                f"session {title} has the features {', '.join(names)}; the first has "
+                f"{', '.join(first)}"
+            )
+
+
+def _features(X: Any) -> NDArray[np.float64]:
+    features = np.ascontiguousarray(X, dtype=np.float64)
+    if features.ndim != 2:
+        raise ValueError(
+            f"X has {features.ndim} dimensions, expected 2 (instances x features), a Session or a "
+            "list of sessions"
+        )
+    return features
+
+
+def seed_of(random_state: Any) -> int:
+    """The library's seed for what scikit-learn calls a random state."""
+    if isinstance(random_state, (int, np.integer)):
+        return whole("random_state", random_state)
+    return int(check_random_state(random_state).randint(2**31))
