@@ -11,6 +11,8 @@ mod fitted;
 mod metrics;
 mod posterior;
 mod session;
+mod signal;
+mod simulate;
 mod watch;
 
 use pyo3::pymodule;
@@ -29,7 +31,19 @@ mod _core {
     #[pymodule_export]
     use super::fitted::Fitted;
     #[pymodule_export]
-    use super::metrics::{confusion, detect_events};
+    use super::metrics::{
+        average_precision, best_f1, bonferroni, bootstrap_interval, brier_score, confusion,
+        detect_events, event_metrics, expected_calibration_error, log_loss, match_events,
+        mean_event_average_precision, mean_interval, paired_t_test, precision_recall_curve,
+        reliability_curve, scores,
+    };
     #[pymodule_export]
     use super::posterior::{Posterior, posterior};
+    #[pymodule_export]
+    use super::signal::{
+        cycle_feature_names, cycle_features, find_cycles, fit_histogram, histogram_names,
+        session_from_signal, summary_names, transform_histogram, windows,
+    };
+    #[pymodule_export]
+    use super::simulate::{annotate, annotator, chest_bands, press, respiration, study};
 }

@@ -233,9 +233,9 @@ def test_a_parameter_that_cannot_be_is_named_at_fit(sessions, parameters, messag
 
 
 def test_values_that_an_object_has_are_held(sessions):
-    detector = EventDetector(
-        noise=Gaussian(delay=0.25), counts=Bernoulli(false_rate=0.01)
-    ).fit(sessions)
+    detector = EventDetector(noise=Gaussian(delay=0.25), counts=Bernoulli(false_rate=0.01)).fit(
+        sessions
+    )
     # There and back through a division by the unit of time, and through a logit.
     assert detector.delay_ == pytest.approx(0.25, rel=1e-14)
     assert detector.false_rate_ == pytest.approx(0.01, rel=1e-13)

@@ -124,7 +124,17 @@ def test_the_command_line_aligns_with_a_model_of_python(folder, tmp_path):
     sessions = read_dataset(folder)
     detector = EventDetector().fit(sessions)
     detector.save(tmp_path / "model.json")
-    run("align", folder, "-m", tmp_path / "model.json", "-o", tmp_path / "aligned.csv", "--missed", tmp_path / "missed.csv", "--quiet")
+    run(
+        "align",
+        folder,
+        "-m",
+        tmp_path / "model.json",
+        "-o",
+        tmp_path / "aligned.csv",
+        "--missed",
+        tmp_path / "missed.csv",
+        "--quiet",
+    )
     got = pd.read_csv(tmp_path / "aligned.csv")
     want = detector.align(sessions)
     names = {"aligned_time": "time", "lo": "low", "hi": "high", "time": "stamp"}

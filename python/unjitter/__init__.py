@@ -1,5 +1,6 @@
 """Learn precise event detectors from sloppy timestamps."""
 
+from . import metrics, signal, simulate
 from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
 from ._detector import EventDetector
@@ -42,7 +43,10 @@ __all__ = [
     "Uniform",
     "UnjitterWarning",
     "__version__",
+    "metrics",
     "posterior",
     "read_dataset",
     "sessions_from_frames",
+    "signal",
+    "simulate",
 ]

@@ -1,0 +1,138 @@
+//! Data with a known truth.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use unjitter::learning::median_spacing;
+use unjitter::simulation::{Annotator, ChestBand, Presses, Respiration, Sloppiness};
+
+use crate::convert::{from_json, to_json, to_python};
+use crate::dataset::NewSession;
+use crate::session::{PySession, recordings};
+
+/// Settings of a study by its name, of another size if so many subjects or sessions are asked for.
+#[pyfunction]
+#[pyo3(signature = (kind, subjects=None, sessions=None))]
+pub(crate) fn study(
+    kind: &str,
+    subjects: Option<usize>,
+    sessions: Option<usize>,
+) -> PyResult<String> {
+    let mut options = match kind {
+        "mpuff" => Respiration::mpuff(),
+        "puffmarker" => Respiration::puffmarker(),
+        _ => {
+            let problem = format!("kind is '{kind}', expected one of mpuff, puffmarker");
+            return Err(PyValueError::new_err(problem));
+        }
+    };
+    if let Some(subjects) = subjects {
+        options = options.with_subjects(subjects);
+    }
+    if let Some(sessions) = sessions {
+        options = options.with_sessions(sessions);
+    }
+    to_json(&options)
+}
+
+/// A raw recording.
+#[derive(IntoPyObject)]
+pub(crate) struct NewChestBand<'py> {
+    #[pyo3(item)]
+    name: String,
+    #[pyo3(item)]
+    subject: String,
+    #[pyo3(item)]
+    times: Bound<'py, PyArray1<f64>>,
+    #[pyo3(item)]
+    values: Bound<'py, PyArray1<f64>>,
+    #[pyo3(item)]
+    puffs: Bound<'py, PyArray1<f64>>,
+}
+
+/// Raw recordings of a study.
+#[pyfunction]
+pub(crate) fn chest_bands<'py>(
+    py: Python<'py>,
+    options: &str,
+    seed: u64,
+) -> PyResult<Vec<NewChestBand<'py>>> {
+    let options: Respiration = from_json("options", options)?;
+    let bands = py.detach(|| options.simulate(seed)).map_err(to_python)?;
+    let new = |ChestBand { name, subject, signal, puffs }: ChestBand| NewChestBand {
+        name,
+        subject,
+        times: signal.times().to_vec().into_pyarray(py),
+        values: signal.values().to_vec().into_pyarray(py),
+        puffs: puffs.into_pyarray(py),
+    };
+    Ok(bands.into_iter().map(new).collect())
+}
+
+/// Recordings of a study cut into breaths, with their labels and without stamps.
+#[pyfunction]
+pub(crate) fn respiration<'py>(
+    py: Python<'py>,
+    options: &str,
+    cycles: &str,
+    seed: u64,
+) -> PyResult<Vec<NewSession<'py>>> {
+    let options: Respiration = from_json("options", options)?;
+    let cycles = from_json("cycles", cycles)?;
+    let recordings: unjitter::Result<Vec<_>> = py.detach(|| {
+        let bands = options.simulate(seed)?;
+        bands.iter().map(|band| Ok(band.session(&cycles)?.recording())).collect()
+    });
+    let recordings = recordings.map_err(to_python)?;
+    Ok(recordings.iter().map(|recording| NewSession::new(py, recording)).collect())
+}
+
+/// The annotator (JSON) of so much sloppiness (JSON) for these sessions; in units of their median
+/// spacing, if not of another.
+#[pyfunction]
+#[pyo3(signature = (sloppiness, sessions, unit=None))]
+pub(crate) fn annotator(
+    sloppiness: &str,
+    sessions: Vec<PySession<'_>>,
+    unit: Option<f64>,
+) -> PyResult<String> {
+    let sloppiness: Sloppiness = from_json("sloppiness", sloppiness)?;
+    let recordings = recordings(&sessions)?;
+    let unit = unit.unwrap_or_else(|| {
+        let sessions: Vec<_> = recordings.iter().map(|one| one.session.clone()).collect();
+        median_spacing(&sessions)
+    });
+    to_json(&sloppiness.annotator(&recordings, unit).map_err(to_python)?)
+}
+
+/// Stamps of an annotator (JSON) for each session.
+#[pyfunction]
+pub(crate) fn annotate<'py>(
+    py: Python<'py>,
+    annotator: &str,
+    sessions: Vec<PySession<'py>>,
+    seed: u64,
+) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
+    let annotator: Annotator = from_json("annotator", annotator)?;
+    let recordings = recordings(&sessions)?;
+    let annotated = py.detach(|| annotator.annotate_all(&recordings, seed)).map_err(to_python)?;
+    Ok(annotated.iter().map(|one| one.session.stamps().to_vec().into_pyarray(py)).collect())
+}
+
+/// Stamps, the instance that each came from (−1 for none), and the offset of the session.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "two arrays and a number")]
+pub(crate) fn press<'py>(
+    py: Python<'py>,
+    annotator: &str,
+    times: PyReadonlyArray1<'py, f64>,
+    labels: PyReadonlyArray1<'py, bool>,
+    seed: u64,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, f64)> {
+    let annotator: Annotator = from_json("annotator", annotator)?;
+    let (times, labels) = (times.as_array().to_vec(), labels.as_array().to_vec());
+    let presses = py.detach(|| annotator.press(&times, &labels, seed)).map_err(to_python)?;
+    let Presses { stamps, sources, offset } = presses;
+    let sources: Vec<i64> = sources.iter().map(|source| source.map_or(-1, |i| i as i64)).collect();
+    Ok((stamps.into_pyarray(py), sources.into_pyarray(py), offset))
+}

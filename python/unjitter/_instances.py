@@ -1,0 +1,346 @@
+"""Instances called positive or not, against their labels."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._base import are_sessions, sessions_of
+from ._session import Session
+
+_Floats = NDArray[np.float64]
+
+
+class Confusion(NamedTuple):
+    """How many instances fell into each of the four cases."""
+
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+
+
+class Scores(NamedTuple):
+    """Precision, recall and F1, each from 0 to 1; a share of nothing is 0."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+class BestF1(NamedTuple):
+    """The threshold with the highest F1, and what it gives."""
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+
+
+class PrecisionRecallCurve(NamedTuple):
+    """Precision and recall at rising thresholds, as scikit-learn has them."""
+
+    precision: _Floats
+    recall: _Floats
+    thresholds: _Floats
+
+
+class ReliabilityCurve(NamedTuple):
+    """Promised against observed, one entry for each bin that is not empty."""
+
+    mean_predicted: _Floats
+    observed_share: _Floats
+    counts: NDArray[np.int64]
+
+
+def confusion(y_true: Any, y_score: Any, threshold: float = 0.5) -> Confusion:
+    """Count the four cases; an instance is called positive from `threshold` on.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_instances,), or list of Session
+        Labels, 0 or 1; or sessions that have some.
+    y_score : array-like of shape (n_instances,) or (n_instances, 2), or list of them
+        Probability of the positive label, alone or beside that of the negative one.
+    threshold : float
+        Least probability of an instance that is called positive.
+
+    Returns
+    -------
+    Confusion
+        ``true_positives, false_positives, false_negatives, true_negatives``.
+
+    Examples
+    --------
+    >>> from unjitter import metrics
+    >>> metrics.confusion([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
+    Confusion(true_positives=1, false_positives=1, false_negatives=1, true_negatives=1)
+    """
+    return Confusion(*_core.confusion(*_pooled(y_true, y_score), float(threshold)))
+
+
+def precision_recall_f1(y_true: Any, y_score: Any, threshold: float = 0.5) -> Scores:
+    """Precision, recall and F1 at a threshold.
+
+    Parameters
+    ----------
+    y_true, y_score, threshold
+        As in :func:`confusion`.
+
+    Returns
+    -------
+    Scores
+        ``precision, recall, f1``.
+
+    Examples
+    --------
+    >>> from unjitter import metrics
+    >>> metrics.precision_recall_f1([0, 0, 1, 1], [0.1, 0.6, 0.7, 0.9])
+    Scores(precision=0.6666666666666666, recall=1.0, f1=0.8)
+    """
+    return Scores(*_core.scores(*_pooled(y_true, y_score), float(threshold)))
+
+
+def precision(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
+    """Share of the instances called positive that are; 0 if none is called so.
+
+    Parameters are those of :func:`confusion`.
+
+    >>> from unjitter import metrics
+    >>> metrics.precision([0, 1, 1], [0.7, 0.9, 0.2])
+    0.5
+    """
+    return precision_recall_f1(y_true, y_score, threshold).precision
+
+
+def recall(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
+    """Share of the positive instances that are called so; 0 if there are none.
+
+    Parameters are those of :func:`confusion`.
+
+    >>> from unjitter import metrics
+    >>> metrics.recall([0, 1, 1], [0.7, 0.9, 0.2])
+    0.5
+    """
+    return precision_recall_f1(y_true, y_score, threshold).recall
+
+
+def f1(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
+    """Harmonic mean of precision and recall; 0 without hits.
+
+    Parameters are those of :func:`confusion`.
+
+    >>> from unjitter import Session, metrics
+    >>> metrics.f1([0, 1, 1], [0.7, 0.9, 0.2])
+    0.5
+
+    Sessions are pooled:
+
+    >>> first = Session([[0.0], [0.0]], times=[0, 1], events=[], labels=[1, None])
+    >>> second = Session([[0.0]], times=[0], events=[], labels=[1])
+    >>> metrics.f1([first, second], [[[0.1, 0.9], [0.2, 0.8]], [[0.3, 0.7]]])
+    1.0
+    """
+    return precision_recall_f1(y_true, y_score, threshold).f1
+
+
+def precision_recall_curve(y_true: Any, y_score: Any) -> PrecisionRecallCurve:
+    """Precision and recall at every threshold there is.
+
+    The form is scikit-learn's: thresholds rise, and a last point of precision 1 and recall 0, which
+    has no threshold, closes the curve. Where no label is positive recall is 0, not 1.
+
+    Parameters
+    ----------
+    y_true, y_score
+        As in :func:`confusion`.
+
+    Returns
+    -------
+    PrecisionRecallCurve
+        ``precision, recall`` of length n + 1 and ``thresholds`` of length n, which is the number of
+        distinct probabilities.
+
+    Examples
+    --------
+    >>> from unjitter import metrics
+    >>> precision, recall, thresholds = metrics.precision_recall_curve([0, 1, 1], [0.2, 0.4, 0.9])
+    >>> recall
+    array([1. , 1. , 0.5, 0. ])
+    >>> thresholds
+    array([0.2, 0.4, 0.9])
+    """
+    thresholds, precisions, recalls = _core.precision_recall_curve(*_pooled(y_true, y_score))
+    return PrecisionRecallCurve(
+        np.append(precisions[::-1], 1.0), np.append(recalls[::-1], 0.0), thresholds[::-1].copy()
+    )
+
+
+def average_precision(y_true: Any, y_score: Any) -> float:
+    """Area under the steps of precision over recall; 0 where no label is positive.
+
+    Parameters are those of :func:`confusion`.
+
+    >>> from unjitter import metrics
+    >>> metrics.average_precision([0, 1, 1], [0.2, 0.4, 0.9])
+    1.0
+    """
+    return _core.average_precision(*_pooled(y_true, y_score))
+
+
+def best_f1(y_true: Any, y_score: Any) -> BestF1:
+    """The threshold with the highest F1; of equals the highest.
+
+    A threshold that is chosen on the data it is judged by flatters: choose it on the training
+    sessions.
+
+    Parameters
+    ----------
+    y_true, y_score
+        As in :func:`confusion`.
+
+    Returns
+    -------
+    BestF1
+        ``threshold, precision, recall, f1``.
+
+    Examples
+    --------
+    >>> from unjitter import metrics
+    >>> metrics.best_f1([0, 1, 1], [0.2, 0.4, 0.9]).threshold
+    0.4
+    """
+    return BestF1(*_core.best_f1(*_pooled(y_true, y_score)))
+
+
+def reliability_curve(
+    y_true: Any, y_score: Any, *, n_bins: int = 10, strategy: str = "uniform"
+) -> ReliabilityCurve:
+    """Whether "seventy per cent" happens seven times out of ten.
+
+    Parameters
+    ----------
+    y_true, y_score
+        As in :func:`confusion`.
+    n_bins : int
+        Number of groups of similar probability; empty ones are left out.
+    strategy : {"uniform", "quantile"}
+        Bins of equal width, or of about equal count.
+
+    Returns
+    -------
+    ReliabilityCurve
+        ``mean_predicted, observed_share, counts`` of each bin.
+
+    Examples
+    --------
+    >>> from unjitter import metrics
+    >>> metrics.reliability_curve([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2).observed_share
+    array([0., 1.])
+    """
+    bins = _bins(n_bins, strategy)
+    return ReliabilityCurve(*_core.reliability_curve(*_pooled(y_true, y_score), bins))
+
+
+def expected_calibration_error(
+    y_true: Any, y_score: Any, *, n_bins: int = 10, strategy: str = "uniform"
+) -> float:
+    """Mean gap between promise and observation, weighted by the size of the bins.
+
+    Parameters are those of :func:`reliability_curve`. It depends on the bins: name them beside the
+    number.
+
+    >>> from unjitter import metrics
+    >>> metrics.expected_calibration_error([0, 1], [0.25, 0.75], n_bins=2)
+    0.25
+    """
+    bins = _bins(n_bins, strategy)
+    return _core.expected_calibration_error(*_pooled(y_true, y_score), bins)
+
+
+def brier_score(y_true: Any, y_score: Any) -> float:
+    """Mean squared difference between probability and label; smaller is better.
+
+    Parameters are those of :func:`confusion`.
+
+    >>> from unjitter import metrics
+    >>> metrics.brier_score([0, 1], [0.5, 0.5])
+    0.25
+    """
+    return _core.brier_score(*_pooled(y_true, y_score))
+
+
+def log_loss(y_true: Any, y_score: Any) -> float:
+    """Mean of -log(probability given to the label that came true); smaller is better.
+
+    Nothing is clipped: one certain mistake makes it infinite. Parameters are those of
+    :func:`confusion`.
+
+    >>> from unjitter import metrics
+    >>> metrics.log_loss([0, 1], [0.0, 0.0])
+    inf
+    """
+    return _core.log_loss(*_pooled(y_true, y_score))
+
+
+def _pooled(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
+    """Known labels and their probabilities in one array each."""
+    if not are_sessions(y_true):
+        return _known(y_true), positive_column(y_score)
+    sessions = sessions_of(y_true)
+    scores = [y_score] if isinstance(y_true, Session) else list(y_score)
+    if len(scores) != len(sessions):
+        raise ValueError(f"{len(scores)} arrays of probabilities for {len(sessions)} sessions")
+    labels, probabilities = [], []
+    for position, (session, score) in enumerate(zip(sessions, scores)):
+        if session.labels is None:
+            continue
+        positive = positive_column(score)
+        if len(positive) != len(session):
+            name = position if session.name is None else session.name
+            raise ValueError(
+                f"session {name}: {len(positive)} probabilities for {len(session)} instances"
+            )
+        known = session.labels >= 0
+        labels.append(session.labels[known] == 1)
+        probabilities.append(positive[known])
+    if not labels:
+        raise ValueError("these sessions have no labels to score by")
+    return np.concatenate(labels), np.concatenate(probabilities)
+
+
+def _known(y_true: ArrayLike) -> NDArray[np.bool_]:
+    labels = np.asarray(y_true)
+    if labels.ndim != 1:
+        raise ValueError(f"y_true has {labels.ndim} dimensions, expected 1")
+    if labels.dtype == np.bool_:
+        return labels
+    odd = np.flatnonzero((labels != 0) & (labels != 1))
+    if len(odd):
+        raise ValueError(f"label {odd[0]} is {labels[odd[0]]!r}, expected 0 or 1")
+    return np.asarray(labels == 1)
+
+
+def positive_column(y_score: ArrayLike) -> _Floats:
+    """Probabilities of the positive label, from one column or two."""
+    scores = np.asarray(y_score, dtype=np.float64)
+    if scores.ndim == 2 and scores.shape[1] == 2:
+        scores = scores[:, 1]
+    if scores.ndim != 1:
+        raise ValueError(
+            f"probabilities have shape {scores.shape}, expected (n_instances,) or (n_instances, 2)"
+        )
+    return np.ascontiguousarray(scores)
+
+
+def _bins(n_bins: int, strategy: str) -> str:
+    kinds = {"uniform": "equal_width", "quantile": "quantile"}
+    if strategy not in kinds:
+        raise ValueError(f"strategy is {strategy!r}, expected one of {', '.join(kinds)}")
+    if n_bins < 1:
+        raise ValueError(f"n_bins is {n_bins}, expected at least 1")
+    return json.dumps({kinds[strategy]: int(n_bins)})

@@ -1,0 +1,160 @@
+"""Scores of an estimator on sessions, as scikit-learn asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._base import sessions_of
+from ._events import (
+    Tolerance,
+    detect_events,
+    event_metrics,
+    mean_event_average_precision,
+    window,
+)
+from ._instances import average_precision, brier_score, f1, log_loss
+from ._session import Session
+
+_Floats = NDArray[np.float64]
+
+
+def f1_scorer(estimator: Any, X: Any, y: None = None) -> float:
+    """F1 on the labels of sessions, at the estimator's threshold.
+
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from unjitter import EventDetector, metrics, simulate
+    >>> sessions = simulate.respiration(seed=0, sessions=4)
+    >>> scores = cross_val_score(EventDetector(), sessions, scoring=metrics.f1_scorer, cv=2)
+    >>> scores.shape
+    (2,)
+    """
+    sessions = sessions_of(X)
+    threshold = getattr(estimator, "threshold", 0.5)
+    return f1(sessions, estimator.predict_proba(sessions), threshold=threshold)
+
+
+def average_precision_scorer(estimator: Any, X: Any, y: None = None) -> float:
+    """Average precision on the labels of sessions, which needs no threshold."""
+    sessions = sessions_of(X)
+    return average_precision(sessions, estimator.predict_proba(sessions))
+
+
+def brier_scorer(estimator: Any, X: Any, y: None = None) -> float:
+    """Less the Brier score on the labels of sessions, so that larger is better."""
+    sessions = sessions_of(X)
+    return -brier_score(sessions, estimator.predict_proba(sessions))
+
+
+def log_loss_scorer(estimator: Any, X: Any, y: None = None) -> float:
+    """Less the log loss on the labels of sessions, so that larger is better."""
+    sessions = sessions_of(X)
+    return -log_loss(sessions, estimator.predict_proba(sessions))
+
+
+def log_evidence_scorer(estimator: Any, X: Any, y: None = None) -> float:
+    """Log evidence per held-out stamp: choosing a model without a single label.
+
+    It ranks models of the same stamps. Stamps that a model makes impossible raise a `ValueError`;
+    scikit-learn's `error_score` says what becomes of it.
+    """
+    sessions = sessions_of(X)
+    stamps = sum(len(session.events) for session in sessions)
+    if stamps == 0:
+        raise ValueError("these sessions have no stamps to score by")
+    return float(estimator.log_evidence(sessions)) / stamps
+
+
+@dataclass(frozen=True)
+class _EventF1Scorer:
+    """F1 of detected events: see :func:`event_f1_scorer`."""
+
+    tolerance: Tolerance
+    min_separation: float = 0.0
+
+    def __call__(self, estimator: Any, X: Any, y: None = None) -> float:
+        threshold = getattr(estimator, "threshold", 0.5)
+        true, detected, _ = _detected(estimator, X, threshold, self.min_separation)
+        return event_metrics(true, detected, self.tolerance).f1
+
+
+@dataclass(frozen=True)
+class _EventAveragePrecisionScorer:
+    """Average precision of events: see :func:`event_average_precision_scorer`."""
+
+    tolerances: tuple[Tolerance, ...]
+    min_separation: float = 0.0
+
+    def __call__(self, estimator: Any, X: Any, y: None = None) -> float:
+        true, detected, scores = _detected(estimator, X, 0.0, self.min_separation)
+        return mean_event_average_precision(true, detected, scores, self.tolerances)
+
+
+def event_f1_scorer(tolerance: Tolerance, min_separation: float = 0.0) -> _EventF1Scorer:
+    """A scorer: F1 of the events that an estimator detects, against those that labels tell.
+
+    Sessions without labels are left out, as are instances of unknown label.
+
+    Parameters
+    ----------
+    tolerance : float or (before, after)
+        As in :func:`match_events`, in the unit of the sessions.
+    min_separation : float
+        Smallest distance between two detected events.
+
+    Examples
+    --------
+    >>> from unjitter import EventDetector, metrics, simulate
+    >>> sessions = simulate.respiration(seed=0, sessions=4)
+    >>> scorer = metrics.event_f1_scorer(tolerance=3.0, min_separation=5.0)
+    >>> 0.0 <= scorer(EventDetector().fit(sessions[:3]), sessions[3:]) <= 1.0
+    True
+    """
+    return _EventF1Scorer(window(tolerance), float(min_separation))
+
+
+def event_average_precision_scorer(
+    tolerance: Tolerance | list[Tolerance], min_separation: float = 0.0
+) -> _EventAveragePrecisionScorer:
+    """A scorer: average precision of the events that an estimator detects at falling thresholds.
+
+    Parameters
+    ----------
+    tolerance : float or (before, after), or list of them
+        As in :func:`match_events`; of several the mean.
+    min_separation : float
+        Smallest distance between two detected events.
+    """
+    several: list[Any] = list(tolerance) if isinstance(tolerance, list) else [tolerance]
+    return _EventAveragePrecisionScorer(tuple(map(window, several)), float(min_separation))
+
+
+def _detected(
+    estimator: Any, X: Any, threshold: float, min_separation: float
+) -> tuple[list[_Floats], list[_Floats], list[_Floats]]:
+    """True and detected events with their scores, of sessions that have labels."""
+    sessions = [session for session in sessions_of(X) if session.labels is not None]
+    if not sessions:
+        raise ValueError("these sessions have no labels to score by")
+    true, detected, scores = [], [], []
+    for session, probabilities in zip(sessions, estimator.predict_proba(sessions)):
+        labels = _labels_of(session)
+        known = labels >= 0
+        found = detect_events(
+            session.times[known],
+            probabilities[known],
+            threshold=threshold,
+            min_separation=min_separation,
+        )
+        true.append(session.times[labels == 1])
+        detected.append(found.times)
+        scores.append(found.scores)
+    return true, detected, scores
+
+
+def _labels_of(session: Session) -> NDArray[np.int8]:
+    assert session.labels is not None, "sessions without labels were left out"
+    return session.labels

@@ -1,0 +1,108 @@
+"""How good a detector is: by instance, by event, and whether a difference is real.
+
+Instances
+---------
+Functions of ``(y_true, y_score)`` take labels and probabilities as scikit-learn's do. Both may also
+be lists: sessions with labels, and what ``predict_proba`` says of them. Then all instances are
+pooled; those of unknown label, and sessions without labels, are left out.
+
+Events
+------
+Functions of ``(true, detected)`` take times of one session, or lists with the times of many. An
+event and a detection match if they are no further apart than `tolerance`, a number or a pair
+``(before, after)``: how early and how late a detection may be.
+
+Scorers
+-------
+What ends in ``scorer`` goes into ``GridSearchCV(scoring=...)`` and ``cross_validate``.
+"""
+
+from ._events import (
+    Detections,
+    EventMetrics,
+    TimingErrors,
+    detect_events,
+    event_average_precision,
+    event_metrics,
+    match_events,
+    mean_event_average_precision,
+)
+from ._instances import (
+    BestF1,
+    Confusion,
+    PrecisionRecallCurve,
+    ReliabilityCurve,
+    Scores,
+    average_precision,
+    best_f1,
+    brier_score,
+    confusion,
+    expected_calibration_error,
+    f1,
+    log_loss,
+    precision,
+    precision_recall_curve,
+    precision_recall_f1,
+    recall,
+    reliability_curve,
+)
+from ._scorers import (
+    average_precision_scorer,
+    brier_scorer,
+    event_average_precision_scorer,
+    event_f1_scorer,
+    f1_scorer,
+    log_evidence_scorer,
+    log_loss_scorer,
+)
+from ._significance import (
+    Interval,
+    MeanInterval,
+    PairedTest,
+    bonferroni,
+    bootstrap_interval,
+    mean_interval,
+    paired_t_test,
+)
+
+__all__ = [
+    "BestF1",
+    "Confusion",
+    "Detections",
+    "EventMetrics",
+    "Interval",
+    "MeanInterval",
+    "PairedTest",
+    "PrecisionRecallCurve",
+    "ReliabilityCurve",
+    "Scores",
+    "TimingErrors",
+    "average_precision",
+    "average_precision_scorer",
+    "best_f1",
+    "bonferroni",
+    "bootstrap_interval",
+    "brier_score",
+    "brier_scorer",
+    "confusion",
+    "detect_events",
+    "event_average_precision",
+    "event_average_precision_scorer",
+    "event_f1_scorer",
+    "event_metrics",
+    "expected_calibration_error",
+    "f1",
+    "f1_scorer",
+    "log_evidence_scorer",
+    "log_loss",
+    "log_loss_scorer",
+    "match_events",
+    "mean_event_average_precision",
+    "mean_interval",
+    "paired_t_test",
+    "precision",
+    "precision_recall_curve",
+    "precision_recall_f1",
+    "recall",
+    "reliability_curve",
+]

@@ -1,0 +1,549 @@
+"""From raw sensor signals to instances: respiration cycles and sliding windows, with features.
+
+A chest band is cut into breaths (:func:`find_cycles`) that are described by
+:func:`cycle_features`; any other sensor is cut into windows of equal length (:func:`windows`).
+Sampling may be irregular and have gaps, and NaN is a missing sample.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core, _tables
+from ._base import are_sessions
+from ._clock import Clock, is_date, to_dates
+from ._session import Session
+
+__all__ = [
+    "CYCLE_FEATURES",
+    "SUMMARIES",
+    "CycleOptions",
+    "Cycles",
+    "Histogram",
+    "Windows",
+    "cycle_features",
+    "find_cycles",
+    "session_from_signal",
+    "session_from_windows",
+    "windows",
+]
+
+CYCLE_FEATURES: tuple[str, ...] = tuple(_core.cycle_feature_names())
+"""Names of the columns of :func:`cycle_features`."""
+
+SUMMARIES: tuple[str, ...] = tuple(_core.summary_names())
+"""Names of the statistics of one channel in one window."""
+
+_MEASURES = (
+    "start",
+    "peak",
+    "end",
+    "start_value",
+    "peak_value",
+    "end_value",
+    "stretch",
+    "inhalation_area",
+    "exhalation_area",
+)
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CycleOptions:
+    """How respiration cycles are found. The defaults suit a chest band sampled at 20 to 25 Hz.
+
+    Parameters
+    ----------
+    rate : float
+        Rate of the uniform grid, in Hz; near that of the sensor.
+    max_gap : float
+        Longest step between samples that is bridged by a straight line, in seconds; a longer one
+        ends a run, and no cycle spans two runs.
+    despike : float
+        Width of the median filter against spikes, in seconds.
+    smoothing : float
+        Width of the moving average, in seconds. All reported values are read after it.
+    baseline : float
+        Width of the moving median that is the baseline, in seconds; several cycles.
+    breath : float
+        Width of the window whose range is the swing at a moment, in seconds; about one cycle.
+    neighbourhood : float
+        Width of the neighbourhood whose median swing is the usual one, in seconds; many cycles.
+    prominence : float
+        Smallest rise and fall of a cycle, as a share of the usual swing of its neighbourhood.
+    floor : float
+        Smallest usual swing that a neighbourhood is granted, as a share of the median one.
+    onset : float
+        How far the signal has risen when inhalation is said to begin, as a share of the rise.
+    min_duration, max_duration : float
+        Shortest and longest cycle, in seconds.
+    min_amplitude : float
+        Smallest rise and fall of a cycle, in units of the signal.
+    neighbours : int
+        How many cycles before and as many after one make its usual surroundings, for features.
+    """
+
+    rate: float = 20.0
+    max_gap: float = 1.0
+    despike: float = 0.3
+    smoothing: float = 0.3
+    baseline: float = 15.0
+    breath: float = 4.0
+    neighbourhood: float = 60.0
+    prominence: float = 0.35
+    floor: float = 0.25
+    onset: float = 0.1
+    min_duration: float = 1.0
+    max_duration: float = 15.0
+    min_amplitude: float = 0.0
+    neighbours: int = 15
+
+    def settings(self) -> dict[str, Any]:
+        """The options as the library reads them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Cycles:
+    """Respiration cycles in order of time, one entry of each array per cycle.
+
+    Attributes
+    ----------
+    run : ndarray of int
+        Which run without gaps a cycle lies in.
+    start, peak, end : ndarray
+        When inhalation, exhalation and the next inhalation begin, in seconds.
+    start_value, peak_value, end_value : ndarray
+        Smoothed signal at the trough before the peak, at the peak and at the trough after it.
+    stretch : ndarray
+        Highest less lowest value.
+    inhalation_area, exhalation_area : ndarray
+        Area between the signal and its lowest value, before and after the peak.
+    runs : int
+        Runs without gaps in the signal.
+    rejected : dict of str to int
+        Candidates that were no cycles: ``short``, ``long`` and ``small``.
+    """
+
+    run: NDArray[np.int64]
+    start: _Floats
+    peak: _Floats
+    end: _Floats
+    start_value: _Floats
+    peak_value: _Floats
+    end_value: _Floats
+    stretch: _Floats
+    inhalation_area: _Floats
+    exhalation_area: _Floats
+    runs: int
+    rejected: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __repr__(self) -> str:
+        return f"Cycles({len(self)} in {self.runs} runs, rejected {self.rejected})"
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per cycle, as a data frame of pandas or of `backend`."""
+        columns = {name: getattr(self, name) for name in ("run", *_MEASURES)}
+        return _tables.frame(columns, backend)
+
+
+class Windows(NamedTuple):
+    """Windows of a recording, in order of time."""
+
+    times: NDArray[Any]
+    X: _Floats
+    feature_names: tuple[str, ...]
+    skipped: int
+
+
+def find_cycles(
+    values: ArrayLike,
+    *,
+    times: ArrayLike | None = None,
+    sampling_rate: float | None = None,
+    options: CycleOptions | None = None,
+) -> Cycles:
+    """The respiration cycles in the signal of a chest band.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_samples,)
+        The signal; NaN is a missing sample.
+    times : array-like of shape (n_samples,), optional
+        When each sample was taken, in seconds; they do not decrease.
+    sampling_rate : float, optional
+        Instead of times, samples per second; the first is at zero.
+    options : CycleOptions, optional
+        How to look.
+
+    Returns
+    -------
+    Cycles
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unjitter import signal
+    >>> seconds = np.arange(0.0, 60.0, 0.05)
+    >>> breathing = -np.cos(2 * np.pi * seconds / 4.0)
+    >>> cycles = signal.find_cycles(breathing, times=seconds)
+    >>> len(cycles), np.median(cycles.end - cycles.start).round(6)
+    (13, np.float64(4.0))
+    """
+    channel, _ = _channel(values, times, sampling_rate)
+    run, table, runs, rejected = _core.find_cycles(channel, _settings(options))
+    columns = dict(zip(_MEASURES, map(np.ascontiguousarray, table.T)))
+    reasons = dict(zip(("short", "long", "small"), rejected))
+    return Cycles(run=run, **columns, runs=runs, rejected=reasons)
+
+
+def cycle_features(cycles: Cycles, *, neighbours: int = 15) -> _Floats:
+    """What is said of respiration cycles: durations, amplitudes, shape, and how they stand out.
+
+    Parameters
+    ----------
+    cycles : Cycles
+    neighbours : int
+        How many cycles before and as many after one make its usual surroundings.
+
+    Returns
+    -------
+    ndarray of shape (n_cycles, 30)
+        Columns are named by ``CYCLE_FEATURES``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unjitter import signal
+    >>> breathing = -np.cos(2 * np.pi * np.arange(0.0, 60.0, 0.05) / 4.0)
+    >>> cycles = signal.find_cycles(breathing, sampling_rate=20.0)
+    >>> features = signal.cycle_features(cycles)
+    >>> duration = features[:, signal.CYCLE_FEATURES.index("duration")]
+    >>> bool(np.allclose(duration, cycles.end - cycles.start))
+    True
+    """
+    table = np.column_stack([getattr(cycles, name) for name in _MEASURES])
+    return _core.cycle_features(cycles.run, np.ascontiguousarray(table), int(neighbours))
+
+
+def session_from_signal(
+    values: ArrayLike,
+    *,
+    times: ArrayLike | None = None,
+    sampling_rate: float | None = None,
+    events: ArrayLike = (),
+    true_events: ArrayLike | None = None,
+    tolerance: float = 1.5,
+    options: CycleOptions | None = None,
+    name: str | None = None,
+    subject: str | None = None,
+    observed: ArrayLike | None = None,
+) -> Session:
+    """A session of breaths from the signal of a chest band.
+
+    Parameters
+    ----------
+    values, times, sampling_rate, options
+        As in :func:`find_cycles`; times may be dates.
+    events : array-like
+        When somebody pressed.
+    true_events : array-like, optional
+        When the breaths that are true events begin, if that is known: it makes labels.
+    tolerance : float
+        How far, in seconds, the start of a cycle may be from the true event that it is labelled by.
+    name, subject, observed
+        As in :class:`Session`.
+
+    Returns
+    -------
+    Session
+        One instance per cycle, at its start; features are those of :func:`cycle_features`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unjitter import signal
+    >>> breathing = -np.cos(2 * np.pi * np.arange(0.0, 60.0, 0.05) / 4.0)
+    >>> signal.session_from_signal(breathing, sampling_rate=20.0, events=[21.5], name="rest")
+    Session('rest', 13 instances x 30 features, 1 stamp)
+    """
+    channel, clock = _channel(values, times, sampling_rate)
+    truth = () if true_events is None else true_events
+    starts, features, labels, _ = _core.session_from_signal(
+        "signal" if name is None else name,
+        channel,
+        _seconds("true_events", truth, clock),
+        _settings(options),
+        float(tolerance),
+    )
+    return Session(
+        features,
+        starts if clock is None else clock.dates(starts),
+        events,
+        None if true_events is None else labels,
+        subject,
+        observed,
+        name,
+        feature_names=CYCLE_FEATURES,
+    )
+
+
+def windows(
+    channels: Mapping[str, ArrayLike] | ArrayLike,
+    *,
+    times: Mapping[str, ArrayLike] | ArrayLike | None = None,
+    sampling_rate: Mapping[str, float] | float | None = None,
+    length: float = 2.0,
+    step: float = 1.0,
+    anchor: str = "centre",
+    min_share: float = 0.67,
+    bands: Sequence[tuple[float, float]] = (),
+) -> Windows:
+    """Sliding windows over any sensor, each described by summary statistics.
+
+    Parameters
+    ----------
+    channels : mapping of name to array-like, data frame, or array-like of one or two dimensions
+        Samples of each channel; the columns of a table, or one channel. NaN is a missing sample.
+    times : array-like of shape (n_samples,), or mapping of name to array-like, optional
+        When the samples were taken, in seconds or as dates; of each channel, if that differs.
+    sampling_rate : float, or mapping of name to float, optional
+        Instead of times, samples per second; the first is at zero.
+    length, step : float
+        Length of a window, and from the start of one to that of the next, in seconds.
+    anchor : {"start", "centre", "end"}
+        Which moment of a window is its time.
+    min_share : float
+        Least number of samples of each channel, as a share of what its usual rate promises.
+    bands : sequence of (low, high)
+        Frequency bands, in Hz, whose share of the power is a feature.
+
+    Returns
+    -------
+    Windows
+        ``times, X, feature_names`` and how many windows were ``skipped`` for too few samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unjitter import signal
+    >>> found = signal.windows({"x": np.zeros(100)}, sampling_rate=10.0, length=4.0, step=2.0)
+    >>> found.times
+    array([2., 4., 6., 8.])
+    >>> found.feature_names[:2]
+    ('x_mean', 'x_sd')
+    """
+    table = _columns(channels)
+    made = [
+        _channel(values, _of(times, name), _of(sampling_rate, name))
+        for name, values in table.items()
+    ]
+    clocks = [clock for _, clock in made]
+    if any((clock is None) != (clocks[0] is None) for clock in clocks):
+        raise ValueError("times of some channels are dates and of some are numbers")
+    origin = min((clock for clock in clocks if clock is not None), key=_origin, default=None)
+    options = {
+        "length": float(length),
+        "step": float(step),
+        "anchor": anchor,
+        "min_share": float(min_share),
+        "bands": [(float(low), float(high)) for low, high in bands],
+    }
+    parts = [(seconds + _between(origin, clock), values) for (seconds, values), clock in made]
+    found, features, names, skipped = _core.windows(parts, list(table), json.dumps(options))
+    when = found if origin is None else origin.dates(found)
+    return Windows(when, features, tuple(names), skipped)
+
+
+def session_from_windows(
+    channels: Mapping[str, ArrayLike] | ArrayLike,
+    *,
+    events: ArrayLike = (),
+    name: str | None = None,
+    subject: str | None = None,
+    observed: ArrayLike | None = None,
+    **options: Any,
+) -> Session:
+    """A session of sliding windows.
+
+    Parameters
+    ----------
+    channels : mapping, data frame or array-like
+        As in :func:`windows`.
+    events : array-like
+        When somebody pressed.
+    name, subject, observed
+        As in :class:`Session`.
+    **options
+        All others of :func:`windows`.
+
+    Returns
+    -------
+    Session
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unjitter import signal
+    >>> samples = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> signal.session_from_windows(samples, sampling_rate=50.0, events=[7.2])
+    Session(19 instances x 39 features, 1 stamp)
+    """
+    found = windows(channels, **options)
+    return Session(
+        found.X,
+        found.times,
+        events,
+        subject=subject,
+        observed=observed,
+        name=name,
+        feature_names=found.feature_names,
+    )
+
+
+class Histogram(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Features as bin memberships, so that a linear classifier can bend: the paper's transform.
+
+    Each feature becomes a row of zeros with a one at the bin that holds it; bins are cut at
+    quantiles of the training data. Use it before a detector in a scikit-learn ``Pipeline``.
+
+    Parameters
+    ----------
+    bins : int
+        Most bins of a feature.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from unjitter import EventDetector, signal, simulate
+    >>> sessions = simulate.respiration(sessions=3)
+    >>> detector = make_pipeline(signal.Histogram(bins=4), EventDetector(restarts=0))
+    >>> detector.fit(sessions).predict_proba(sessions)[0].shape == (len(sessions[0]), 2)
+    True
+    """
+
+    def __init__(self, bins: int = 10) -> None:
+        self.bins = bins
+
+    def fit(self, X: Any, y: None = None) -> Histogram:
+        """Learn the bins from sessions, or from an array of features."""
+        training = _feature_arrays(X)
+        self._histogram = _core.fit_histogram(training, int(self.bins))
+        self.n_features_in_ = training[0].shape[1]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Sessions with bin memberships for features; or an array for an array."""
+        check_is_fitted(self, "_histogram")
+        if isinstance(X, Session):
+            return self._session(X)
+        if are_sessions(X):
+            return [self._session(session) for session in X]
+        return _core.transform_histogram(self._histogram, _feature_arrays(X)[0])
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
+        """Names of the bins, such as ``duration[2]``."""
+        check_is_fitted(self, "_histogram")
+        names = input_features
+        if names is None:
+            names = [f"x{column}" for column in range(self.n_features_in_)]
+        return np.array(_core.histogram_names(self._histogram, list(names)), dtype=object)
+
+    def _session(self, session: Session) -> Session:
+        members = _core.transform_histogram(self._histogram, session.X)
+        names = self.get_feature_names_out(session.feature_names)
+        return session.replace(X=members, feature_names=tuple(names))
+
+
+def _feature_arrays(X: Any) -> list[_Floats]:
+    if isinstance(X, Session):
+        return [X.X]
+    if are_sessions(X):
+        return [session.X for session in X]
+    return [np.ascontiguousarray(X, dtype=np.float64)]
+
+
+def _settings(options: CycleOptions | None) -> str:
+    return json.dumps((CycleOptions() if options is None else options).settings())
+
+
+def _channel(
+    values: ArrayLike, times: ArrayLike | None, sampling_rate: float | None
+) -> tuple[tuple[_Floats, _Floats], Clock | None]:
+    """Times in seconds and values; and the moment at zero, if times are dates."""
+    samples = np.ascontiguousarray(values, dtype=np.float64)
+    if samples.ndim != 1:
+        raise ValueError(f"values have {samples.ndim} dimensions, expected 1")
+    if (times is None) == (sampling_rate is None):
+        raise ValueError("give either the times of the samples or their sampling_rate")
+    if sampling_rate is not None:
+        if not sampling_rate > 0.0:
+            raise ValueError(f"sampling_rate is {sampling_rate}, expected a number above 0")
+        return (np.arange(len(samples)) / float(sampling_rate), samples), None
+    clock = None
+    if is_date(times):
+        dates, zone = to_dates(times)  # type: ignore[arg-type]
+        clock = Clock(dates[0], zone) if len(dates) else None
+    return (_seconds("times", times, clock), samples), clock
+
+
+def _seconds(what: str, times: Any, clock: Clock | None) -> _Floats:
+    if clock is not None and is_date(times):
+        return clock.seconds(to_dates(times)[0])
+    if clock is not None and len(times):
+        raise ValueError(f"times are dates but {what} are numbers")
+    seconds = np.ascontiguousarray(times, dtype=np.float64)
+    if seconds.ndim != 1:
+        raise ValueError(f"{what} have {seconds.ndim} dimensions, expected 1")
+    return seconds
+
+
+def _columns(channels: Any) -> dict[str, Any]:
+    """Channels by name."""
+    if isinstance(channels, Mapping):
+        return {str(name): values for name, values in channels.items()}
+    names = getattr(channels, "columns", None)
+    table = np.asarray(channels, dtype=np.float64)
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2:
+        raise ValueError(f"channels have {table.ndim} dimensions, expected 1 or 2")
+    if names is None:
+        names = [f"channel_{column}" for column in range(table.shape[1])]
+    return {str(name): column for name, column in zip(names, table.T)}
+
+
+def _of(values: Any, name: str) -> Any:
+    """What belongs to a channel: its own, or what all share."""
+    if not isinstance(values, Mapping):
+        return values
+    if name not in values:
+        raise ValueError(f"nothing is said of channel {name!r}")
+    return values[name]
+
+
+def _origin(clock: Clock) -> np.datetime64:
+    return clock.origin
+
+
+def _between(first: Clock | None, second: Clock | None) -> float:
+    """Seconds from one zero to another."""
+    if first is None or second is None:
+        return 0.0
+    return float(first.seconds(np.array([second.origin]))[0])

@@ -1,0 +1,435 @@
+"""Data with a known truth: people who smoke, and annotators who are sloppy on purpose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._base import sessions_of
+from ._models import Gaussian, Noise, noise_model
+from ._session import Session
+from .signal import CYCLE_FEATURES, CycleOptions, session_from_signal
+
+__all__ = [
+    "DEMO",
+    "Annotator",
+    "ChestBand",
+    "Presses",
+    "Sloppiness",
+    "annotate",
+    "chest_band",
+    "press",
+    "respiration",
+]
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """Somebody who presses a button at true events: late, early, not at all, or for nothing.
+
+    Times are in the unit of the data; :class:`Sloppiness` has numbers that fit any data.
+
+    Parameters
+    ----------
+    delay, spread : float, optional
+        Mean and standard deviation of Gaussian delays, 0 and 1 by default.
+    miss : float
+        Probability that a true event gets no press.
+    spurious : float
+        Probability of a press at each negative instance, with its delay.
+    spurious_per_hour : float
+        Instead of that, presses per hour anywhere in the recording.
+    seconds_per_unit : float
+        Length of the unit of time in seconds, for `spurious_per_hour`.
+    offset_spread : float
+        Standard deviation of an offset that all presses of a session share.
+    noise : noise model such as ``Laplace(0.3, 1.0)``, optional
+        Delays of another shape; it must have all its values.
+    errors : array-like, optional
+        Errors that people made, to draw delays from, each multiplied by `scale`.
+    scale : float
+        Factor of the `errors`.
+
+    Examples
+    --------
+    >>> from unjitter import ShiftedGamma, simulate
+    >>> late = simulate.Annotator(delay=0.8, spread=0.4, miss=0.1)
+    >>> reaction = simulate.Annotator(noise=ShiftedGamma(shift=0.2, shape=2.0, spread=0.5))
+    """
+
+    delay: float | None = None
+    spread: float | None = None
+    miss: float = 0.0
+    spurious: float = 0.0
+    spurious_per_hour: float = 0.0
+    seconds_per_unit: float = 1.0
+    offset_spread: float = 0.0
+    noise: str | Noise | None = None
+    errors: Any = None
+    scale: float = 1.0
+
+    def settings(self) -> dict[str, Any]:
+        """The annotator as the library reads it."""
+        if self.spurious and self.spurious_per_hour:
+            raise ValueError("presses for nothing are spurious or spurious_per_hour, not both")
+        per_hour = {"rate": self.spurious_per_hour, "seconds_per_unit": self.seconds_per_unit}
+        spurious = {"per_hour": per_hour} if self.spurious_per_hour else None
+        return {
+            "delays": self._delays(),
+            "miss": float(self.miss),
+            "spurious": spurious or {"per_instance": float(self.spurious)},
+            "offset_spread": float(self.offset_spread),
+        }
+
+    def _delays(self) -> dict[str, Any]:
+        gaussian = self.delay is not None or self.spread is not None
+        if sum((gaussian, self.noise is not None, self.errors is not None)) > 1:
+            raise ValueError("delays come from delay and spread, from noise or from errors")
+        if self.errors is not None:
+            return {"from": "table", "errors": _floats(self.errors), "scale": float(self.scale)}
+        noise = self.noise
+        if noise is None:
+            delay = 0.0 if self.delay is None else self.delay
+            noise = Gaussian(delay, 1.0 if self.spread is None else self.spread)
+        model = noise_model(noise)
+        return {"from": "model", "noise": model.settings(), "values": model.values()}
+
+
+@dataclass(frozen=True)
+class Sloppiness:
+    """How sloppy an annotator is, in numbers that mean the same for any data.
+
+    Parameters
+    ----------
+    delay : float
+        Mean delay, in units.
+    spread : float
+        Standard deviation of the delays, in units.
+    offset_spread : float
+        Standard deviation of an offset that all presses of a session share, in units.
+    pressed : float
+        Share of true events that are pressed.
+    extra : float
+        Presses for nothing, per true event.
+    tails : {"gaussian", "laplace", "student_t"}
+        Shape of the delays.
+    degrees_of_freedom : float
+        Of ``"student_t"``, above 2.
+    errors : array-like, optional
+        Errors that people made, to draw delays from instead; only their shape matters.
+    unit : float, optional
+        Length of a unit; by default the median spacing of the instances.
+
+    Examples
+    --------
+    >>> from unjitter import simulate
+    >>> sessions = simulate.respiration(sessions=2, annotator=None)
+    >>> sloppy = simulate.Sloppiness(delay=0.5, pressed=0.8)
+    >>> [len(session.events) > 0 for session in simulate.annotate(sessions, sloppy, seed=1)]
+    [True, True]
+    """
+
+    delay: float = 0.0
+    spread: float = 1.0
+    offset_spread: float = 0.0
+    pressed: float = 1.0
+    extra: float = 0.0
+    tails: str = "gaussian"
+    degrees_of_freedom: float = 5.0
+    errors: Any = None
+    unit: float | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The sloppiness as the library reads it."""
+        return {
+            "tails": self._tails(),
+            "delay": float(self.delay),
+            "spread": float(self.spread),
+            "offset_spread": float(self.offset_spread),
+            "pressed": float(self.pressed),
+            "extra": float(self.extra),
+        }
+
+    def _tails(self) -> Any:
+        if self.errors is not None:
+            return {"recorded": {"errors": _floats(self.errors)}}
+        if self.tails == "student_t":
+            return {"student_t": {"degrees_of_freedom": float(self.degrees_of_freedom)}}
+        if self.tails not in ("gaussian", "laplace"):
+            raise ValueError(
+                f"tails is {self.tails!r}, expected one of gaussian, laplace, student_t"
+            )
+        return self.tails
+
+
+DEMO = Sloppiness(delay=0.5, spread=1.0, pressed=0.9, extra=0.1)
+"""The annotator of ``unjitter demo``: late, scattered, forgetful and sometimes wrong."""
+
+
+class Presses(NamedTuple):
+    """Presses with what the simulator knows of them."""
+
+    stamps: NDArray[np.float64]
+    sources: NDArray[np.int64]
+    offset: float
+
+
+@dataclass(frozen=True, eq=False)
+class ChestBand:
+    """A simulated recording of a chest band, 20 Hz with losses.
+
+    Attributes
+    ----------
+    name, subject : str
+    times : ndarray
+        Seconds from the start.
+    values : ndarray
+        Counts of a converter.
+    puffs : ndarray
+        When each puff begins to be inhaled.
+    """
+
+    name: str
+    subject: str
+    times: NDArray[np.float64]
+    values: NDArray[np.float64]
+    puffs: NDArray[np.float64]
+
+    def session(self, options: CycleOptions | None = None) -> Session:
+        """The recording cut into breaths, puffs labelled, without stamps.
+
+        >>> from unjitter import simulate
+        >>> session = simulate.chest_band(sessions=1)[0].session()
+        >>> session.X.shape == (len(session), 30), len(session.events), session.subject
+        (True, 0, 'subject-1')
+        """
+        return session_from_signal(
+            self.values,
+            times=self.times,
+            true_events=self.puffs,
+            options=options,
+            name=self.name,
+            subject=self.subject,
+        )
+
+
+def chest_band(
+    kind: str = "mpuff",
+    *,
+    seed: int = 0,
+    subjects: int | None = None,
+    sessions: int | None = None,
+    puffs: int | None = None,
+    negatives: int | None = None,
+    overlap: float | None = None,
+    talking: float | None = None,
+    sighs: float | None = None,
+    movements: float | None = None,
+    losses: float | None = None,
+    noise: float | None = None,
+) -> list[ChestBand]:
+    """Made-up chest-band recordings of people who smoke one cigarette, with every puff known.
+
+    Parameters
+    ----------
+    kind : {"mpuff", "puffmarker"}
+        As large as the paper's mPuff (4 subjects, 13 sessions, 179 puffs) or puffMarker (6, 30 and
+        305).
+    seed : int
+        Of everything random.
+    subjects, sessions : int, optional
+        Another number of people, or of recordings; puffs and other breaths go with them.
+    puffs, negatives : int, optional
+        Puffs and other breaths in all recordings together.
+    overlap : float, optional
+        How much puffs and other breaths are alike, 0 to 1.
+    talking, sighs : float, optional
+        Share of the time spent talking, and of breaths that are sighs.
+    movements, losses : float, optional
+        Movements and losses of samples, per minute.
+    noise : float, optional
+        Standard deviation of the sensor's noise, as a share of an ordinary breath.
+
+    Returns
+    -------
+    list of ChestBand
+
+    Examples
+    --------
+    >>> from unjitter import simulate
+    >>> band = simulate.chest_band(sessions=1)[0]
+    >>> band.values.shape == band.times.shape, len(band.puffs)
+    (True, 13)
+    """
+    changes = {
+        "puffs": puffs,
+        "negatives": negatives,
+        "overlap": overlap,
+        "talking": talking,
+        "sighs": sighs,
+        "movements": movements,
+        "losses": losses,
+        "noise": noise,
+    }
+    options = _study(kind, subjects, sessions, changes)
+    return [ChestBand(**band) for band in _core.chest_bands(options, int(seed))]
+
+
+def respiration(
+    kind: str = "mpuff",
+    *,
+    seed: int = 0,
+    subjects: int | None = None,
+    sessions: int | None = None,
+    annotator: Annotator | Sloppiness | None = DEMO,
+    cycles: CycleOptions | None = None,
+    puffs: int | None = None,
+    negatives: int | None = None,
+    overlap: float | None = None,
+    talking: float | None = None,
+    sighs: float | None = None,
+    movements: float | None = None,
+    losses: float | None = None,
+    noise: float | None = None,
+) -> list[Session]:
+    """Chest-band recordings of people who smoke, cut into breaths, with stamps for their puffs.
+
+    Parameters
+    ----------
+    kind, seed, subjects, sessions, puffs, negatives, overlap, talking, sighs, movements, losses, \
+noise
+        As in :func:`chest_band`.
+    annotator : Annotator or Sloppiness, optional
+        Who presses a button at each puff; by default that of ``unjitter demo``, half a breath late
+        and scattered by one, who misses a tenth of the puffs and presses for nothing once in ten.
+        None is nobody.
+    cycles : CycleOptions, optional
+        How breaths are found.
+
+    Returns
+    -------
+    list of Session
+        With ``labels`` (1 for a puff), ``events`` (the stamps), subjects and feature names.
+
+    Examples
+    --------
+    >>> from unjitter import simulate
+    >>> sessions = simulate.respiration(seed=0, sessions=3)
+    >>> [session.name for session in sessions]
+    ['session-01', 'session-02', 'session-03']
+    >>> sessions[0].feature_names[:2]
+    ('inhalation_duration', 'exhalation_duration')
+    """
+    changes = {
+        "puffs": puffs,
+        "negatives": negatives,
+        "overlap": overlap,
+        "talking": talking,
+        "sighs": sighs,
+        "movements": movements,
+        "losses": losses,
+        "noise": noise,
+    }
+    found = _core.respiration(_study(kind, subjects, sessions, changes), _cycles(cycles), int(seed))
+    recordings = [Session(**arrays, feature_names=CYCLE_FEATURES) for arrays in found]
+    return recordings if annotator is None else annotate(recordings, annotator, seed=seed)
+
+
+def annotate(
+    sessions: Session | Sequence[Session], annotator: Annotator | Sloppiness, *, seed: int = 0
+) -> list[Session]:
+    """Sessions with new stamps: presses for the events that their labels tell.
+
+    Presses that fall where nobody was annotating are not recorded.
+
+    Parameters
+    ----------
+    sessions : list of Session
+        With a label for every instance.
+    annotator : Annotator or Sloppiness
+        How sloppy.
+    seed : int
+        Of all draws; each session has its own.
+
+    Returns
+    -------
+    list of Session
+
+    Examples
+    --------
+    >>> from unjitter import Session, simulate
+    >>> session = Session([[0.0]] * 3, times=[0, 10, 20], events=[], labels=[0, 1, 0])
+    >>> prompt = simulate.Annotator(delay=0.5, spread=1e-9)
+    >>> simulate.annotate(session, prompt)[0].events.round(3)
+    array([10.5])
+    """
+    known = sessions_of(sessions)
+    stamps = _core.annotate(_settings(annotator, known), known, int(seed))
+    return [
+        session.replace(events=session.dates(own) if session.clock is not None else own)
+        for session, own in zip(known, stamps)
+    ]
+
+
+def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: int = 0) -> Presses:
+    """Presses for the positive instances, and what each came from.
+
+    Parameters
+    ----------
+    times : array-like of shape (n_instances,)
+    labels : array-like of shape (n_instances,)
+        0 or 1.
+    annotator : Annotator
+    seed : int
+
+    Returns
+    -------
+    Presses
+        ``stamps`` in order, ``sources`` (the instance of each, -1 for one that came from nowhere)
+        and the session's ``offset``.
+
+    Examples
+    --------
+    >>> from unjitter import simulate
+    >>> simulate.press([0, 10, 20], [0, 1, 1], simulate.Annotator(spread=0.1)).sources
+    array([1, 2])
+    """
+    when = np.ascontiguousarray(times, dtype=np.float64)
+    truth = np.ascontiguousarray(labels, dtype=np.bool_)
+    if when.ndim != 1 or when.shape != truth.shape:
+        raise ValueError(f"times have shape {when.shape} and labels {truth.shape}, expected one")
+    settings = json.dumps(annotator.settings())
+    return Presses(*_core.press(settings, when, truth, int(seed)))
+
+
+def _study(
+    kind: str, subjects: int | None, sessions: int | None, changes: dict[str, float | None]
+) -> str:
+    options = json.loads(_core.study(kind, subjects, sessions))
+    options |= {name: value for name, value in changes.items() if value is not None}
+    return json.dumps(options)
+
+
+def _cycles(options: CycleOptions | None) -> str:
+    return json.dumps((CycleOptions() if options is None else options).settings())
+
+
+def _settings(annotator: Annotator | Sloppiness, sessions: list[Session]) -> str:
+    if isinstance(annotator, Sloppiness):
+        return _core.annotator(json.dumps(annotator.settings()), sessions, annotator.unit)
+    if isinstance(annotator, Annotator):
+        return json.dumps(annotator.settings())
+    raise ValueError(f"annotator is {annotator!r}, expected an Annotator or a Sloppiness")
+
+
+def _floats(values: ArrayLike) -> list[float]:
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"errors have {numbers.ndim} dimensions, expected 1")
+    return [float(number) for number in numbers]
