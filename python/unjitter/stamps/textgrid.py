@@ -56,8 +56,7 @@ class Grid(Source):
                 entry = entry.at(time, end if self.tier.intervals else time)
             entries.append(entry)
         entries.sort(key=lambda entry: entry.time)
-        check_inside(self.file.path, self.tier, entries)
-        return filled(self.file.path, self.tier, entries) if self.tier.intervals else entries
+        return arranged(self.file.path, self.tier, entries)
 
 
 def read(path: str, *, tier: str | int | None = None, encoding: str | None = None) -> Stamps:
@@ -105,6 +104,21 @@ def choose(path: str, tiers: Sequence[Tier], wanted: str | int | None) -> Tier:
     if len(candidates) != 1:
         raise ValueError(f"{path}: found the tiers {listed or 'none'}; expected {expected}")
     return candidates[0]
+
+
+def arranged(path: str, tier: Tier, entries: Sequence[Entry]) -> list[Entry]:
+    """The entries as Praat can read them, or an error that says why it could not."""
+    check_inside(path, tier, entries)
+    if tier.intervals:
+        return filled(path, tier, entries)
+    for before, after in pairwise(entries):
+        # Praat would drop the second without a word.
+        if before.time == after.time:
+            raise ValueError(
+                f"{path}: points {before.label!r} and {after.label!r} are both at {after.time} s; "
+                f"a tier has one point at a time"
+            )
+    return list(entries)
 
 
 def check_inside(path: str, tier: Tier, entries: Iterable[Entry]) -> None:
@@ -181,9 +195,7 @@ def compose(stamps: Stamps, *, tier: str = "stamps", end: float | None = None) -
     if intervals and not all(stamps.labels):
         raise ValueError("TextGrid: found an interval without a label, which would be blank")
     where = Tier(tier, intervals, begin, finish)
-    check_inside("TextGrid", where, entries)
-    if intervals:
-        entries = filled("TextGrid", where, entries)
+    entries = arranged("TextGrid", where, entries)
     span = f"xmin = {number_text(begin)} \n{{0}}xmax = {number_text(finish)} \n"
     body = (
         'File type = "ooTextFile"\nObject class = "TextGrid"\n\n'

@@ -1,0 +1,137 @@
+"""Files are read with care, and written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from unjitter.stamps import Stamps, files, read
+
+Make = Callable[[str, "str | bytes"], Path]
+
+
+def test_a_file_is_replaced_only_on_demand(make: Make) -> None:
+    path = make("labels.txt", "1\t1\told\n")
+    with pytest.raises(FileExistsError, match=r"labels.txt exists; pass overwrite=True"):
+        Stamps([2], ["new"]).write(path)
+    assert path.read_text() == "1\t1\told\n"
+    Stamps([2], ["new"]).write(path, overwrite=True)
+    assert path.read_text() == "2.000000\t2.000000\tnew\n"
+    assert os.listdir(path.parent) == ["labels.txt"]
+
+
+def test_a_failed_write_leaves_everything_as_it_was(make: Make) -> None:
+    path = make("labels.txt", "1\t1\told\n")
+    with pytest.raises(ValueError, match="no tabs"):
+        Stamps([1, 2], ["fine", "a\tb"]).write(path, overwrite=True)
+    assert path.read_text() == "1\t1\told\n"
+    assert os.listdir(path.parent) == ["labels.txt"]
+
+
+def test_chunks_that_fail_halfway_leave_nothing(tmp_path: Path) -> None:
+    def chunks():  # type: ignore[no-untyped-def]
+        yield b"half"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        files.write_whole(str(tmp_path / "out"), chunks(), overwrite=False)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+
+    def chunks():  # type: ignore[no-untyped-def]
+        yield b"ours"
+        path.write_text("theirs")
+
+    with pytest.raises(FileExistsError):
+        files.write_whole(str(path), chunks(), overwrite=False)
+    assert path.read_text() == "theirs"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_permissions_are_those_of_the_old_file_or_of_any_new_one(make: Make) -> None:
+    path = make("labels.txt", "")
+    path.chmod(0o640)
+    Stamps([1]).write(path, overwrite=True)
+    assert path.stat().st_mode & 0o777 == 0o640
+    plain = make("plain", "")
+    fresh = path.parent / "fresh.txt"
+    Stamps([1]).write(fresh)
+    assert fresh.stat().st_mode == plain.stat().st_mode
+
+
+def test_a_link_stays_a_link(make: Make) -> None:
+    path = make("labels.txt", "")
+    link = path.parent / "link.txt"
+    link.symlink_to(path)
+    Stamps([1], ["a"]).write(link, overwrite=True)
+    assert link.is_symlink()
+    assert read(path).labels == ["a"]
+
+
+def test_no_folder_to_write_into(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no folder .*nowhere"):
+        Stamps([1]).write(tmp_path / "nowhere" / "labels.txt")
+
+
+def test_packed_tables(make: Make) -> None:
+    path = make("events.csv.gz", gzip.compress(b"time,x\n1,a\n2,b\n"))
+    stamps = read(path)
+    assert stamps.times.tolist() == [1, 2]
+    out = path.parent / "out.csv.gz"
+    stamps.moved([1, 3]).write(out)
+    assert gzip.decompress(out.read_bytes()) == b"time,x\n1,a\n3,b\n"
+    stamps.write(path.parent / "flat.csv")
+    assert (path.parent / "flat.csv").read_bytes() == b"time,x\n1,a\n2,b\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"time\n1\n", gzip.compress(b"time\n1\n" * 99)[:-12], gzip.compress(b"a" * 99)[:30]],
+)
+def test_a_broken_packed_file(make: Make, content: bytes) -> None:
+    path = make("events.csv.gz", content)
+    with pytest.raises(ValueError, match=r"events.csv.gz"):
+        read(path)
+
+
+def test_a_packed_file_that_would_fill_the_memory(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "LARGEST_UNPACKED", 1000)
+    path = make("events.csv.gz", gzip.compress(b"time\n" + b"1\n" * 1000))
+    with pytest.raises(ValueError, match="expected at most 1000 bytes once unpacked"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a_events.tsv", "a.txt", "tags.csv", "a.TextGrid"])
+def test_text_that_is_none(make: Make, name: str) -> None:
+    with pytest.raises(ValueError, match=r"line 2: found '\\x00', expected text without NUL"):
+        read(make(name, b"time\n\x00"))
+    with pytest.raises(ValueError, match=r"line 2: found 'é\\n', expected text in utf-8"):
+        read(make(name, b"time\ncaf\xe9\n"))
+
+
+def test_another_encoding(make: Make) -> None:
+    path = make("a.csv", "time,label\n1,café\n".encode("latin-1"))
+    stamps = read(path, encoding="latin-1")
+    assert stamps.labels == ["café"]
+    stamps.moved([2]).write(path, overwrite=True)
+    assert path.read_bytes() == "time,label\n2,café\n".encode("latin-1")
+    with pytest.raises(ValueError, match="unknown encoding: nonsense"):
+        read(path, encoding="nonsense")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_kept(make: Make, encoding: str) -> None:
+    path = make("a.csv", "time,label\n1,é\n".encode(encoding))
+    stamps = read(path)
+    assert stamps.labels == ["é"]
+    stamps.moved([2]).write(path, overwrite=True)
+    assert path.read_bytes() == "time,label\n2,é\n".encode(encoding)
