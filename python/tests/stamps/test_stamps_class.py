@@ -23,6 +23,7 @@ def test_stamps_at_the_same_time_keep_their_order() -> None:
     labels = [str(i) for i in range(100)]
     assert Stamps(np.ones(100), labels).labels == labels
     assert Stamps(np.arange(100), labels).moved(np.ones(100)).labels == labels
+    assert Stamps([1, 2], ["a", "b"]).moved([2, 1]).moved([5, 5]).labels == ["a", "b"]
 
 
 def test_moved_keeps_labels_with_their_stamps() -> None:

@@ -87,13 +87,20 @@ def test_packed_tables(make: Make) -> None:
     out = path.parent / "out.csv.gz"
     stamps.moved([1, 3]).write(out)
     assert gzip.decompress(out.read_bytes()) == b"time,x\n1,a\n3,b\n"
+    assert out.read_bytes()[4:8] == bytes(4)  # no time of day
     stamps.write(path.parent / "flat.csv")
     assert (path.parent / "flat.csv").read_bytes() == b"time,x\n1,a\n2,b\n"
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"time\n1\n", gzip.compress(b"time\n1\n" * 99)[:-12], gzip.compress(b"a" * 99)[:30]],
+    [
+        b"",
+        b"time\n1\n",
+        gzip.compress(b"time\n1\n" * 99)[:-12],
+        gzip.compress(b"a" * 99)[:30],
+        gzip.compress(bytes(range(99)))[:20] + b"\xff" * 90,
+    ],
 )
 def test_a_broken_packed_file(make: Make, content: bytes) -> None:
     path = make("events.csv.gz", content)

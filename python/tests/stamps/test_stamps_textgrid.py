@@ -201,6 +201,10 @@ def test_short_form_and_line_ends_are_kept(make: Make) -> None:
     path = make("w.TextGrid", FORMS["windows"])
     read(path).moved([0.2, 1.2, 2]).write(path, overwrite=True)
     assert path.read_bytes() == FORMS["windows"].replace("0.10", "0.2").encode()  # type: ignore
+    inside = FORMS["windows"].replace("two", "on two\r\nlines")  # type: ignore
+    path = make("l.TextGrid", inside)
+    read(path, tier=1).moved([0.25, 1]).write(path, overwrite=True)
+    assert b"on two\r\nlines" in path.read_bytes()
     path = make("u.TextGrid", FORMS["utf-16"])
     read(path).moved([0.2, 1.2, 2]).write(path, overwrite=True)
     assert path.read_bytes().decode("utf-16") == LONG.replace("two", "zwölf").replace("0.10", "0.2")

@@ -42,7 +42,7 @@ class Grid(Source):
         if not kept.all() or (times != self.found.times).any():
             entries = self.rearranged(times, kept)
             newline = "\r\n" if "\r\n" in body else "\n"
-            tier = tier_text(entries, self.tier.intervals, self.tier.long).replace("\n", newline)
+            tier = tier_text(entries, self.tier.intervals, self.tier.long, newline)
             body = body[: self.tier.start] + tier + body[self.tier.end :]
         yield self.file.encode(body)
 
@@ -150,7 +150,7 @@ def filled(path: str, tier: Tier, entries: Sequence[Entry]) -> list[Entry]:
     return complete[:-1]
 
 
-def tier_text(entries: Sequence[Entry], intervals: bool, long: bool) -> str:
+def tier_text(entries: Sequence[Entry], intervals: bool, long: bool, newline: str) -> str:
     """The number of entries and the entries, without what stands around them."""
     kind = "intervals" if intervals else "points"
     names = ("xmin", "xmax", "text") if intervals else ("number", "mark")
@@ -160,9 +160,9 @@ def tier_text(entries: Sequence[Entry], intervals: bool, long: bool) -> str:
         values = (entry.time_text, *ends, entry.label_text)
         if long:
             fields = [f"            {name} = {v}" for name, v in zip(names, values, strict=True)]
-            text += f" \n        {kind} [{number}]:\n" + " \n".join(fields)
+            text += f" {newline}        {kind} [{number}]:{newline}" + f" {newline}".join(fields)
         else:
-            text += "".join(f"\n{value}" for value in values)
+            text += "".join(newline + value for value in values)
     return text
 
 
@@ -205,7 +205,7 @@ def compose(stamps: Stamps, *, tier: str = "stamps", end: float | None = None) -
         + f"        name = {quoted(tier)} \n        "
         + span.format("        ")
         + f"        {'intervals' if intervals else 'points'}: size = "
-        + tier_text(entries, intervals, long=True)
+        + tier_text(entries, intervals, long=True, newline="\n")
         + " \n"
     )
     yield Text("", "", "", "utf-8").encode(body)
