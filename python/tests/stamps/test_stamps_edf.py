@@ -107,6 +107,21 @@ def test_annotation_signals_grow_if_they_must(tmp_path: Path) -> None:
     assert len(by_pyedflib(tmp_path / "b.edf")) == 4
 
 
+def test_arrivals_of_a_record_are_in_order_of_time(tmp_path: Path) -> None:
+    stamps = read(recording(tmp_path / "a.edf"))
+    stamps.moved([5.4, 5.2, 5.3, 5.1]).write(tmp_path / "b.edf")
+    content = (tmp_path / "b.edf").read_bytes()
+    places = [content.index(b"+5.%d" % k) for k in (6, 7, 8, 9)]  # half a second later
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("label", ["", "a", "ab", "abc"])
+def test_annotations_alone_of_any_length(tmp_path: Path, label: str) -> None:
+    Stamps([1], [label]).write(tmp_path / "a.edf")
+    assert [a.text for a in edfio.read_edf(tmp_path / "a.edf").annotations] == [label]
+    assert (tmp_path / "a.edf").stat().st_size % 2 == 0
+
+
 def test_dropped(tmp_path: Path) -> None:
     path = recording(tmp_path / "a.edf")
     read(path).only("cough").without([False, True]).write(tmp_path / "b.edf")

@@ -99,7 +99,7 @@ def test_packed_tables(make: Make) -> None:
         b"time\n1\n",
         gzip.compress(b"time\n1\n" * 99)[:-12],
         gzip.compress(b"a" * 99)[:30],
-        gzip.compress(bytes(range(99)))[:20] + b"\xff" * 90,
+        gzip.compress(b"")[:10] + b"\xff" * 90,
     ],
 )
 def test_a_broken_packed_file(make: Make, content: bytes) -> None:

@@ -27,6 +27,7 @@ TABLES = {
     "quote inside": 'label,time\n5" nail,1\na"b,2\n',
     "unordered": "time\n5\n1\n3\n",
     "dates": "time\n2024-05-31T14:03:27.5\n2024-05-31 14:03:28\n",
+    "nanoseconds": "time\n2024-05-31T14:03:27.000000000\n2024-05-31T14:03:28.000000001\n",
     "zones": "time\n2024-05-31T14:03:27Z\n2024-05-31T16:03:28.25+02:00\n",
     "odd characters": "time,label\n1,a\x0bb\u2028c\x85\n2,b\n",
 }
@@ -58,6 +59,11 @@ def test_unmoved_is_the_same_byte_for_byte(make: Make, name: str) -> None:
         ("gaps", [9, 8], "time,label\n\n8,b\n,none\nn/a,none\n9,a\n\n"),
         ("unordered", [9, 8, 7], "time\n7\n9\n8\n"),  # at 1, 3, 5; it was in no order before
         ("dates", [0.25, 2], "time\n2024-05-31T14:03:27.75\n2024-05-31 14:03:29.5\n"),
+        (
+            "nanoseconds",
+            [0, 1.001],
+            "time\n2024-05-31T14:03:27.000000000\n2024-05-31T14:03:28.001000000\n",
+        ),
         ("zones", [60, 0], "time\n2024-05-31T16:03:27.00+02:00\n2024-05-31T14:04:27Z\n"),
     ],
 )

@@ -178,8 +178,14 @@ def test_a_note_that_hangs_the_wfdb_package(tmp_path: Path) -> None:
     assert decode("", (tmp_path / "r.out").read_bytes())[0].note == b"## who knows"
 
 
+def test_code_0_after_a_skip_does_not_end_the_file() -> None:
+    content = b"\x00\xec\x00\x00\x05\x00" + b"\x00\x00" + b"\x01\x04" + b"\x00\x00"
+    assert decode("", content) == [Annotation(5, 0), Annotation(6, 1)]
+
+
 def test_far_samples(tmp_path: Path) -> None:
     far = [Annotation(2**31 + 5, 1), Annotation(2**40, 1), Annotation(2**40 + 1023, 1)]
+    far += [Annotation(2**40 + 2047, 1)]
     assert decode("", encode(far)) == far
 
 

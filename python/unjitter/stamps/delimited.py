@@ -109,6 +109,6 @@ def end_of_quotes(path: str, body: str, start: int, line: int) -> int:
 
 def quoted(value: str, delimiter: str) -> str:
     """A value as a field, in quotes where it needs them."""
-    if value == value.strip() and not any(c in value for c in (delimiter, '"', "\r", "\n")):
+    if not any(character in value for character in (delimiter, '"', "\r", "\n")):
         return value
     return '"' + value.replace('"', '""') + '"'

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gzip
 import os
-import tempfile
+import secrets
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -98,18 +99,19 @@ def write_whole(path: str, chunks: Iterable[bytes], overwrite: bool) -> None:
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{path}: there is no folder {folder}")
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=".unjitter-", suffix=".part")
+    temporary = os.path.join(folder, f".unjitter-{secrets.token_hex(8)}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            for chunk in packed(chunks) if is_packed(path) else chunks:
-                file.write(chunk)
+        with open(temporary, "xb") as file:
+            file.writelines(packed(chunks) if is_packed(path) else chunks)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, usual_mode(target))
+        if os.path.exists(target):
+            os.chmod(temporary, os.stat(target).st_mode & 0o777)
         refuse_existing(path, overwrite)
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
 
 
@@ -122,13 +124,3 @@ def refuse_existing(path: str, overwrite: bool) -> None:
 def packed(chunks: Iterable[bytes]) -> Iterable[bytes]:
     """The chunks as one gzip member, without the time of day: same content, same bytes."""
     yield gzip.compress(b"".join(chunks), mtime=0)
-
-
-def usual_mode(path: str) -> int:
-    """The permissions of the file at `path`, or those that a new file gets."""
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
