@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import DELAY, FALSE, MISS, SPREAD, make_session
+from drawn import DELAY, FALSE, MISS, SPREAD, make_session
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
@@ -50,7 +50,7 @@ def test_it_learns_what_was_put_in():
     assert abs(detector.miss_rate_ - MISS) < 3 * (MISS * (1 - MISS) / positives) ** 0.5
     assert abs(detector.false_rate_ - FALSE) < 0.004
     assert detector.converged_
-    assert detector.score([make_session(100)]) > 0.75
+    assert detector.score([make_session(seed) for seed in range(100, 110)]) > 0.7
 
 
 def test_fitted_attributes(fitted, sessions):

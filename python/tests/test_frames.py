@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import make_session
+from drawn import make_session
 
 from unjitter import EventDetector, read_dataset, sessions_from_frames
 

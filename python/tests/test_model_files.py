@@ -170,6 +170,6 @@ def test_files_that_are_no_models(tmp_path):
 
 
 def _tiny():
-    from conftest import make_session
+    from drawn import make_session
 
     return ([make_session(0)],)

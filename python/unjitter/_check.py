@@ -15,6 +15,6 @@ def whole(name: str, value: Any) -> int:
 
 def probability(name: str, value: Any) -> float:
     """A number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value <= 1.0:
-        raise ValueError(f"{name} is {value!r}, expected a number from 0 to 1")
-    return float(value)
+    if isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= float(value) <= 1.0:
+        return float(value)
+    raise ValueError(f"{name} is {value!r}, expected a number from 0 to 1")

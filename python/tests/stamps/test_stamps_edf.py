@@ -171,7 +171,7 @@ def test_a_file_can_replace_itself_once(tmp_path: Path) -> None:
 
 
 def test_several_texts_and_signals_of_annotations(tmp_path: Path) -> None:
-    """A record's own onset may carry texts, lists may have several, and there may be two signals."""
+    """A record's onset may carry texts, lists may have several; there may be two signals."""
     path = tmp_path / "a.edf"
     first = [b"+0\x14\x14start\x14\0+0.5\x14a\x14b\x14\0", b"+5\x14\x14\0"]
     second = [b"+1.50\x152.0\x14c\x14\0", b""]

@@ -16,8 +16,8 @@ from .stamps import Stamps
 
 # Annotators that PhysioNet's databases use; any other is known by the header beside the file.
 ANNOTATORS = (
-    "al alh alm ann ao apn arf ari at atr blh blm bph bpm ecg edr gqrs man oea pu pu0 pu1 pwave q1c "
-    "q1t q2c q2t qrs qrsc sqrs st sta stb stc stf wabp wqrs xws"
+    "al alh alm ann ao apn arf ari at atr blh blm bph bpm ecg edr gqrs man oea pu pu0 pu1 pwave "
+    "q1c q1t q2c q2t qrs qrsc sqrs st sta stb stc stf wabp wqrs xws"
 )
 
 
