@@ -269,6 +269,21 @@ object of that kind, or Uniform
         self._check_fitted()
         return to_onnx(self, path)
 
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram and, once fitted, what was learned of the annotator."""
+        return str(super()._repr_html_inner()) + self._learned_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = dict(super()._repr_mimebundle_(**kwargs))
+        if "text/html" in bundle:
+            bundle["text/html"] += self._learned_html()
+        return bundle
+
+    def _learned_html(self) -> str:
+        from ._html import learned_html
+
+        return learned_html(self) if hasattr(self, "delay_") else ""
+
     @classmethod
     def _from_fitted(cls, fitted: _core.Fitted) -> EventDetector:
         from ._restore import parameters_of

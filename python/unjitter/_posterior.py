@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array
 
 from . import _core
+from ._html import posterior_html
 from ._models import Bernoulli, Counts, Gaussian, Noise, counts_model, noise_model
 
 
@@ -42,6 +43,9 @@ class Posterior:
             f"Posterior({instances} instances, {stamps} stamps, "
             f"log_evidence={self.log_evidence:.6g})"
         )
+
+    def _repr_html_(self) -> str:
+        return posterior_html(self)
 
     @property
     def log_evidence(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._clock import Clock, is_date, to_dates
+from ._html import session_html
 
 UNKNOWN = -1
 
@@ -108,6 +109,9 @@ class Session:
         if self.subject is not None:
             parts.append(f"subject {self.subject!r}")
         return f"Session({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return session_html(self)
 
     def replace(self, **changes: Any) -> Session:
         """The same session with other values of some of its parameters.

@@ -1,0 +1,146 @@
+"""What notebooks show of a session, a posterior and a fitted detector.
+
+Plain tables and one picture, without scripts or style sheets. Text and lines take the colour that
+the notebook writes in, so that light and dark ones look right; whatever a user named is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ._detector import EventDetector
+    from ._posterior import Posterior
+    from ._session import Session
+
+# Vertical strokes that a strip of 640 units can show; of more, as many are picked.
+STROKES = 640
+BLUE, ORANGE = "#0072B2", "#E69F00"
+
+
+def session_html(session: Session) -> str:
+    """A session: what it holds, and a strip of its instances and stamps."""
+    rows = [
+        ("instances", f"{len(session):,}"),
+        ("features", _features(session)),
+        ("duration", _duration(session)),
+        ("stamps", f"{len(session.events):,}"),
+    ]
+    if session.labels is not None:
+        known = int((session.labels >= 0).sum())
+        rows.append(("labels", f"{int((session.labels == 1).sum()):,} positive of {known:,}"))
+    if session.subject is not None:
+        rows.append(("subject", session.subject))
+    title = "Session" if session.name is None else f"Session {session.name}"
+    return _box(title, rows, _strip(session))
+
+
+def posterior_html(posterior: Posterior) -> str:
+    """A posterior: sizes, evidence, and how sure it is."""
+    instances, stamps = posterior._shape
+    rows = [
+        ("instances", f"{instances:,}"),
+        ("stamps", f"{stamps:,}"),
+        ("expected positive instances", f"{posterior.positive.sum():.1f}"),
+        ("log evidence", f"{posterior.log_evidence:.6g}"),
+        ("log weight of the best alignment", f"{posterior.best_log_weight:.6g}"),
+    ]
+    return _box("Posterior over alignments", rows)
+
+
+def learned_html(detector: EventDetector) -> str:
+    """What a fitted detector has learned of the annotator."""
+    early = detector.delay_ < 0.0
+    rows = [
+        ("stamps", f"{abs(detector.delay_):.3g} {'early' if early else 'late'}"),
+        ("give or take", f"{detector.spread_:.3g}"),
+        ("misses", f"{100.0 * detector.miss_rate_:.3g} % of the events"),
+        ("stamps for nothing at", f"{100.0 * detector.false_rate_:.3g} % of the other instances"),
+        ("log evidence", f"{detector.log_evidence_:.6g}"),
+    ]
+    if not detector.converged_:
+        rows.append(("learning", f"stopped early, after {detector.n_iter_} iterations"))
+    return _box("The annotator", rows)
+
+
+def _box(title: str, rows: Iterable[tuple[str, str]], picture: str = "") -> str:
+    cell = "padding:1px 12px 1px 0;text-align:left;background:none;border:none"
+    lines = "".join(
+        f'<tr style="background:none"><td style="{cell};opacity:0.7">{escape(name)}</td>'
+        f'<td style="{cell}">{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return (
+        f'<div style="margin:4px 0"><strong>{escape(title)}</strong>{picture}'
+        f'<table style="border:none;border-collapse:collapse;margin:2px 0">{lines}</table></div>'
+    )
+
+
+def _features(session: Session) -> str:
+    count = session.X.shape[1]
+    if session.feature_names is None:
+        return f"{count:,}"
+    named = list(session.feature_names[:6]) + (["…"] if count > 6 else [])
+    return f"{count:,}: {', '.join(named)}"
+
+
+def _duration(session: Session) -> str:
+    if len(session) == 0:
+        return "nothing"
+    length = float(session.times[-1] - session.times[0])
+    if session.clock is None:
+        return f"{length:.6g}"
+    first, last = np.datetime_as_string(session.dates(session.times[[0, -1]]), "s").tolist()
+    zone = "" if session.clock.time_zone is None else " (UTC)"
+    return f"{_clock_time(length)}, from {_words(first)} to {_words(last)}{zone}"
+
+
+def _words(date: str) -> str:
+    return date.replace("T", " ")
+
+
+def _clock_time(seconds: float) -> str:
+    """Like 1:02:03."""
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def _strip(session: Session) -> str:
+    """A timeline: instances as strokes, those labelled positive in blue, stamps as triangles."""
+    moments = np.concatenate([session.times, session.events])
+    if len(moments) == 0:
+        return ""
+    low, high = float(moments.min()), float(moments.max())
+    width = (high - low) or 1.0
+
+    def places(times: NDArray[np.float64]) -> NDArray[Any]:
+        return np.round(6.0 + 628.0 * (_thinned(times) - low) / width, 1)
+
+    strokes = [_strokes(places(session.times), 8, 20, 'stroke="currentColor" opacity="0.45"')]
+    if session.labels is not None:
+        true = session.times[session.labels == 1]
+        strokes.append(_strokes(places(true), 2, 20, f'stroke="{BLUE}" stroke-width="2"'))
+    tips = "".join(f"M{x:g} 23l4 8h-8z" for x in places(session.events).tolist())
+    stamps = f'<path d="{tips}" fill="{ORANGE}"/>' if tips else ""
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 34" role="img" '
+        'aria-label="instances and stamps over time" '
+        'style="display:block;width:100%;max-width:640px;color:inherit">'
+        f"{''.join(strokes)}{stamps}</svg>"
+    )
+
+
+def _strokes(places: Sequence[float] | NDArray[Any], top: int, bottom: int, look: str) -> str:
+    path = "".join(f"M{x:g} {top}V{bottom}" for x in np.asarray(places).tolist())
+    return f'<path d="{path}" fill="none" {look}/>' if path else ""
+
+
+def _thinned(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    if len(times) <= STROKES:
+        return times
+    return np.asarray(times[np.linspace(0, len(times) - 1, STROKES).astype(int)])
