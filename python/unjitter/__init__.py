@@ -1,6 +1,6 @@
 """Learn precise event detectors from sloppy timestamps."""
 
-from . import metrics, signal, simulate
+from . import metrics, plot, signal, simulate, stamps
 from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
 from ._detector import EventDetector
@@ -44,6 +44,7 @@ __all__ = [
     "UnjitterWarning",
     "__version__",
     "metrics",
+    "plot",
     "posterior",
     "read_dataset",
     "sessions_from_frames",
