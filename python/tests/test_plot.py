@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from unjitter import EventDetector, Session, plot
+from unjitter import EventDetector, Gaussian, Session, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -201,6 +201,26 @@ def test_seconds_since_1970_keep_their_places(detector, ax):
     assert len(set(labels)) == len(labels) and max(map(len, labels)) < 8
 
 
+@pytest.mark.filterwarnings("ignore::unjitter.UnjitterWarning")  # the spread is large indeed
+def test_overlapping_intervals_lie_apart(ax):
+    # Presses in pairs, scattered so widely that they could belong to each other's instances.
+    times = np.arange(60.0)
+    event = np.isin(np.arange(60) % 20, [8, 11])
+    X = np.random.default_rng(4).normal(size=(60, 1)) + event[:, None]
+    session = Session(X, times, times[event] + 0.5)
+    wide = EventDetector(noise=Gaussian(delay=0.0, spread=4.0), restarts=0).fit([session])
+    plot.alignment(wide, session, ax=ax)
+    lines = group(ax, "intervals").get_segments()
+    tops = [arc[-1][1] for arc in group(ax, "arcs").get_segments()]
+    assert tops == pytest.approx([line[0][1] for line in lines])
+    overlapping = 0
+    for first, second in zip(lines[:-1], lines[1:], strict=True):
+        if second[0][0] <= first[1][0]:
+            overlapping += 1
+            assert first[0][1] != second[0][1]
+    assert overlapping > 0
+
+
 def test_sessions_without_stamps_or_labels(detector, ax):
     session = recording(11, labelled=False).replace(events=[])
     plot.alignment(detector, session, ax=ax)
@@ -287,7 +307,8 @@ def test_learners_need_a_row_each():
 
 
 def test_precision_recall_marks_the_threshold_in_use(detector, ax):
-    metrics = pytest.importorskip("unjitter.metrics")
+    from unjitter import metrics
+
     sessions = [recording(seed, 300) for seed in (20, 21)]
     assert plot.precision_recall({"mine $x": detector}, sessions, ax=ax) is ax
     (line,) = [line for line in ax.lines if line.get_label() == "mine $x"]
@@ -298,8 +319,17 @@ def test_precision_recall_marks_the_threshold_in_use(detector, ax):
     ax.figure.canvas.draw()
 
 
+def test_precision_recall_ends_as_it_began(ax):
+    # The most probable instance is negative: precision at recall 0 is 0, not 1.
+    session = Session(np.zeros((3, 1)), np.arange(3.0), [], labels=[0, 1, 0])
+    proba = np.array([[0.1, 0.9], [0.2, 0.8], [0.7, 0.3]])
+    plot.precision_recall(SimpleNamespace(predict_proba=lambda _: proba), session, ax=ax)
+    recall, precision = ax.lines[-1].get_data()
+    assert recall.tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert precision.tolist() == pytest.approx([1 / 3, 1 / 2, 0.0, 0.0])
+
+
 def test_several_detectors_are_told_apart(detector, ax):
-    pytest.importorskip("unjitter.metrics")
     plot.precision_recall([detector, detector], recording(20, 300), ax=ax)
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["EventDetector 1", "EventDetector 2"]
@@ -308,7 +338,8 @@ def test_several_detectors_are_told_apart(detector, ax):
 
 
 def test_calibration_counts_labelled_instances_alone(detector, ax):
-    metrics = pytest.importorskip("unjitter.metrics")
+    from unjitter import metrics
+
     session = recording(20, 300)
     labels = session.labels.astype(float)
     labels[::2] = np.nan

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LIKELY = 0.5
 # Heights: true labels above the bars, what belongs to stamps below them.
 TRUTH, STAMPS = 1.09, -0.52
-# Intervals take turns, so that those of neighbours can be told apart.
+# Intervals that overlap lie one below the other.
 INTERVALS = np.array([-0.085, -0.12, -0.155])
 
 _Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def _draw_stamps(ax: Axes, stamps: dict[str, Any], view: View) -> None:
     stamp, instance, low, high = (
         view.places(stamps[name][aligned]) for name in ("stamp", "instance_time", "low", "high")
     )
-    heights = INTERVALS[np.arange(len(stamp)) % len(INTERVALS)]
+    heights = INTERVALS[_lanes(low, high)]
     intervals = [[(a, y), (b, y)] for a, b, y in zip(low, high, heights, strict=True)]
     label = "95 % interval" if np.any(low < high) else None
     _draw_lines(ax, intervals, "intervals", lw=3.0, alpha=0.5, capstyle="butt", label=label)
@@ -131,6 +131,17 @@ def _draw_stamps(ax: Axes, stamps: dict[str, Any], view: View) -> None:
     _mark(ax, stamp, STAMPS, "^", ORANGE, "stamp, and where it belongs", "stamps")
     wrong = view.places(stamps["stamp"][near & spurious])
     _mark(ax, wrong, STAMPS, "x", VERMILION, "probably spurious", "spurious")
+
+
+def _lanes(low: _Floats, high: _Floats) -> list[int]:
+    """A lane for each interval, the first that is free where it begins."""
+    ends, lanes = [-np.inf] * len(INTERVALS), []
+    for begin, end in zip(low, high, strict=True):
+        free = [lane for lane, reached in enumerate(ends) if reached < begin]
+        lane = free[0] if free else int(np.argmin(ends))
+        ends[lane] = end
+        lanes.append(lane)
+    return lanes
 
 
 def _draw_lines(ax: Axes, lines: list[Any], gid: str, **look: Any) -> None:

@@ -51,6 +51,8 @@ def _draw_curve(
     from .. import metrics
 
     precision, recall, thresholds = metrics.precision_recall_curve(labels, probabilities)
+    # The closing point has precision 1 whatever was detected; the curve goes on as it ends.
+    precision = np.append(precision[:-1], precision[-2])
     used = int(np.searchsorted(thresholds, threshold))
     # Between two thresholds recall falls at the precision of the first.
     ax.step(
@@ -61,7 +63,7 @@ def _draw_curve(
         ls=style.dashes,
         lw=1.8,
         marker=style.marker,
-        markevery=[used],
+        markevery=[used] if used < len(thresholds) else [],
         ms=8,
         label=name,
         clip_on=False,
