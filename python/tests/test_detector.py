@@ -281,11 +281,11 @@ def test_an_unfitted_detector_says_so(sessions):
 
 
 def test_wrong_features_are_refused(fitted):
-    with pytest.raises(ValueError, match="expected 3"):
+    with pytest.raises(ValueError, match="2 features, but EventDetector is expecting 3"):
         fitted.predict(np.zeros((4, 2)))
-    with pytest.raises(ValueError, match="1 dimensions"):
+    with pytest.raises(ValueError, match="Expected 2D array"):
         fitted.predict(np.zeros(3))
-    with pytest.raises(ValueError, match="nan|NaN"):
+    with pytest.raises(ValueError, match="NaN"):
         fitted.predict(np.full((2, 3), np.nan))
 
 
@@ -308,7 +308,7 @@ def test_bad_sessions_are_value_errors_with_the_librarys_words(sessions):
         ([sessions[0].replace(X=broken)], "session-0.*inf"),
         ([sessions[0].replace(events=[])], "none of the 1 sessions has a stamp"),
         ([sessions[0], sessions[0]], "session-0"),
-        ([], "times is missing|no sessions"),
+        ([], "no sessions were given"),
         ([sessions[0].replace(times=sessions[0].times[::-1])], "session-0"),
         ([sessions[0], sessions[1].replace(X=np.zeros((300, 2)))], "session-1"),
     ]

@@ -20,6 +20,7 @@ from ._models import (
 from ._posterior import Posterior, posterior
 from ._priors import Priors
 from ._session import Session
+from ._transform import OnFeatures
 from ._warnings import NotConvergedWarning, UnjitterWarning
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Logistic",
     "Mlp",
     "NotConvergedWarning",
+    "OnFeatures",
     "Poisson",
     "Posterior",
     "Priors",
@@ -50,4 +52,5 @@ __all__ = [
     "sessions_from_frames",
     "signal",
     "simulate",
+    "stamps",
 ]

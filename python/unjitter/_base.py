@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
 from ._check import whole
@@ -26,6 +26,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
     """
 
     threshold: float
+    n_features_in_: int
     _fitted: Any
     _learned: ClassVar[Any]
 
@@ -106,6 +107,8 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         return answer(self._rows(X))
 
     def _rows(self, X: Any) -> NDArray[np.float64]:
+        """Features as scikit-learn checks them, but no rows are no mistake, and an array without
+        names needs no warning: sessions have names, their arrays do not."""
         names = getattr(X, "columns", None)
         expected = getattr(self, "feature_names_in_", None)
         if names is not None and expected is not None and list(map(str, names)) != list(expected):
@@ -113,7 +116,15 @@ class Detector(BaseEstimator):  # type: ignore[misc]
                 f"X has the columns {', '.join(map(str, names))}; the detector was fitted with "
                 f"{', '.join(expected)}"
             )
-        return _features(X)
+        rows: NDArray[np.float64] = check_array(
+            X, dtype=np.float64, order="C", ensure_min_samples=0
+        )
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return rows
 
     def _check_fitted(self) -> None:
         check_is_fitted(self, "_fitted")
@@ -122,7 +133,6 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         # Sessions, not rows, are the samples; labels belong to them.
         tags.target_tags.required = False
-        tags.no_validation = True
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -144,7 +154,8 @@ def are_sessions(X: Any) -> bool:
         return True
     if isinstance(X, np.ndarray):
         return X.dtype == object and X.size > 0 and isinstance(X.flat[0], Session)
-    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Session)
+    # An empty list is a mistake in the number of sessions rather than in the shape of an array.
+    return isinstance(X, Sequence) and (len(X) == 0 or isinstance(X[0], Session))
 
 
 def sessions_of(X: Any) -> list[Session]:
@@ -169,16 +180,6 @@ def same_names(sessions: list[Session]) -> None:
                 f"session {title} has the features {', '.join(names)}; the first has "
                 f"{', '.join(first)}"
             )
-
-
-def _features(X: Any) -> NDArray[np.float64]:
-    features = np.ascontiguousarray(X, dtype=np.float64)
-    if features.ndim != 2:
-        raise ValueError(
-            f"X has {features.ndim} dimensions, expected 2 (instances x features), a Session or a "
-            "list of sessions"
-        )
-    return features
 
 
 def seed_of(random_state: Any) -> int:

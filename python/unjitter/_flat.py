@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_array
 
 from ._session import Session
 
@@ -15,6 +16,8 @@ def sessions_from_arrays(
     X: ArrayLike, times: ArrayLike | None, events: Any, groups: ArrayLike | None
 ) -> list[Session]:
     """Cuts flat arrays into sessions, in the order in which groups first appear."""
+    columns = getattr(X, "columns", None)
+    rows = check_array(X, dtype=np.float64, order="C")
     if times is None or events is None:
         missing = "times" if times is None else "events"
         raise ValueError(
@@ -24,8 +27,8 @@ def sessions_from_arrays(
     if groups is None:
         if isinstance(events, Mapping):
             raise ValueError("events are by group but groups is missing")
-        return [Session(X, times, events)]
-    rows, when, group = np.asarray(X), np.asarray(times), np.asarray(groups)
+        return [Session(rows, times, events, feature_names=columns)]
+    when, group = np.asarray(times), np.asarray(groups)
     for what, values in (("times", when), ("groups", group)):
         if len(values) != len(rows):
             raise ValueError(f"{what} has length {len(values)}, expected {len(rows)}")
@@ -38,7 +41,6 @@ def sessions_from_arrays(
     unknown = [name for name in events if name not in set(names.tolist())]
     if unknown:
         raise ValueError(f"events of group {unknown[0]!r}, which no row belongs to")
-    columns = getattr(X, "columns", None)
     return [
         Session(
             rows[group == name],
