@@ -1,9 +1,10 @@
 # The two commands of the README are `make demo` and `make test`.
-.PHONY: demo test bench format lint docs rust-test bench-test reference page-test \
-	experiments experiments-quick
+.PHONY: demo test test-torch test-pythons bench format lint docs rust-test bench-test reference \
+	page-test experiments experiments-quick wheel python-test
 
 PYTHON ?= python3
 VENV := .venv
+TORCH := .venv-torch
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
 # What results were made with; changes that are not committed count, so that no stale work is used.
@@ -12,14 +13,17 @@ COMMIT = $(shell git describe --always --dirty=-changed-$$(git diff HEAD | cksum
 demo:
 	cargo run --release --quiet -p unjitter-cli -- demo --force
 
-test: lint docs rust-test bench-test reference page-test experiments-quick
+test: lint docs rust-test bench-test reference page-test experiments-quick python-test
 
-format:
+format: $(VENV)/.ready
 	cargo fmt --all
+	$(VENV)/bin/ruff format --quiet python
 
-lint:
+lint: $(VENV)/.ready
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	$(VENV)/bin/ruff format --quiet --check python
+	$(VENV)/bin/ruff check --quiet python
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -38,10 +42,53 @@ reference: $(VENV)/.ready
 	$(VENV)/bin/python reference/scipy_minima.py --check
 	$(VENV)/bin/python reference/metrics.py --check
 
-$(VENV)/.ready: reference/requirements.txt
+$(VENV)/.ready: python/requirements-test.txt reference/requirements.txt
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r reference/requirements.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+# The Python package, built as people get it and installed; its stubs against what is compiled.
+wheel: $(VENV)/.ready
+	rm -rf target/wheels
+	$(VENV)/bin/maturin build --quiet --manifest-path python/Cargo.toml --out target/wheels
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+		target/wheels/*.whl
+
+python-test: wheel
+	cargo build --quiet -p unjitter-cli
+	$(VENV)/bin/mypy --config-file python/pyproject.toml --package unjitter
+	$(VENV)/bin/python -m mypy.stubtest unjitter._core
+	cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
+		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch .
+	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-modules --pyargs unjitter \
+		--ignore-glob '*/unjitter/torch.py'
+	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-glob '*.md' \
+		$(CURDIR)/README.md
+
+# The PyTorch loss, in an environment of its own: torch brings gigabytes that no other test needs.
+test-torch: wheel $(TORCH)/.ready
+	$(TORCH)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+		target/wheels/*.whl
+	cd python/tests/torch && $(CURDIR)/$(TORCH)/bin/pytest --quiet .
+	cd python/tests/torch && $(CURDIR)/$(TORCH)/bin/pytest --quiet --doctest-modules \
+		--pyargs unjitter.torch
+
+$(TORCH)/.ready: python/requirements-torch.txt python/requirements-test.txt
+	$(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
+	touch $@
+
+# One wheel serves all versions of Python: the same file on every one that is installed here.
+test-pythons: wheel
+	for version in 3.10 3.11 3.12 3.13; do \
+		command -v python$$version > /dev/null && python$$version --version || continue; \
+		python$$version -m venv target/python$$version && \
+		target/python$$version/bin/pip install --quiet --disable-pip-version-check \
+			target/wheels/*.whl pandas polars pyarrow matplotlib onnx onnxruntime pytest && \
+		(cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
+			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch --ignore stamps \
+			--ignore test_tutorials.py --ignore test_metrics.py .) || exit 1; \
+	done
 
 # The paper's experiments, under an hour on two cores; interrupted work goes on where it was.
 experiments:

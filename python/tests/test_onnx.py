@@ -6,12 +6,11 @@ import json
 import sys
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 
 from unjitter import EventDetector, Kernel, Mlp, Session
-
-onnx = pytest.importorskip("onnx")
-onnxruntime = pytest.importorskip("onnxruntime")
 
 # A model need not be good to be written.
 pytestmark = pytest.mark.filterwarnings("ignore::unjitter.NotConvergedWarning")

@@ -7,15 +7,15 @@ import sys
 from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 
+import matplotlib
 import numpy as np
 import pytest
 
 from unjitter import EventDetector, Gaussian, Session, plot
 
-matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
-from matplotlib import dates as mdates  # noqa: E402
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import dates as mdates
+from matplotlib import pyplot as plt
 
 START = np.datetime64("2024-05-31T14:03:27.5", "ns")
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pytest
-
-nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
 
 TUTORIALS = sorted((Path(__file__).parent.parent / "tutorials").glob("*.ipynb"))
 
@@ -61,8 +59,6 @@ def figures(notebook):
 
 
 def test_from_csv_to_detector_runs(tmp_path):
-    for name in ("matplotlib", "pandas", "onnx", "onnxruntime"):
-        pytest.importorskip(name)
     (path,) = [path for path in TUTORIALS if path.stem == "from_csv_to_detector"]
     notebook = read(path)
     resources = {"metadata": {"path": tmp_path}}
