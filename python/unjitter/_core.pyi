@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from ._session import Session
 
-__all__: list[str]
 __version__: str
 
 _Floats = NDArray[np.float64]
