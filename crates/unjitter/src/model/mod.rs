@@ -3,6 +3,8 @@
 pub mod classifier;
 pub mod counts;
 mod detector;
+mod evidence;
+mod gradient;
 pub mod noise;
 mod parts;
 mod posterior;
@@ -10,6 +12,8 @@ mod spec;
 
 pub use detector::Detector;
 pub(crate) use detector::log_odds;
+pub use evidence::Evidence;
+pub use gradient::Gradient;
 pub use parts::{BoundCounts, BoundNoise, Parts};
 pub use posterior::{Posterior, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};

@@ -43,7 +43,8 @@ impl Parts {
     }
 }
 
-fn tables(counts: &dyn CountModel, params: &[f64], stamps: usize) -> CountTables {
+/// Count tables for sessions of at most `stamps` stamps.
+pub(super) fn tables(counts: &dyn CountModel, params: &[f64], stamps: usize) -> CountTables {
     // One entry beyond silence at least, so that every table has a first-count weight.
     let most = counts.max_count().unwrap_or(usize::MAX).min(stamps.max(1));
     let table = |label: usize| {
@@ -56,9 +57,9 @@ fn tables(counts: &dyn CountModel, params: &[f64], stamps: usize) -> CountTables
 }
 
 /// A noise model with its parameters.
-struct Density<'a> {
-    noise: &'a dyn NoiseModel,
-    params: &'a [f64],
+pub(super) struct Density<'a> {
+    pub(super) noise: &'a dyn NoiseModel,
+    pub(super) params: &'a [f64],
 }
 
 impl DelayDensity for Density<'_> {

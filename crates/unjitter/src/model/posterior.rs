@@ -7,6 +7,9 @@ use crate::inference::{
 use crate::session::check_order;
 use crate::{Error, Result};
 
+/// What errors call the session.
+const NAME: &str = "posterior";
+
 /// The posterior over the alignments of one session.
 #[derive(Debug)]
 pub struct Posterior<'a> {
@@ -40,15 +43,11 @@ pub fn posterior<'a>(
     counts: &BoundCounts,
     noise: &'a BoundNoise,
 ) -> Result<Posterior<'a>> {
-    check_order("time", times)?;
-    check_order("stamp", stamps)?;
-    check_log_odds(log_odds, times.len())?;
-    check_capacity("posterior", stamps.len(), times.len(), counts.max_count())?;
+    check(NAME, times, stamps, log_odds, counts.max_count())?;
     let tables = counts.tables(stamps.len());
     let lattice = Lattice { times, stamps, log_odds, counts: &tables, density: noise };
-    let marginals = lattice
-        .marginals()
-        .map_err(|impossible| infeasible("posterior", times, stamps, impossible))?;
+    let marginals =
+        lattice.marginals().map_err(|impossible| infeasible(NAME, times, stamps, impossible))?;
     Ok(Posterior { times, stamps, log_odds, tables, noise, marginals })
 }
 
@@ -94,10 +93,24 @@ impl Posterior<'_> {
     }
 }
 
-fn check_log_odds(log_odds: &[f64], instances: usize) -> Result<()> {
+/// Fails if bare inference cannot take these inputs.
+pub(super) fn check(
+    session: &str,
+    times: &[f64],
+    stamps: &[f64],
+    log_odds: &[f64],
+    max_count: Option<usize>,
+) -> Result<()> {
+    check_order("time", times)?;
+    check_order("stamp", stamps)?;
+    check_log_odds(session, log_odds, times.len())?;
+    check_capacity(session, stamps.len(), times.len(), max_count)
+}
+
+fn check_log_odds(session: &str, log_odds: &[f64], instances: usize) -> Result<()> {
     let what = "log-odds";
     if log_odds.len() != instances {
-        let session = "posterior".to_owned();
+        let session = session.to_owned();
         let found = log_odds.len();
         return Err(Error::LengthMismatch { session, what, found, expected: instances });
     }
