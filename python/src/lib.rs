@@ -8,6 +8,7 @@ mod convert;
 mod dataset;
 mod fit;
 mod fitted;
+mod loss;
 mod metrics;
 mod posterior;
 mod session;
@@ -30,6 +31,8 @@ mod _core {
     use super::fit::fit;
     #[pymodule_export]
     use super::fitted::Fitted;
+    #[pymodule_export]
+    use super::loss::Evidence;
     #[pymodule_export]
     use super::metrics::{
         average_precision, best_f1, bonferroni, bootstrap_interval, brier_score, confusion,

@@ -1,0 +1,174 @@
+//! The log evidence of a batch of sequences and its derivatives, for the loss of a network.
+
+use std::sync::atomic::Ordering;
+
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use unjitter::model::Gradient;
+use unjitter::{Counts, Error, Noise, Priors};
+
+use crate::convert::{from_json, to_python};
+use crate::posterior::Values;
+use crate::watch::{Watch, watched};
+
+/// Instances per thread, at least: fewer are done sooner than a thread is started.
+const INSTANCES_PER_THREAD: usize = 4096;
+
+/// How the evidence depends on log-odds and on what is learned of the annotator.
+#[pyclass(frozen, module = "unjitter._core")]
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    settings: (String, String, f64),
+    evidence: unjitter::model::Evidence,
+}
+
+/// One value per sequence, derivatives in all log-odds, and in the parameters by sequence.
+type Derivatives<'py> =
+    (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
+#[pymethods]
+impl Evidence {
+    #[new]
+    fn new(counts: String, noise: String, time_unit: f64) -> PyResult<Self> {
+        let (count_model, noise_model): (Counts, Noise) =
+            (from_json("counts", &counts)?, from_json("noise", &noise)?);
+        let evidence = unjitter::model::Evidence::new(&count_model, &noise_model, time_unit)
+            .map_err(to_python)?;
+        Ok(Self { settings: (counts, noise, time_unit), evidence })
+    }
+
+    /// For copies and pickles.
+    fn __getnewargs__(&self) -> (String, String, f64) {
+        self.settings.clone()
+    }
+
+    /// Full name of each parameter block, and how many unconstrained numbers it has.
+    fn blocks(&self) -> Vec<(String, usize)> {
+        let blocks = self.evidence.layout().blocks().iter();
+        blocks.map(|block| (block.name.clone(), block.range.len())).collect()
+    }
+
+    /// Unconstrained parameters to begin with: natural values where given, else a first guess.
+    fn start<'py>(&self, py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let values: Vec<(&str, &[f64])> =
+            values.iter().map(|(name, values)| (name.as_str(), &values[..])).collect();
+        Ok(self.evidence.start(&values).map_err(to_python)?.into_pyarray(py))
+    }
+
+    /// Natural values of every block.
+    fn natural(&self, params: PyReadonlyArray1<'_, f64>) -> PyResult<Values> {
+        let params = params.as_array().to_vec();
+        let natural = self.evidence.natural(&params).map_err(to_python)?;
+        Ok(natural.into_iter().map(|(name, values)| (name.to_owned(), values)).collect())
+    }
+
+    /// Mean and standard deviation of the delay.
+    fn delay_and_spread(&self, params: PyReadonlyArray1<'_, f64>) -> PyResult<(f64, f64)> {
+        self.evidence.delay_and_spread(&params.as_array().to_vec()).map_err(to_python)
+    }
+
+    /// The log prior (JSON) of the parameters that are free, and its gradient.
+    fn log_prior<'py>(
+        &self,
+        py: Python<'py>,
+        priors: &str,
+        params: PyReadonlyArray1<'_, f64>,
+        is_free: Vec<bool>,
+    ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+        let priors: Priors = from_json("priors", priors)?;
+        let params = params.as_array().to_vec();
+        let prior = self.evidence.log_prior(&priors, &params, &is_free);
+        let (value, gradient) = prior.map_err(to_python)?;
+        Ok((value, gradient.into_pyarray(py)))
+    }
+
+    /// Log evidence of each sequence of a batch, with its derivatives. Sequences lie one after the
+    /// other in `times`, `log_odds` (as many as `instances` says) and `events` (as `stamps` says).
+    /// The result does not depend on the number of threads.
+    #[expect(clippy::too_many_arguments, reason = "three arrays, how to cut them, and parameters")]
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        params: PyReadonlyArray1<'_, f64>,
+        times: PyReadonlyArray1<'_, f64>,
+        events: PyReadonlyArray1<'_, f64>,
+        log_odds: PyReadonlyArray1<'_, f64>,
+        instances: Vec<usize>,
+        stamps: Vec<usize>,
+        threads: usize,
+    ) -> PyResult<Derivatives<'py>> {
+        let [params, times, events, log_odds] =
+            [&params, &times, &events, &log_odds].map(|values| values.as_array().to_vec());
+        let times = cut("times", &times, &instances)?;
+        let events = cut("events", &events, &stamps)?;
+        let log_odds = cut("log_odds", &log_odds, &instances)?;
+        if times.len() != events.len() {
+            let message = format!("events of {} sequences for {}", events.len(), times.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let most = instances.iter().sum::<usize>() / INSTANCES_PER_THREAD;
+        let threads = threads.min(most).min(times.len()).max(1);
+        let solve = |watch: &Watch<()>, k: usize| {
+            // Asked to stop: nobody will look at the results.
+            if watch.stop().load(Ordering::Relaxed) {
+                return None;
+            }
+            let name = format!("{k} of the batch");
+            let found = self.evidence.gradient(&name, &params, times[k], events[k], log_odds[k]);
+            Some(found.map_err(|error| of_sequence(k, error)))
+        };
+        let solved = watched(
+            py,
+            |_, ()| Ok(()),
+            |watch| in_parallel(threads, times.len(), |k| solve(watch, k)),
+        )??;
+        let solved: Vec<Gradient> = solved.into_iter().flatten().collect::<PyResult<_>>()?;
+
+        let width = params.len();
+        let values: Vec<f64> = solved.iter().map(|found| found.log_evidence).collect();
+        let d_params = solved.iter().flat_map(|found| found.d_params.iter().copied()).collect();
+        let d_params =
+            Array2::from_shape_vec((solved.len(), width), d_params).expect("one row per sequence");
+        let d_log_odds: Vec<f64> = solved.into_iter().flat_map(|found| found.d_log_odds).collect();
+        Ok((values.into_pyarray(py), d_log_odds.into_pyarray(py), d_params.into_pyarray(py)))
+    }
+}
+
+/// The pieces of a flat array, by their lengths.
+fn cut<'a>(what: &str, mut flat: &'a [f64], lengths: &[usize]) -> PyResult<Vec<&'a [f64]>> {
+    let total: usize = lengths.iter().sum();
+    if total != flat.len() {
+        let message = format!("{what} has {} values, expected {total}", flat.len());
+        return Err(PyValueError::new_err(message));
+    }
+    let piece = |&length: &usize| flat.split_off(..length).expect("they add up");
+    Ok(lengths.iter().map(piece).collect())
+}
+
+/// All results, in order.
+fn in_parallel<T: Send>(
+    threads: usize,
+    tasks: usize,
+    run: impl Fn(usize) -> T + Sync,
+) -> PyResult<Vec<T>> {
+    if threads == 1 {
+        return Ok((0..tasks).map(run).collect());
+    }
+    // A pool of its own each time: one that is kept would be dead in a forked process.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(pool.install(|| (0..tasks).into_par_iter().map(&run).collect()))
+}
+
+/// The library's message, with the place in the batch where it does not name a session.
+fn of_sequence(index: usize, error: Error) -> PyErr {
+    match error {
+        Error::BadInput { .. } => {
+            PyValueError::new_err(format!("session {index} of the batch: {error}"))
+        }
+        other => to_python(other),
+    }
+}

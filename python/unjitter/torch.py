@@ -1,0 +1,559 @@
+"""A loss for PyTorch: train any network on sloppy timestamps.
+
+The network gives each instance a logit, and the loss is minus the log probability of the stamps,
+summed exactly over every way to align them to instances. How late, how sloppy and how reliable the
+annotator is are parameters of the loss and learned with the network. The value and all derivatives
+come out of one pass of the compiled core, on the CPU.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from ._models import Categorical, Counts, GaussianMixture, Noise, counts_model, noise_model
+from ._priors import Priors
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError as error:
+    raise ImportError("unjitter.torch needs PyTorch: pip install torch") from error
+
+__all__ = ["ImpreciseLabelLoss"]
+
+_Floats = NDArray[np.float64]
+_REDUCTIONS = ("none", "sum", "mean")
+
+
+class ImpreciseLabelLoss(nn.Module):
+    """Minus the log probability of sloppy stamps, given a network's logits.
+
+    Parameters
+    ----------
+    counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
+        How many stamps an instance gives. Values that an object has are where learning *starts*:
+        ``Bernoulli(false_rate=0.01, hit_rate=0.9)``. The others start at a false rate of 0.01 and a
+        hit rate of 0.9.
+    noise : {"gaussian", "gaussian_mixture", "laplace", "student_t", "shifted_gamma"} or an \
+object of that kind, or Uniform
+        Where stamps land around their instance, likewise: ``Gaussian(delay=0.0, spread=2.0)``. The
+        others start at a delay of about 0 and a spread of about 1 unit of time. A start that is too
+        wide is safer than one that is too narrow.
+    reduction : {"mean", "sum", "none"}
+        Of the values of the sequences of a batch: their mean (over sequences, however long they
+        are), their sum, or all of them.
+    priors : Priors, optional
+        What :meth:`penalty` is made of.
+    time_unit : float
+        The unit in which delays and spreads are learned and in which priors measure them, in the
+        unit of `times`. Give it the usual spacing of your instances: an optimiser's steps are then
+        of the right size. It changes neither the loss nor the unit of what is reported.
+    device, dtype : optional
+        Of the parameters.
+
+    Attributes
+    ----------
+    unconstrained : torch.nn.ParameterDict
+        What is learned of the annotator, by name and on an unconstrained scale: ``false_rate`` and
+        ``hit_rate`` are logits, ``spread`` is a logarithm. They are parameters like any other: hand
+        ``loss.parameters()`` to the optimiser, perhaps with a larger learning rate than the
+        network's.
+    false_rate, hit_rate : float
+        P(at least one stamp | negative instance), P(at least one stamp | positive instance).
+    delay, spread : float
+        Mean and standard deviation of stamp - instance time.
+    counts, noise : models as in the arguments
+        With what has been learned, for :func:`unjitter.posterior`.
+
+    Notes
+    -----
+    **Holding values.** In the loss a value that is given is learned on from there. To hold it, say
+    ``loss.hold("spread")``, which is ``loss.unconstrained["spread"].requires_grad_(False)``. A
+    value at an end of its range, such as a false rate of 0, has nowhere to go and is held.
+
+    **The penalty.** Stamps alone cannot tell a detector from its mirror image: calling every
+    positive instance negative and swapping the two rates changes nothing. On few data, rates and
+    spreads can also run off to their limits. Add :meth:`penalty`, minus the log prior; it stands
+    beside the *sum* over all training sequences, once:
+
+    ==================================  =======================================================
+    objective                           for ``n`` training sequences
+    ==================================  =======================================================
+    ``reduction="sum"``, all at once    ``loss(...) + loss.penalty()``
+    ``reduction="mean"``, any batches   ``loss(...) + loss.penalty() / n``
+    ``reduction="sum"``, batches of b   ``loss(...) + loss.penalty() * (b / n)``
+    ==================================  =======================================================
+
+    The network's own weights have no prior here; that is the optimiser's ``weight_decay``.
+
+    **What the network may see.** A network that looks at neighbouring instances can be late itself,
+    and no stamp tells its delay from the annotator's. Show it each instance by itself, or hold the
+    delay, or trust the prior on it.
+
+    **Known labels.** An infinite logit, of either sign, is a label that is known; it has no
+    gradient.
+
+    Half-precision logits give a loss in float32; other values, and all gradients, have the type and
+    the device of the logits. There are no second derivatives.
+
+    Examples
+    --------
+    A press at 2.4, from somebody who is late by about a second:
+
+    >>> import torch
+    >>> from unjitter import Gaussian, posterior
+    >>> from unjitter.torch import ImpreciseLabelLoss
+    >>> loss = ImpreciseLabelLoss(noise=Gaussian(delay=1.0, spread=0.5))
+    >>> logits = torch.tensor([-1.0, 0.0, -1.0, -1.0], requires_grad=True)
+    >>> value = loss(logits, times=[0.0, 1.0, 2.0, 3.0], events=[2.4])
+    >>> (value + loss.penalty()).backward()
+    >>> print(logits.grad)  # the press speaks for the instance at 1
+    tensor([ 0.2252, -0.2923,  0.0384,  0.2307])
+    >>> loss.unconstrained["delay"].grad is not None
+    True
+
+    Where a press belongs, once the network and the loss are trained:
+
+    >>> found = posterior([0.0, 1.0, 2.0, 3.0], [2.4], logits.detach(), loss.counts, loss.noise)
+    >>> found.best_alignment
+    array([1])
+    """
+
+    def __init__(
+        self,
+        counts: str | Counts = "bernoulli",
+        noise: str | Noise = "gaussian",
+        *,
+        reduction: str = "mean",
+        priors: Priors | None = None,
+        time_unit: float = 1.0,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        if reduction not in _REDUCTIONS:
+            raise ValueError(
+                f"reduction is {reduction!r}, expected one of {', '.join(_REDUCTIONS)}"
+            )
+        self.reduction = reduction
+        self.time_unit = float(time_unit)
+        self._counts, self._noise = counts_model(counts), noise_model(noise)
+        counts_json, noise_json = (
+            json.dumps(self._counts.settings()),
+            json.dumps(self._noise.settings()),
+        )
+        self._core = _core.Evidence(counts_json, noise_json, self.time_unit)
+        self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
+        self.unconstrained = nn.ParameterDict()
+        for name, numbers in self._start().items():
+            start = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
+            can_move = bool(torch.isfinite(start).all())
+            self.unconstrained[name] = nn.Parameter(start, requires_grad=can_move)
+        self._log_prior(self._vector().detach())
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def forward(
+        self,
+        logits: Tensor | Sequence[Tensor],
+        times: Any,
+        events: Any,
+        lengths: ArrayLike | Tensor | None = None,
+        event_lengths: ArrayLike | Tensor | None = None,
+    ) -> Tensor:
+        """Minus the log probability of the stamps.
+
+        Times and stamps are tensors, arrays or lists of numbers, on any device. They are data and
+        take no gradient.
+
+        Parameters
+        ----------
+        logits : Tensor of shape (T,) or (B, T), or list of B tensors of shape (T_b,)
+            Log-odds that each instance is positive: one sequence, a padded batch, or a list.
+        times : of shape (T,) or (B, T), or a list of B
+            Time of each instance; within a sequence they do not decrease. For a padded batch, shape
+            (T,) means that all sequences have the same times.
+        events : of shape (M,), a list of B of shape (M_b,), or of shape (B, M)
+            The stamps of the sequence, or of each; none is fine. They are sorted if they are not in
+            order.
+        lengths : of shape (B,), optional
+            How many instances of each row of a padded batch are real. What follows is ignored and
+            has a gradient of zero.
+        event_lengths : of shape (B,), optional
+            How many stamps of each row of padded `events` are real.
+
+        Returns
+        -------
+        Tensor
+            Of shape (B,) for a batch with reduction "none", otherwise a scalar.
+
+        Raises
+        ------
+        ValueError
+            If a sequence, which is named by its place in the batch, has logits that are NaN, times
+            that decrease, more stamps than its instances can give, or stamps that no alignment
+            explains.
+        """
+        batch = _Batch.of(logits, times, events, lengths, event_lengths)
+        params = self._vector()
+        values, d_log_odds, d_params = self._core.gradient(
+            params.detach().numpy(),
+            batch.times,
+            batch.events,
+            batch.log_odds.detach().numpy(),
+            batch.instances,
+            batch.stamps,
+            torch.get_num_threads(),
+        )
+        log_evidence = _differentiable(
+            batch.log_odds, params, values, d_log_odds, d_params, batch.instances
+        )
+        losses = (-log_evidence).to(batch.device, batch.dtype)
+        if self.reduction == "mean":
+            return losses.mean()
+        if self.reduction == "sum" or batch.is_single:
+            return losses.sum()
+        return losses
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def penalty(self) -> Tensor:
+        """Minus the log prior of the rates and of the delay, for the table in the notes above.
+
+        Only parameters that are learned count. The prior is a density of natural values, so that
+        its peak is the most probable rate or spread.
+
+        Returns
+        -------
+        Tensor
+            A scalar, where the parameters are.
+
+        Examples
+        --------
+        >>> from unjitter.torch import ImpreciseLabelLoss
+        >>> loss = ImpreciseLabelLoss()
+        >>> loss.penalty().backward()
+        >>> bool(loss.unconstrained["hit_rate"].grad < 0)  # it would rather be higher
+        True
+        """
+        params = self._vector()
+        value, gradient = self._log_prior(params.detach())
+        log_prior = _differentiable(
+            params[:0], params, np.array([value]), gradient[:0], gradient[None, :], [0]
+        )
+        like = next(self.parameters())
+        return (-log_prior[0]).to(like.device, like.dtype)
+
+    def hold(self, *names: str) -> ImpreciseLabelLoss:
+        """Keep parameters as they are; returns the loss itself.
+
+        >>> from unjitter.torch import ImpreciseLabelLoss
+        >>> loss = ImpreciseLabelLoss().hold("delay", "spread")
+        >>> [name for name, _ in loss.named_parameters() if _.requires_grad]
+        ['unconstrained.false_rate', 'unconstrained.hit_rate']
+        """
+        known = list(self.unconstrained)
+        for name in names:
+            if name not in known:
+                raise ValueError(f"no parameter {name!r}, expected one of {', '.join(known)}")
+        for name in names:
+            self.unconstrained[name].requires_grad_(False)
+        return self
+
+    def natural(self) -> dict[str, float | tuple[float, ...]]:
+        """What has been learned, by name and in the units that people use.
+
+        >>> from unjitter import Gaussian
+        >>> from unjitter.torch import ImpreciseLabelLoss
+        >>> loss = ImpreciseLabelLoss(noise=Gaussian(delay=0.5), dtype=torch.float64)
+        >>> {name: round(value, 9) for name, value in loss.natural().items()}
+        {'false_rate': 0.01, 'hit_rate': 0.9, 'delay': 0.5, 'spread': 1.0}
+        """
+        return {
+            name: values[0] if len(values) == 1 else tuple(values)
+            for name, values in self._natural().items()
+        }
+
+    @property
+    def false_rate(self) -> float:
+        return self._natural()["false_rate"][0]
+
+    @property
+    def hit_rate(self) -> float:
+        return self._natural()["hit_rate"][0]
+
+    @property
+    def delay(self) -> float:
+        return self._core.delay_and_spread(self._vector().detach().numpy())[0]
+
+    @property
+    def spread(self) -> float:
+        return self._core.delay_and_spread(self._vector().detach().numpy())[1]
+
+    @property
+    def counts(self) -> Counts:
+        values = self._natural()
+        if isinstance(self._counts, Categorical):
+            rows = ("false", "hit")
+            return Categorical([_row(values[f"{y}_rate"][0], values[f"{y}_split"]) for y in rows])
+        return replace(
+            self._counts, false_rate=values["false_rate"][0], hit_rate=values["hit_rate"][0]
+        )
+
+    @property
+    def noise(self) -> Noise:
+        values: dict[str, Any] = {
+            name: value for name, value in self._natural().items() if name in self._part("noise")
+        }
+        if not isinstance(self._noise, GaussianMixture):
+            values = {name: value[0] for name, value in values.items()}
+        start: Any = self._noise
+        learned: Noise = replace(start, **values)
+        return learned
+
+    def extra_repr(self) -> str:
+        values = ", ".join(
+            f"{name}={', '.join(f'{number:.4g}' for number in numbers)}"
+            for name, numbers in self._natural().items()
+        )
+        return f"{self._counts.kind}, {self._noise.kind}, {values}, reduction={self.reduction!r}"
+
+    def _part(self, part: str) -> list[str]:
+        """Names of the parameters of a part, without its name."""
+        blocks = (name.split(".", 1) for name, _ in self._core.blocks())
+        return [name for own, name in blocks if own == part]
+
+    def _start(self) -> dict[str, _Floats]:
+        """Where every parameter starts."""
+        given = [
+            (f"{part}.{name}", values)
+            for part, model in (("counts", self._counts), ("noise", self._noise))
+            for name, values in model.values().items()
+        ]
+        start, at = {}, 0
+        numbers = self._core.start(given)
+        for name, length in self._core.blocks():
+            start[name.split(".", 1)[1]] = numbers[at : at + length]
+            at += length
+        return start
+
+    def _vector(self) -> Tensor:
+        """All parameters, as the core takes them."""
+        return torch.cat([p.to("cpu", torch.float64) for p in self.unconstrained.values()])
+
+    def _natural(self) -> dict[str, list[float]]:
+        natural = self._core.natural(self._vector().detach().numpy())
+        return {name.split(".", 1)[1]: list(values) for name, values in natural}
+
+    def _log_prior(self, params: Tensor) -> tuple[float, _Floats]:
+        free = [flag for p in self.unconstrained.values() for flag in [p.requires_grad] * len(p)]
+        return self._core.log_prior(self._priors, params.numpy(), free)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Sequences one after the other, as the core takes them."""
+
+    log_odds: Tensor
+    times: _Floats
+    events: _Floats
+    instances: list[int]
+    stamps: list[int]
+    is_single: bool
+    device: torch.device
+    dtype: torch.dtype
+
+    @classmethod
+    def of(
+        cls,
+        logits: Tensor | Sequence[Tensor],
+        times: Any,
+        events: Any,
+        lengths: ArrayLike | Tensor | None,
+        event_lengths: ArrayLike | Tensor | None,
+    ) -> _Batch:
+        is_single = isinstance(logits, Tensor) and logits.ndim == 1
+        if isinstance(logits, Tensor) and is_single:
+            if lengths is not None or event_lengths is not None:
+                raise ValueError("lengths and event_lengths are for a padded batch")
+            logits, times, events = [logits], [times], [events]
+        if isinstance(logits, Tensor):
+            rows = _padded_rows(logits, lengths)
+            log_odds = _padded_logits(logits, rows)
+            times = _padded_times(times, logits.shape, rows)
+            first = logits
+        else:
+            if lengths is not None:
+                raise ValueError("lengths is for a padded batch; a list tells them by itself")
+            first, log_odds, rows = _listed_logits(logits)
+        if not rows:
+            raise ValueError("the batch has no sequences")
+        all_times = _listed("times", times, len(rows))
+        all_events = [np.sort(own) for own in _stamps(events, event_lengths, len(rows))]
+        for k, (own, length) in enumerate(zip(all_times, rows)):
+            if len(own) != length:
+                raise ValueError(f"sequence {k} has {len(own)} times for {length} logits")
+        return cls(
+            log_odds=log_odds,
+            times=np.concatenate(all_times),
+            events=np.concatenate(all_events),
+            instances=rows,
+            stamps=[len(own) for own in all_events],
+            is_single=is_single,
+            device=first.device,
+            dtype=first.dtype if first.dtype == torch.float64 else torch.float32,
+        )
+
+
+def _padded_rows(logits: Tensor, lengths: ArrayLike | Tensor | None) -> list[int]:
+    """How many logits of each row are real."""
+    if logits.ndim != 2:
+        hint = "; squeeze the last dimension" if logits.shape[-1:] == (1,) else ""
+        raise ValueError(
+            f"logits have shape {tuple(logits.shape)}, expected (instances,) or "
+            f"(batch, instances){hint}"
+        )
+    return _lengths("lengths", lengths, *logits.shape)
+
+
+def _padded_logits(logits: Tensor, rows: list[int]) -> Tensor:
+    _check_floating(logits)
+    real = np.flatnonzero(np.arange(logits.shape[1]) < np.array(rows)[:, None])
+    flat = logits.to("cpu", torch.float64).reshape(-1)
+    return flat.index_select(0, torch.from_numpy(real))
+
+
+def _listed_logits(logits: Sequence[Tensor]) -> tuple[Tensor, Tensor, list[int]]:
+    """The first, all after each other, and their lengths."""
+    for k, own in enumerate(logits):
+        if not isinstance(own, Tensor) or own.ndim != 1:
+            raise ValueError(f"logits of sequence {k} are not a tensor of one dimension")
+        _check_floating(own)
+    if len(logits) == 0:
+        raise ValueError("the batch has no sequences")
+    flat = torch.cat([own.to("cpu", torch.float64) for own in logits])
+    return logits[0], flat, [len(own) for own in logits]
+
+
+def _check_floating(logits: Tensor) -> None:
+    if not logits.is_floating_point():
+        raise ValueError(f"logits are {logits.dtype}, expected a floating-point type")
+
+
+def _padded_times(times: Any, shape: Sequence[int], rows: list[int]) -> list[_Floats]:
+    """The real times of each row."""
+    if isinstance(times, (list, tuple)) and len(times) > 0 and np.ndim(times[0]) > 0:
+        return _listed("times", times, shape[0])
+    table = _numbers("times", times)
+    if table.shape not in (tuple(shape), tuple(shape[1:])):
+        raise ValueError(
+            f"times have shape {table.shape}, expected that of the logits, {tuple(shape)}, or "
+            f"{tuple(shape[1:])} for times that all sequences share"
+        )
+    return [row[:length] for row, length in zip(np.broadcast_to(table, shape), rows)]
+
+
+def _stamps(events: Any, event_lengths: ArrayLike | Tensor | None, sequences: int) -> list[_Floats]:
+    """The stamps of each sequence."""
+    if event_lengths is None:
+        if getattr(events, "ndim", None) == 2:
+            raise ValueError(
+                "padded events need event_lengths, which say how many stamps of a row are real"
+            )
+        return _listed("events", events, sequences)
+    table = _numbers("events", events)
+    if table.ndim != 2 or len(table) != sequences:
+        raise ValueError(f"events have shape {table.shape}, expected ({sequences}, stamps)")
+    lengths = _lengths("event_lengths", event_lengths, *table.shape)
+    return [row[:length] for row, length in zip(table, lengths)]
+
+
+def _listed(what: str, values: Iterable[Any], sequences: int) -> list[_Floats]:
+    listed = [_numbers(what, own) for own in values]
+    if len(listed) != sequences:
+        raise ValueError(f"{what} of {len(listed)} sequences for {sequences} of logits")
+    for k, own in enumerate(listed):
+        if own.ndim != 1:
+            raise ValueError(
+                f"{what} of sequence {k} have shape {own.shape}, expected one dimension: a batch "
+                f"takes a list of {what} for each sequence"
+            )
+    return listed
+
+
+def _lengths(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int) -> list[int]:
+    if lengths is None:
+        return [most] * rows
+    values = np.asarray(lengths.cpu() if isinstance(lengths, Tensor) else lengths)
+    if values.shape != (rows,) or values.dtype.kind not in "iu":
+        raise ValueError(f"{what} must be {rows} whole numbers, one per sequence")
+    if np.any(values < 0) or np.any(values > most):
+        raise ValueError(f"{what} are {values.tolist()}, expected numbers from 0 to {most}")
+    return [int(value) for value in values]
+
+
+def _numbers(what: str, values: Any) -> _Floats:
+    """An array of doubles."""
+    if isinstance(values, Tensor):
+        if values.requires_grad:
+            raise ValueError(f"{what} require a gradient, but they are data: detach them")
+        values = values.cpu()
+    return np.asarray(values, dtype=np.float64)
+
+
+def _row(rate: float, split: list[float]) -> list[float]:
+    """P(count) from P(some stamp) and how counts of at least one share it."""
+    return [1.0 - rate, *(rate * share for share in split)]
+
+
+def _differentiable(
+    log_odds: Tensor,
+    params: Tensor,
+    values: _Floats,
+    d_log_odds: _Floats,
+    d_params: _Floats,
+    lengths: list[int],
+) -> Tensor:
+    """Values, one per sequence, that know their derivatives."""
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    known = (torch.from_numpy(array) for array in (values, d_log_odds, d_params, owners))
+    value: Tensor = _Known.apply(log_odds, params, *known)  # type: ignore[no-untyped-call]
+    return value
+
+
+class _Known(torch.autograd.Function):
+    """Values (B,) of log-odds (N,) and parameters (P,), whose derivatives are already known."""
+
+    @staticmethod
+    def forward(ctx: Any, *given: Tensor) -> Tensor:
+        log_odds, params, values, *derivatives = given
+        ctx.save_for_backward(log_odds, params, *derivatives)
+        return values.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *d_values: Tensor) -> Any:
+        d_given = _PulledBack.apply(*d_values, *ctx.saved_tensors)  # type: ignore[no-untyped-call]
+        return *d_given, None, None, None, None
+
+
+class _PulledBack(torch.autograd.Function):
+    """The derivatives, scaled by those of the values. A function of log-odds and parameters too, so
+    that whoever differentiates again is told, instead of getting zero."""
+
+    @staticmethod
+    def forward(ctx: Any, *given: Tensor) -> tuple[Tensor, Tensor]:
+        d_values, _, _, d_log_odds, d_params, owners = given
+        by_instance = d_values.index_select(0, owners)
+        return by_instance * d_log_odds, (d_values[:, None] * d_params).sum(0)
+
+    @staticmethod
+    def backward(ctx: Any, *_: Tensor) -> Any:
+        raise NotImplementedError(
+            "ImpreciseLabelLoss has no second derivatives: do not differentiate its gradient "
+            "(create_graph=True, torch.autograd.functional.hessian)"
+        )
