@@ -1,0 +1,231 @@
+"""What is learned of the annotator: names, values, priors."""
+
+import copy
+import io
+import math
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from unjitter import (
+    Bernoulli,
+    Categorical,
+    EventDetector,
+    Gaussian,
+    GaussianMixture,
+    Priors,
+    Session,
+    ShiftedGamma,
+    StudentT,
+    Uniform,
+)
+from unjitter.torch import ImpreciseLabelLoss
+
+TIMES = [0.0, 1.0, 2.0, 3.0]
+LOGITS = torch.tensor([-1.0, 0.5, 0.0, -2.0], dtype=torch.float64)
+
+
+def test_names_follow_the_models():
+    def names(*models):
+        return [name for name, _ in ImpreciseLabelLoss(*models).named_parameters()]
+
+    rates = ["unconstrained.false_rate", "unconstrained.hit_rate"]
+    assert names() == [*rates, "unconstrained.delay", "unconstrained.spread"]
+    assert names("poisson", Uniform(0.0, 1.0)) == rates
+    assert names("categorical", "student_t")[2:] == [
+        "unconstrained.false_split",
+        "unconstrained.hit_split",
+        "unconstrained.delay",
+        "unconstrained.scale",
+        "unconstrained.degrees_of_freedom",
+    ]
+
+
+def test_natural_values_are_those_given():
+    mixture = GaussianMixture(weights=[0.25, 0.75], delays=[0.0, 2.0], spreads=[0.5, 1.0])
+    table = [[0.9, 0.07, 0.03], [0.2, 0.6, 0.2]]
+    loss = ImpreciseLabelLoss(Categorical(table), mixture, dtype=torch.float64, time_unit=0.1)
+    # Through logits and logarithms and back: rounding.
+    assert np.array(loss.counts.table) == pytest.approx(np.array(table), abs=1e-14)
+    assert loss.noise.weights == pytest.approx((0.25, 0.75), abs=1e-14)
+    assert loss.noise.delays == pytest.approx((0.0, 2.0), abs=1e-14)
+    assert loss.noise.spreads == pytest.approx((0.5, 1.0), abs=1e-14)
+    assert loss.natural()["hit_split"] == pytest.approx((0.75, 0.25), abs=1e-14)
+    assert loss.delay == pytest.approx(1.5, abs=1e-13)
+    # Variance within and between: 0.25·0.25 + 0.75·1 + 0.25·1.5² + 0.75·0.5².
+    assert loss.spread == pytest.approx(math.sqrt(0.0625 + 0.75 + 0.5625 + 0.1875), abs=1e-13)
+    assert loss.false_rate == pytest.approx(0.1, abs=1e-14)
+    assert loss.hit_rate == pytest.approx(0.8, abs=1e-14)
+
+
+def test_one_component_keeps_its_tuples():
+    loss = ImpreciseLabelLoss(noise=GaussianMixture(components=1))
+    assert loss.noise.components == 1
+    assert loss.noise.weights == (1.0,)
+
+
+def test_values_that_are_not_given_have_a_first_guess():
+    loss = ImpreciseLabelLoss(noise=Gaussian(delay=3.0), time_unit=0.5, dtype=torch.float64)
+    want = {"false_rate": 0.01, "hit_rate": 0.9, "delay": 3.0, "spread": 0.5}
+    assert loss.natural() == pytest.approx(want, abs=1e-14)
+
+
+def test_held_values_do_not_move():
+    loss = ImpreciseLabelLoss(Bernoulli(false_rate=0.0), Gaussian(spread=0.7)).hold("spread")
+    held = {name for name, p in loss.unconstrained.items() if not p.requires_grad}
+    # A false rate of zero has the logit −∞.
+    assert held == {"false_rate", "spread"}
+    loss(LOGITS, TIMES, [1.4]).backward()
+    assert loss.unconstrained["spread"].grad is None
+    assert loss.unconstrained["delay"].grad is not None
+    assert loss.false_rate == 0.0
+
+
+def test_state_survives_copies_pickles_and_files():
+    loss = ImpreciseLabelLoss("poisson", "laplace", time_unit=0.5, reduction="sum")
+    with torch.no_grad():
+        loss.unconstrained["delay"].fill_(1.5)
+    file = io.BytesIO()
+    torch.save(loss.state_dict(), file)
+    file.seek(0)
+    loaded = ImpreciseLabelLoss("poisson", "laplace", time_unit=0.5, reduction="sum")
+    loaded.load_state_dict(torch.load(file))
+    want = loss(LOGITS, TIMES, [1.4])
+    for other in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss)), loaded):
+        assert other.delay == 0.75
+        assert torch.equal(other(LOGITS, TIMES, [1.4]), want)
+        assert torch.equal(other.penalty(), loss.penalty())
+    copied = copy.deepcopy(loss)
+    with torch.no_grad():
+        copied.unconstrained["delay"].fill_(0.0)
+    assert loss.delay == 0.75
+
+
+def test_repr_tells_the_values():
+    text = repr(ImpreciseLabelLoss(noise=Gaussian(delay=1.25, spread=0.5)))
+    assert "bernoulli, gaussian, false_rate=0.01, hit_rate=0.9, delay=1.25, spread=0.5" in text
+
+
+UNIT = 0.5
+
+
+def minus_log_densities(loss, priors):
+    """The prior of every parameter, by scipy, on natural values in units of time."""
+    value = {name: np.atleast_1d(v) for name, v in loss.natural().items()}
+    log_densities = {
+        "hit_rate": lambda v: stats.beta.logpdf(v, *priors.hit_rate),
+        "false_rate": lambda v: stats.beta.logpdf(1.0 - v, *priors.silence),
+        "delay": lambda v: stats.norm.logpdf(v / UNIT, *priors.delay),
+        "spread": lambda v: stats.invgamma.logpdf(
+            (v / UNIT) ** 2, priors.variance[0], scale=priors.variance[1]
+        ),
+        "degrees_of_freedom": lambda v: stats.gamma.logpdf(
+            v, priors.degrees_of_freedom[0], scale=1.0 / priors.degrees_of_freedom[1]
+        ),
+        "shape": lambda v: stats.gamma.logpdf(
+            v - 1.0, priors.shape[0], scale=1.0 / priors.shape[1]
+        ),
+        "weights": lambda v: stats.dirichlet.logpdf(v, [priors.mixture_weight] * len(v)),
+        "hit_split": lambda v: stats.dirichlet.logpdf(v, [priors.count_split] * len(v)),
+    }
+    same = {"shift": "delay", "delays": "delay", "spreads": "spread", "scale": "spread"}
+    same["false_split"] = "hit_split"
+    learned = [name for name, p in loss.unconstrained.items() if p.requires_grad]
+    return -sum(np.sum(log_densities[same.get(name, name)](value[name])) for name in learned)
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        (Bernoulli(0.03, 0.7), Gaussian(0.4, 0.6)),
+        ("categorical", StudentT(0.4, 0.6, 5.0)),
+        ("poisson", ShiftedGamma(-0.3, 2.5, 0.8)),
+        ("geometric", GaussianMixture([0.2, 0.5, 0.3], [0.0, 1.0, 2.0], [0.3, 0.4, 0.5])),
+        ("bernoulli", Uniform(0.0, 1.0)),
+    ],
+    ids=["gaussian", "student_t", "shifted_gamma", "mixture", "uniform"],
+)
+def test_penalty_is_minus_the_log_prior(models):
+    priors = Priors(
+        hit_rate=(4.0, 2.0),
+        silence=(6.0, 1.5),
+        delay=(0.3, 2.0),
+        variance=(2.0, 1.5),
+        count_split=1.5,
+        mixture_weight=3.0,
+    )
+    loss = ImpreciseLabelLoss(*models, priors=priors, time_unit=UNIT, dtype=torch.float64)
+    # Densities of order one by another implementation: rounding.
+    assert loss.penalty().item() == pytest.approx(minus_log_densities(loss, priors), abs=1e-11)
+    # The parameters are gradcheck's own tensors: perturbed in place.
+    parameters = tuple(loss.unconstrained.values())
+    assert torch.autograd.gradcheck(lambda *_: loss.penalty(), parameters)
+    loss.hold("hit_rate")
+    assert loss.penalty().item() == pytest.approx(minus_log_densities(loss, priors), abs=1e-11)
+
+
+def sessions(weights, delay, spread, seed):
+    """Linear detectors and Bernoulli presses with normal delays."""
+    random = np.random.default_rng(seed)
+    made = []
+    for _ in range(8):
+        features = random.normal([0.5, -1.0], [1.0, 3.0], size=(150, 2))
+        times = np.cumsum(random.uniform(1.6, 2.4, size=150))
+        log_odds = features @ weights - 3.5
+        positive = random.uniform(size=150) < 1.0 / (1.0 + np.exp(-log_odds))
+        pressed = random.uniform(size=150) < np.where(positive, 0.92, 0.01)
+        events = times[pressed] + random.normal(delay, spread, size=pressed.sum())
+        made.append(Session(features, times, events))
+    return made
+
+
+def test_a_linear_model_finds_the_optimum_of_the_detector():
+    data = sessions(np.array([3.0, 0.8]), delay=1.2, spread=0.6, seed=3)
+    detector = EventDetector(time_unit=2.0, max_iter=1000).fit(data)
+
+    every = np.concatenate([session.X for session in data])
+    mean, scale = every.mean(axis=0), every.std(axis=0)
+    features = [torch.tensor((session.X - mean) / scale) for session in data]
+    loss = ImpreciseLabelLoss(
+        noise=Gaussian(delay=0.0, spread=3.0), reduction="sum", time_unit=2.0, dtype=torch.float64
+    )
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(2, 1).double()
+    optimiser = torch.optim.LBFGS(
+        [*linear.parameters(), *loss.parameters()],
+        max_iter=500,
+        tolerance_grad=1e-8,
+        tolerance_change=0.0,
+        line_search_fn="strong_wolfe",
+    )
+
+    def value():
+        logits = [linear(own).squeeze(-1) for own in features]
+        return loss(logits, [one.times for one in data], [one.events for one in data])
+
+    def objective():
+        optimiser.zero_grad()
+        # The detector's priors on weights and intercept: precisions of 1 and 0.01.
+        ridge = 0.5 * linear.weight.square().sum() + 0.005 * linear.bias.square().sum()
+        total = value() + loss.penalty() + ridge
+        total.backward()
+        return total
+
+    optimiser.step(objective)
+    # The detector stops where no entry of its gradient exceeds 1e-5·√|objective|, about 2e-4; the
+    # curvatures are above ten.
+    assert loss.delay == pytest.approx(detector.delay_, abs=1e-5)
+    assert loss.spread == pytest.approx(detector.spread_, abs=1e-5)
+    assert 1.0 - loss.hit_rate == pytest.approx(detector.miss_rate_, abs=1e-5)
+    assert loss.false_rate == pytest.approx(detector.false_rate_, abs=1e-5)
+    coef = linear.weight.detach().numpy() / scale
+    assert coef == pytest.approx(detector.coef_, abs=1e-4)
+    assert -value().item() == pytest.approx(detector.log_evidence_, abs=1e-4)
+    # And both are near what the simulation put in, within about three standard errors.
+    assert loss.delay == pytest.approx(1.2, abs=0.15)
+    assert loss.spread == pytest.approx(0.6, abs=0.15)
+    assert loss.hit_rate == pytest.approx(0.92, abs=0.1)
+    assert loss.false_rate == pytest.approx(0.01, abs=0.02)
