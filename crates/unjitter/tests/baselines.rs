@@ -1,13 +1,16 @@
 //! Each learner trains on what it says it trains on.
 
+use std::ops::ControlFlow;
+
 use ndarray::{Array2, array};
 use unjitter::baselines::{
     DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
 };
 use unjitter::evaluation::confusion;
+use unjitter::learning::{Supervised, Target};
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Recording, Session};
+use unjitter::{Activation, ClassifierSpec, Detector, Recording, Session};
 
 /// Ten sessions of 100 instances one second apart; 15 % events, two telling features.
 fn recordings(spread: f64) -> Vec<Recording<'static>> {
@@ -144,4 +147,62 @@ fn learners_refuse_what_they_cannot_use() {
     assert_eq!(message(&negative, &training), "radius is -1, expected a finite time of at least 0");
     let flat = Smear { width: 0.0, ..Smear::default() };
     assert_eq!(message(&flat, &training), "width is 0, expected a finite time above 0");
+}
+
+#[test]
+fn every_learner_stops_when_it_is_told_to() {
+    let data = recordings(1.0);
+    let training: Vec<&Recording> = data.iter().collect();
+    let learners: [Box<dyn Learner>; 6] = [
+        Box::new(HandAligned::default()),
+        Box::new(Naive::default()),
+        Box::new(DropNear::default()),
+        Box::new(Smear::default()),
+        Box::new(MultipleInstance::default()),
+        Box::new(Imprecise::default()),
+    ];
+    for learner in learners {
+        let questions = |last: usize| {
+            let mut asked = 0;
+            let mut watch = || {
+                asked += 1;
+                if asked < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            learner.fit_watched(&training, 0, &mut watch).unwrap();
+            asked
+        };
+        assert!(questions(usize::MAX) > 5, "{}", learner.name());
+        assert_eq!(questions(1), 1, "{}", learner.name());
+        assert_eq!(questions(4), 4, "{}", learner.name());
+    }
+}
+
+#[test]
+fn a_detector_that_was_written_and_read_gives_the_same_bits() {
+    let data = recordings(1.0);
+    let rows: Vec<Vec<Target>> = data
+        .iter()
+        .map(|recording| recording.truth.iter().flatten().map(|&y| Target::from(y)).collect())
+        .collect();
+    let training: Vec<_> = data.iter().map(|r| r.session.features()).zip(&rows).collect();
+    let training: Vec<_> = training.iter().map(|(x, y)| (*x, y.as_slice())).collect();
+    let classifiers = [
+        ClassifierSpec::Logistic,
+        ClassifierSpec::Kernel { length_scale: None, landmarks: Some(50) },
+        ClassifierSpec::Mlp { hidden: vec![4], activation: Activation::Tanh },
+    ];
+    for classifier in classifiers {
+        let supervised = Supervised { classifier, ..Supervised::default() };
+        let (detector, _) = supervised.fit(&training, 0).unwrap();
+        let text = serde_json::to_string(&detector).unwrap();
+        let read: Detector = serde_json::from_str(&text).unwrap();
+        let features = data[0].session.features();
+        assert_eq!(read.log_odds(features).unwrap(), detector.log_odds(features).unwrap());
+        assert_eq!(read.linear(), detector.linear());
+
+        let mut short: serde_json::Value = serde_json::from_str(&text).unwrap();
+        short["params"].as_array_mut().unwrap().pop();
+        let refused = serde_json::from_value::<Detector>(short).unwrap_err().to_string();
+        assert!(refused.contains("parameters of the classifier, expected"), "{refused}");
+    }
 }

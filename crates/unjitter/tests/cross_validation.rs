@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -100,10 +100,15 @@ impl Learner for Spy {
     fn options(&self) -> serde_json::Value {
         serde_json::json!(self.precision)
     }
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
         let names = recordings.iter().map(|r| r.session.name().to_owned()).collect();
         self.seen.lock().unwrap().push(names);
-        Naive { supervised: ridge(self.precision) }.fit(recordings, seed)
+        Naive { supervised: ridge(self.precision) }.fit_stoppable(recordings, seed, stop)
     }
 }
 
@@ -244,11 +249,16 @@ impl Learner for Slow {
     fn options(&self) -> serde_json::Value {
         serde_json::json!(self.0)
     }
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
         if std::env::var_os("UNJITTER_TEST_JOURNAL").is_some() {
             std::thread::sleep(Duration::from_millis(30));
         }
-        Naive { supervised: ridge(self.0) }.fit(recordings, seed)
+        Naive { supervised: ridge(self.0) }.fit_stoppable(recordings, seed, stop)
     }
 }
 

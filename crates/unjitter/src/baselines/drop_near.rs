@@ -1,6 +1,8 @@
 //! The cautious habit: stamps at their word, but instances near a stamp, which may be the true
 //! ones, are left out of training instead of being called negative.
 
+use std::sync::atomic::AtomicBool;
+
 use serde::{Deserialize, Serialize};
 
 use super::naive::{naive_labels, observed_targets};
@@ -34,11 +36,16 @@ impl Learner for DropNear {
         described("drop_near", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
         require("radius", self.radius, self.radius >= 0.0, "a finite time of at least 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();
-        fit_targets(&self.supervised, recordings, &targets, seed)
+        fit_targets(&self.supervised, recordings, &targets, seed, stop)
     }
 }
 

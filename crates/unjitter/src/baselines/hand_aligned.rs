@@ -1,5 +1,7 @@
 //! Training on labels that somebody aligned by hand: the ceiling of what sloppy stamps can teach.
 
+use std::sync::atomic::AtomicBool;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described, fit_targets};
@@ -23,11 +25,16 @@ impl Learner for HandAligned {
         described("hand_aligned", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
         let targets = |recording: &&Recording| {
             Ok(recording.hand_labels()?.iter().map(|&label| Target::from(label)).collect())
         };
         let targets: Vec<Vec<Target>> = recordings.iter().map(targets).collect::<Result<_>>()?;
-        fit_targets(&self.supervised, recordings, &targets, seed)
+        fit_targets(&self.supervised, recordings, &targets, seed, stop)
     }
 }

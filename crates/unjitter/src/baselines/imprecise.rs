@@ -1,11 +1,13 @@
 //! Ours: the detector and the annotator learned together from all alignments.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described};
 use crate::learning::FitOptions;
 use crate::model::Model;
-use crate::{Recording, Result, Session};
+use crate::{Error, Recording, Result, Session};
 
 /// A model fitted to stamps: LR-M, KLR-M, NN-M.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,10 +28,19 @@ impl Learner for Imprecise {
         described("imprecise", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
         let sessions: Vec<Session> =
             recordings.iter().map(|recording| recording.session.clone()).collect();
         let options = FitOptions { seed, threads: None, ..self.fit.clone() };
-        Ok(Trained::Fitted(Box::new(self.model.fit(&sessions, &options)?)))
+        let fitted = self.model.fit_watched(&sessions, &options, stop, &mut |_| {})?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        Ok(Trained::Fitted(Box::new(fitted)))
     }
 }

@@ -17,6 +17,7 @@ mod naive;
 mod smear;
 
 use std::fmt::Debug;
+use std::sync::atomic::AtomicBool;
 
 pub use drop_near::DropNear;
 pub use hand_aligned::HandAligned;
@@ -65,8 +66,19 @@ pub trait Learner: Debug + Send + Sync {
     /// All its options, so that two learners are the same if and only if these are.
     fn options(&self) -> serde_json::Value;
 
-    /// Learns from recordings, all with the same number of features.
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained>;
+    /// Learns from recordings, all with the same number of features. Once `stop` is set, by any
+    /// thread, learning ends as soon as it can, with [`Error::Cancelled`](crate::Error::Cancelled).
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained>;
+
+    /// Learns to the end.
+    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+        self.fit_stoppable(recordings, seed, &AtomicBool::new(false))
+    }
 }
 
 /// The paper's abbreviation of a classifier.
@@ -91,11 +103,12 @@ fn fit_targets(
     recordings: &[&Recording],
     targets: &[Vec<Target>],
     seed: u64,
+    stop: &AtomicBool,
 ) -> Result<Trained> {
     let data: Vec<_> = recordings
         .iter()
         .zip(targets)
         .map(|(recording, targets)| (recording.session.features(), targets.as_slice()))
         .collect();
-    Ok(Trained::Detector(supervised.fit(&data, seed)?.0))
+    Ok(Trained::Detector(supervised.fit_stoppable(&data, seed, stop)?.0))
 }

@@ -7,6 +7,8 @@
 //! and fitting the detector alternate until the witnesses stay. Neither step can make the objective
 //! worse. As in MI-SVM, the first detector sees the mean of each positive bag.
 
+use std::sync::atomic::AtomicBool;
+
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +64,13 @@ impl Learner for MultipleInstance {
         described("multiple_instance", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
-        Ok(Trained::Detector(self.alternate(recordings, seed)?.detector))
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
+        Ok(Trained::Detector(self.alternate_stoppable(recordings, seed, stop)?.detector))
     }
 }
 
@@ -76,6 +83,15 @@ struct Bags {
 impl MultipleInstance {
     /// Alternates between witnesses and detector, and tells how it went.
     pub fn alternate(&self, recordings: &[&Recording], seed: u64) -> Result<Witnesses> {
+        self.alternate_stoppable(recordings, seed, &AtomicBool::new(false))
+    }
+
+    fn alternate_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Witnesses> {
         if self.bag_size == 0 {
             let expected = "at least 1";
             return Err(Error::OutOfRange { name: "bag_size".into(), value: 0.0, expected });
@@ -90,14 +106,21 @@ impl MultipleInstance {
         if positives == 0 || negatives == 0.0 {
             return Err(Error::OneClass { positives: positives as f64, negatives });
         }
-        let mut params =
-            self.fit_to_means(classifier.as_ref(), &features, &bags, classifier.start(seed)).params;
+        let start = classifier.start(seed);
+        let first = self.fit_to_means(classifier.as_ref(), &features, &bags, start, stop)?;
+        let mut params = first.params;
         let mut instances = choose(classifier.as_ref(), &params, &features, &bags);
         let mut objective = Vec::new();
         let mut settled = false;
         while !settled && objective.len() < MAX_ROUNDS {
-            let minimum =
-                self.fit_to_witnesses(classifier.as_ref(), &features, &bags, &instances, params);
+            let minimum = self.fit_to_witnesses(
+                classifier.as_ref(),
+                &features,
+                &bags,
+                &instances,
+                params,
+                stop,
+            )?;
             objective.push(minimum.value);
             params = minimum.params;
             let next = choose(classifier.as_ref(), &params, &features, &bags);
@@ -131,7 +154,8 @@ impl MultipleInstance {
         bags: &[Bags],
         witnesses: &[Vec<usize>],
         start: Vec<f64>,
-    ) -> Minimum {
+        stop: &AtomicBool,
+    ) -> Result<Minimum> {
         let targets: Vec<Vec<Target>> = bags
             .iter()
             .zip(witnesses)
@@ -143,7 +167,7 @@ impl MultipleInstance {
             .collect();
         let data: Vec<_> =
             features.iter().zip(&targets).map(|(rows, targets)| (*rows, &targets[..])).collect();
-        self.supervised.fit_classifier(classifier, &data, start)
+        self.supervised.fit_classifier(classifier, &data, start, stop)
     }
 
     fn fit_to_means(
@@ -152,7 +176,8 @@ impl MultipleInstance {
         features: &[ArrayView2<'_, f64>],
         bags: &[Bags],
         start: Vec<f64>,
-    ) -> Minimum {
+        stop: &AtomicBool,
+    ) -> Result<Minimum> {
         let means: Vec<Array2<f64>> = features
             .iter()
             .zip(bags)
@@ -170,7 +195,7 @@ impl MultipleInstance {
         let of_means = means.iter().zip(&positive).map(|(rows, t)| (rows.view(), &t[..]));
         let of_negatives = features.iter().zip(bags).map(|(rows, b)| (*rows, &b.negatives[..]));
         let data: Vec<_> = of_negatives.chain(of_means).collect();
-        self.supervised.fit_classifier(classifier, &data, start)
+        self.supervised.fit_classifier(classifier, &data, start, stop)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Each stamp at its word: it belongs to the nearest instance, and all else is negative.
 
+use std::sync::atomic::AtomicBool;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described, fit_targets};
@@ -24,14 +26,19 @@ impl Learner for Naive {
         described("naive", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
         let targets: Vec<Vec<Target>> = recordings
             .iter()
             .map(|recording| {
                 observed_targets(&recording.session, &naive_labels(&recording.session))
             })
             .collect();
-        fit_targets(&self.supervised, recordings, &targets, seed)
+        fit_targets(&self.supervised, recordings, &targets, seed, stop)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The common habit: a soft label, a Gaussian of hand-set width around each stamp.
 
+use std::sync::atomic::AtomicBool;
+
 use serde::{Deserialize, Serialize};
 
 use super::naive::observed_targets;
@@ -33,11 +35,16 @@ impl Learner for Smear {
         described("smear", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
+    fn fit_stoppable(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<Trained> {
         require("width", self.width, self.width > 0.0, "a finite time above 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();
-        fit_targets(&self.supervised, recordings, &targets, seed)
+        fit_targets(&self.supervised, recordings, &targets, seed, stop)
     }
 }
 

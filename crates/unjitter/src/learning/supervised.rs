@@ -4,12 +4,13 @@
 //! hand-aligned and naive learners, and starts the real fit. Targets may be soft and weighted.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 
 use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::lbfgs::{LbfgsOptions, Minimum, minimise};
+use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::objective::Objective;
 use super::stop::Stop;
 use crate::math::{sigmoid, softplus};
@@ -149,11 +150,23 @@ impl Supervised {
         data: &[(ArrayView2<'_, f64>, &[Target])],
         seed: u64,
     ) -> Result<(Detector, Minimum)> {
+        self.fit_stoppable(data, seed, &AtomicBool::new(false))
+    }
+
+    /// The same. Once `stop` is set, by any thread, the fit ends as soon as it can, with
+    /// [`Error::Cancelled`].
+    pub fn fit_stoppable(
+        &self,
+        data: &[(ArrayView2<'_, f64>, &[Target])],
+        seed: u64,
+        stop: &AtomicBool,
+    ) -> Result<(Detector, Minimum)> {
         self.priors.check()?;
         check_targets(data)?;
         let features: Vec<ArrayView2<'_, f64>> = data.iter().map(|(rows, _)| *rows).collect();
         let classifier = self.classifier.fit(&features, seed)?;
-        let minimum = self.fit_classifier(classifier.as_ref(), data, classifier.start(seed));
+        let start = classifier.start(seed);
+        let minimum = self.fit_classifier(classifier.as_ref(), data, start, stop)?;
         Ok((Detector::new(classifier, minimum.params.clone()), minimum))
     }
 
@@ -163,13 +176,21 @@ impl Supervised {
         classifier: &dyn Classifier,
         data: &[(ArrayView2<'_, f64>, &[Target])],
         start: Vec<f64>,
-    ) -> Minimum {
+        stop: &AtomicBool,
+    ) -> Result<Minimum> {
         let prepared =
             data.iter().map(|(rows, targets)| (classifier.prepare(*rows), *targets)).collect();
-        let objective =
-            SupervisedObjective::new(classifier, &self.priors, prepared, Stop::default());
-        minimise(&objective, &start, &self.optimiser, &mut |_| ControlFlow::Continue(()))
-            .expect("cross-entropy is finite at a finite start")
+        let stop = Stop::at(stop);
+        let objective = SupervisedObjective::new(classifier, &self.priors, prepared, stop);
+        let mut watch = |_: &Step<'_>| match stop.is_requested() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let minimum = minimise(&objective, &start, &self.optimiser, &mut watch);
+        if stop.is_requested() {
+            return Err(Error::Cancelled);
+        }
+        Ok(minimum.expect("cross-entropy is finite at a finite start"))
     }
 }
 

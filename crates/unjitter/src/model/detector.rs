@@ -1,10 +1,13 @@
 //! The detector alone: a classifier with its parameters. Counts and noise are dropped.
 
 use ndarray::ArrayView2;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::classifier::Classifier;
+use super::classifier::{Classifier, ClassifierState};
 use crate::Result;
 use crate::math::sigmoid;
+use crate::params::Layout;
 use crate::session::{check_columns, check_features};
 
 /// Features to probability of the positive label.
@@ -29,6 +32,13 @@ impl Detector {
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
+    /// The coefficients and the intercept of a logistic classifier for features as they are given,
+    /// not standardised: f(x) = intercept + coefficients · x. Large features with a small spread
+    /// lose digits in that sum; [`log_odds`](Self::log_odds) does not.
+    pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
+        linear(self.classifier.as_ref(), &self.params)
+    }
+
     /// The classifier.
     pub fn classifier(&self) -> &dyn Classifier {
         self.classifier.as_ref()
@@ -37,6 +47,44 @@ impl Detector {
     /// Its unconstrained parameters.
     pub fn params(&self) -> &[f64] {
         &self.params
+    }
+}
+
+/// A detector as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedDetector {
+    classifier: ClassifierState,
+    params: Vec<f64>,
+}
+
+impl Serialize for Detector {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Self { classifier, params } = self;
+        SavedDetector { classifier: classifier.state(), params: params.clone() }
+            .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Detector {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let SavedDetector { classifier, params } = SavedDetector::deserialize(deserializer)?;
+        let classifier = classifier.check().map_err(D::Error::custom)?;
+        let expected = Layout::new(classifier.blocks(), vec![], vec![]).dim();
+        let found = params.len();
+        if found != expected {
+            let problem = format!("{found} parameters of the classifier, expected {expected}");
+            return Err(D::Error::custom(problem));
+        }
+        Ok(Self { classifier, params })
+    }
+}
+
+/// What a logistic classifier multiplies features by, and adds.
+pub(crate) fn linear(classifier: &dyn Classifier, params: &[f64]) -> Option<(Vec<f64>, f64)> {
+    match classifier.state() {
+        ClassifierState::Logistic(logistic) => Some(logistic.linear(params)),
+        _ => None,
     }
 }
 

@@ -11,7 +11,7 @@ mod posterior;
 mod spec;
 
 pub use detector::Detector;
-pub(crate) use detector::log_odds;
+pub(crate) use detector::{linear, log_odds};
 pub use evidence::Evidence;
 pub use gradient::Gradient;
 pub use parts::{BoundCounts, BoundNoise, Parts};
