@@ -1,6 +1,6 @@
 //! Each learner trains on what it says it trains on.
 
-use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 
 use ndarray::{Array2, array};
 use unjitter::baselines::{
@@ -10,7 +10,7 @@ use unjitter::evaluation::confusion;
 use unjitter::learning::{Supervised, Target};
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Activation, ClassifierSpec, Detector, Recording, Session};
+use unjitter::{Activation, ClassifierSpec, Detector, Error, Recording, Session};
 
 /// Ten sessions of 100 instances one second apart; 15 % events, two telling features.
 fn recordings(spread: f64) -> Vec<Recording<'static>> {
@@ -162,18 +162,9 @@ fn every_learner_stops_when_it_is_told_to() {
         Box::new(Imprecise::default()),
     ];
     for learner in learners {
-        let questions = |last: usize| {
-            let mut asked = 0;
-            let mut watch = || {
-                asked += 1;
-                if asked < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            };
-            learner.fit_watched(&training, 0, &mut watch).unwrap();
-            asked
-        };
-        assert!(questions(usize::MAX) > 5, "{}", learner.name());
-        assert_eq!(questions(1), 1, "{}", learner.name());
-        assert_eq!(questions(4), 4, "{}", learner.name());
+        let stopped = |stop| learner.fit_stoppable(&training, 0, &AtomicBool::new(stop)).err();
+        assert!(matches!(stopped(true), Some(Error::Cancelled)), "{}", learner.name());
+        assert!(stopped(false).is_none(), "{}", learner.name());
     }
 }
 

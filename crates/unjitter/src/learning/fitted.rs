@@ -11,8 +11,7 @@ use super::warning::{Warning, far_stamps};
 use crate::align::Aligned;
 use crate::inference::{Impossible, Lattice};
 use crate::math::{log_sigmoid, sigmoid};
-use crate::model::classifier::ClassifierState;
-use crate::model::{Detector, Model, Parts, check_capacity, infeasible, log_odds};
+use crate::model::{Detector, Model, Parts, check_capacity, infeasible, linear, log_odds};
 use crate::params::Part;
 use crate::session::check_columns;
 use crate::{Result, Session};
@@ -75,10 +74,7 @@ impl Fitted {
     /// lose digits in that sum; [`log_odds`](Self::log_odds) does not.
     pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
         let theta = &self.params[self.parts.layout.part(Part::Classifier)];
-        match self.parts.classifier.state() {
-            ClassifierState::Logistic(logistic) => Some(logistic.linear(theta)),
-            _ => None,
-        }
+        linear(self.parts.classifier.as_ref(), theta)
     }
 
     /// The model that was fitted.
