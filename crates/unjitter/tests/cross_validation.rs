@@ -16,7 +16,7 @@ use unjitter::evaluation::{
 use unjitter::learning::Supervised;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Priors, Recording, Result, Session};
+use unjitter::{Error, Priors, Recording, Result, Session};
 
 /// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
 /// annotated with a spread of one second; two sessions per subject.
@@ -356,4 +356,37 @@ fn thresholds_follow_their_rule() {
         f1(expected),
         f1(best)
     );
+}
+
+#[test]
+fn a_request_to_stop_ends_a_cell() {
+    let (data, stop) = (recordings(8), AtomicBool::new(true));
+    let run = || options().run_stoppable(&data, &contenders(), None, &stop, &go_on);
+    assert!(matches!(run(), Err(Error::Interrupted { done: 0, .. })));
+
+    /// Asks for an end while it learns.
+    #[derive(Debug)]
+    struct Impatient(Arc<AtomicBool>);
+    impl Learner for Impatient {
+        fn name(&self) -> String {
+            "impatient".to_owned()
+        }
+        fn options(&self) -> serde_json::Value {
+            serde_json::json!(null)
+        }
+        fn fit_stoppable(
+            &self,
+            recordings: &[&Recording],
+            seed: u64,
+            stop: &AtomicBool,
+        ) -> Result<Trained> {
+            self.0.store(true, Ordering::Relaxed);
+            Naive::default().fit_stoppable(recordings, seed, stop)
+        }
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let contenders = [Contender::single(Impatient(Arc::clone(&stop)))];
+    let result = options().run_stoppable(&data, &contenders, None, &stop, &go_on);
+    // Not one cell is finished: each was given up, though nobody broke off between two.
+    assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
 }

@@ -170,6 +170,19 @@ impl CrossValidation {
         journal: Option<&Path>,
         watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
     ) -> Result<Comparison> {
+        self.run_stoppable(recordings, contenders, journal, &AtomicBool::new(false), watch)
+    }
+
+    /// The same. Once `stop` is set, by any thread, the work ends as soon as it can, in the middle
+    /// of a cell too.
+    pub fn run_stoppable(
+        &self,
+        recordings: &[Recording],
+        contenders: &[Contender],
+        journal: Option<&Path>,
+        stop: &AtomicBool,
+        watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
+    ) -> Result<Comparison> {
         let all: Vec<&Recording> = recordings.iter().collect();
         let outer = folds(&all, self.folds, self.group_by, self.seed)?;
         for contender in contenders {
@@ -190,12 +203,13 @@ impl CrossValidation {
             watch,
             done: AtomicUsize::new(0),
             total: inner.len() + plan.outer.len() * contenders.len(),
-            stop: AtomicBool::new(false),
+            stop,
         };
         let inner: Vec<(InnerCell, InnerResult)> = inner
             .into_par_iter()
             .map(|cell| {
-                let result = work.cell(&cell.name(), || Ok(Cell::Inner(plan.inner(&cell)?)))?;
+                let result =
+                    work.cell(&cell.name(), || Ok(Cell::Inner(plan.inner(&cell, stop)?)))?;
                 match result {
                     Cell::Inner(result) => Ok((cell, result)),
                     Cell::Fold(_) => Err(work.mixed_up(&cell.name())),
@@ -210,7 +224,9 @@ impl CrossValidation {
             .map(|(contender, fold)| {
                 let chosen = plan.choose(contender, fold, &inner);
                 let name = format!("contender {contender} fold {fold}");
-                match work.cell(&name, || Ok(Cell::Fold(plan.last(contender, fold, chosen)?)))? {
+                match work
+                    .cell(&name, || Ok(Cell::Fold(plan.last(contender, fold, chosen, stop)?)))?
+                {
                     Cell::Fold(result) => Ok(result),
                     Cell::Inner(_) => Err(work.mixed_up(&name)),
                 }
@@ -334,11 +350,11 @@ impl<'a> Plan<'a> {
         Ok(cells)
     }
 
-    fn inner(&self, cell: &InnerCell) -> Result<InnerResult> {
+    fn inner(&self, cell: &InnerCell, stop: &AtomicBool) -> Result<InnerResult> {
         let learner = &self.contenders[cell.contender].candidates[cell.candidate];
         let training = self.at(&cell.training);
         let seed = self.options.seed;
-        let trained = learner.fit(&training, seed)?;
+        let trained = learner.fit_stoppable(&training, seed, stop)?;
         let held_out = self.at(&cell.held_out);
         match self.criterion() {
             Criterion::F1 => {
@@ -388,11 +404,17 @@ impl<'a> Plan<'a> {
     }
 
     /// Trains the chosen candidate on all but the fold, and judges it there.
-    fn last(&self, contender: usize, fold: usize, chosen: usize) -> Result<FoldResult> {
+    fn last(
+        &self,
+        contender: usize,
+        fold: usize,
+        chosen: usize,
+        stop: &AtomicBool,
+    ) -> Result<FoldResult> {
         let learner = &self.contenders[contender].candidates[chosen];
         let training = self.at(&self.rest(fold));
         let seed = self.options.seed;
-        let trained = learner.fit(&training, seed)?;
+        let trained = learner.fit_stoppable(&training, seed, stop)?;
         let threshold = self.options.threshold.choose(&trained, &training, seed)?;
         let held_out = self.at(&self.outer[fold]);
         let mut probabilities = Vec::new();
@@ -430,7 +452,7 @@ struct Work<'a> {
     watch: &'a (dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
     done: AtomicUsize,
     total: usize,
-    stop: AtomicBool,
+    stop: &'a AtomicBool,
 }
 
 impl Work<'_> {
@@ -442,7 +464,10 @@ impl Work<'_> {
         let result = match self.journal.get(name) {
             Some(result) => result.clone(),
             None => {
-                let result = work()?;
+                let result = work().map_err(|error| match error {
+                    Error::Cancelled => self.interrupted(),
+                    other => other,
+                })?;
                 self.journal.note(name, &result)?;
                 result
             }
