@@ -4,6 +4,7 @@
 //! of the interpreter, calls the library and turns the answer back. The Python half has the classes,
 //! the defaults and the words. Settings travel as JSON, in the form that model files have.
 
+mod baselines;
 mod convert;
 mod dataset;
 mod fit;
@@ -25,6 +26,8 @@ mod _core {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
+    use super::baselines::{Detector, compare, kept_by_naive, learn, learner_name};
     #[pymodule_export]
     use super::dataset::read_dataset;
     #[pymodule_export]

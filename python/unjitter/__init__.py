@@ -1,6 +1,6 @@
 """Learn precise event detectors from sloppy timestamps."""
 
-from . import metrics, plot, signal, simulate, stamps
+from . import baselines, metrics, plot, signal, simulate, stamps
 from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
 from ._detector import EventDetector
@@ -45,6 +45,7 @@ __all__ = [
     "Uniform",
     "UnjitterWarning",
     "__version__",
+    "baselines",
     "metrics",
     "plot",
     "posterior",

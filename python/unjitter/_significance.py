@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from ._check import whole
 
 _Floats = NDArray[np.float64]
 
@@ -69,7 +70,7 @@ def bonferroni(p_value: float, comparisons: int) -> float:
     >>> metrics.bonferroni(0.02, 4)
     0.08
     """
-    return _core.bonferroni(float(p_value), int(comparisons))
+    return _core.bonferroni(float(p_value), whole("comparisons", comparisons))
 
 
 def mean_interval(scores: ArrayLike, *, level: float = 0.95) -> MeanInterval:
@@ -136,9 +137,11 @@ def bootstrap_interval(
     >>> low < 0.75 < high
     True
     """
-    number = len(sessions) if isinstance(sessions, Sequence) else int(sessions)
+    number = len(sessions) if isinstance(sessions, Sequence) else whole("sessions", sessions)
     return Interval(
-        *_core.bootstrap_interval(statistic, number, (float(level), int(resamples), int(seed)))
+        *_core.bootstrap_interval(
+            statistic, number, (float(level), whole("resamples", resamples), whole("seed", seed))
+        )
     )
 
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _tables
 from ._base import are_sessions
+from ._check import whole
 from ._clock import Clock, is_date, to_dates
 from ._session import Session
 
@@ -235,7 +236,9 @@ def cycle_features(cycles: Cycles, *, neighbours: int = 15) -> _Floats:
     True
     """
     table = np.column_stack([getattr(cycles, name) for name in _MEASURES])
-    return _core.cycle_features(cycles.run, np.ascontiguousarray(table), int(neighbours))
+    return _core.cycle_features(
+        cycles.run, np.ascontiguousarray(table), whole("neighbours", neighbours)
+    )
 
 
 def session_from_signal(
@@ -444,7 +447,7 @@ class Histogram(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: None = None) -> Histogram:
         """Learn the bins from sessions, or from an array of features."""
         training = _feature_arrays(X)
-        self._histogram = _core.fit_histogram(training, int(self.bins))
+        self._histogram = _core.fit_histogram(training, whole("bins", self.bins))
         self.n_features_in_ = training[0].shape[1]
         return self
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._base import sessions_of
+from ._check import whole
 from ._models import Gaussian, Noise, noise_model
 from ._session import Session
 from .signal import CYCLE_FEATURES, CycleOptions, session_from_signal
@@ -278,7 +279,7 @@ def chest_band(
         "noise": noise,
     }
     options = _study(kind, subjects, sessions, changes)
-    return [ChestBand(**band) for band in _core.chest_bands(options, int(seed))]
+    return [ChestBand(**band) for band in _core.chest_bands(options, whole("seed", seed))]
 
 
 def respiration(
@@ -336,7 +337,9 @@ noise
         "losses": losses,
         "noise": noise,
     }
-    found = _core.respiration(_study(kind, subjects, sessions, changes), _cycles(cycles), int(seed))
+    found = _core.respiration(
+        _study(kind, subjects, sessions, changes), _cycles(cycles), whole("seed", seed)
+    )
     recordings = [Session(**arrays, feature_names=CYCLE_FEATURES) for arrays in found]
     return recordings if annotator is None else annotate(recordings, annotator, seed=seed)
 
@@ -370,7 +373,7 @@ def annotate(
     array([10.5])
     """
     known = sessions_of(sessions)
-    stamps = _core.annotate(_settings(annotator, known), known, int(seed))
+    stamps = _core.annotate(_settings(annotator, known), known, whole("seed", seed))
     return [
         session.replace(events=session.dates(own) if session.clock is not None else own)
         for session, own in zip(known, stamps)
@@ -405,12 +408,15 @@ def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: in
     if when.ndim != 1 or when.shape != truth.shape:
         raise ValueError(f"times have shape {when.shape} and labels {truth.shape}, expected one")
     settings = json.dumps(annotator.settings())
-    return Presses(*_core.press(settings, when, truth, int(seed)))
+    return Presses(*_core.press(settings, when, truth, whole("seed", seed)))
 
 
 def _study(
     kind: str, subjects: int | None, sessions: int | None, changes: dict[str, float | None]
 ) -> str:
+    for name, number in (("subjects", subjects), ("sessions", sessions)):
+        if number is not None:
+            whole(name, number)
     options = json.loads(_core.study(kind, subjects, sessions))
     options |= {name: value for name, value in changes.items() if value is not None}
     return json.dumps(options)

@@ -1,0 +1,200 @@
+//! Learners to compare with, and the comparison.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Deserialize;
+use unjitter::Recording;
+use unjitter::baselines::{
+    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
+};
+use unjitter::evaluation::{BootstrapOptions, CellsDone, Comparison, Contender, CrossValidation};
+
+use crate::convert::{from_json, to_json, to_python};
+use crate::session::{PySession, recordings};
+use crate::watch::watched;
+
+/// Any learner, in the form that [`Learner::options`] has.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "kind", content = "options", rename_all = "snake_case")]
+enum AnyLearner {
+    HandAligned(HandAligned),
+    Naive(Naive),
+    DropNear(DropNear),
+    Smear(Smear),
+    MultipleInstance(MultipleInstance),
+    Imprecise(Imprecise),
+}
+
+fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
+    Ok(match from_json("learner", text)? {
+        AnyLearner::HandAligned(learner) => Box::new(learner),
+        AnyLearner::Naive(learner) => Box::new(learner),
+        AnyLearner::DropNear(learner) => Box::new(learner),
+        AnyLearner::Smear(learner) => Box::new(learner),
+        AnyLearner::MultipleInstance(learner) => Box::new(learner),
+        AnyLearner::Imprecise(learner) => Box::new(learner),
+    })
+}
+
+/// The paper's name of a learner (JSON), such as LR-N.
+#[pyfunction]
+pub(crate) fn learner_name(text: &str) -> PyResult<String> {
+    Ok(learner(text)?.name())
+}
+
+/// A detector without a model of the annotator.
+#[pyclass(frozen, module = "unjitter._core")]
+#[derive(Debug)]
+pub(crate) struct Detector(unjitter::Detector);
+
+#[pymethods]
+impl Detector {
+    #[staticmethod]
+    fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
+        py.detach(|| from_json("detector", text)).map(Self)
+    }
+
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| to_json(&self.0))
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.0.classifier().features()
+    }
+
+    /// Coefficients and intercept of a logistic classifier, for features as they are given.
+    fn linear<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyArray1<f64>>, f64)> {
+        let (coefficients, intercept) = self.0.linear()?;
+        Some((coefficients.into_pyarray(py), intercept))
+    }
+
+    /// Log-odds that each row is positive.
+    fn log_odds<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let features = features.as_array();
+        let values = py.detach(|| self.0.log_odds(features)).map_err(to_python)?;
+        Ok(values.into_pyarray(py))
+    }
+
+    /// Probability that each row is positive.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let features = features.as_array();
+        let values = py.detach(|| self.0.predict(features)).map_err(to_python)?;
+        Ok(values.into_pyarray(py))
+    }
+}
+
+fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| PyValueError::new_err(format!("n_jobs: {error}")))
+}
+
+/// Trains a learner (JSON) that leaves a detector.
+#[pyfunction]
+pub(crate) fn learn(
+    py: Python<'_>,
+    learner: &str,
+    sessions: Vec<PySession<'_>>,
+    seed: u64,
+    threads: usize,
+) -> PyResult<Detector> {
+    let learner = self::learner(learner)?;
+    let recordings = recordings(&sessions)?;
+    let training: Vec<&Recording<'_>> = recordings.iter().collect();
+    let pool = pool(threads)?;
+    let trained = watched(
+        py,
+        |_, ()| Ok(()),
+        |watch| pool.install(|| learner.fit_stoppable(&training, seed, watch.stop())),
+    )?;
+    match trained.map_err(to_python)? {
+        Trained::Detector(detector) => Ok(Detector(detector)),
+        Trained::Fitted(_) => {
+            Err(PyValueError::new_err(format!("{} leaves more than a detector", learner.name())))
+        }
+    }
+}
+
+/// Of the true positives, how many stay positive where each stamp goes to its nearest instance, and
+/// how many there are.
+#[pyfunction]
+pub(crate) fn kept_by_naive(sessions: Vec<PySession<'_>>) -> PyResult<(usize, usize)> {
+    let (mut kept, mut all) = (0, 0);
+    for recording in recordings(&sessions)? {
+        let (own_kept, own) = unjitter::baselines::kept_by_naive(&recording).map_err(to_python)?;
+        kept += own_kept;
+        all += own;
+    }
+    Ok((kept, all))
+}
+
+/// One contender on one fold: which candidate, its threshold, the log evidence of held-out stamps,
+/// F1 against labels, and the probabilities of each held-out session.
+type NewFold<'py> = (usize, f64, Option<f64>, Option<f64>, Vec<Bound<'py, PyArray1<f64>>>);
+
+/// Compares contenders, each a name and candidates (JSON), by nested cross-validation:
+/// positions of the sessions of each fold, results by contender and fold, and a summary (JSON).
+#[pyfunction]
+#[pyo3(signature = (contenders, options, bootstrap, reference, sessions, threads, journal=None, show=None))]
+#[expect(clippy::too_many_arguments, reason = "what, how and on what, and who watches")]
+#[expect(clippy::type_complexity, reason = "folds, results by contender and fold, summary")]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    contenders: Vec<(String, Vec<String>)>,
+    options: &str,
+    bootstrap: &str,
+    reference: usize,
+    sessions: Vec<PySession<'_>>,
+    threads: usize,
+    journal: Option<PathBuf>,
+    show: Option<Py<PyAny>>,
+) -> PyResult<(Vec<Vec<usize>>, Vec<Vec<NewFold<'py>>>, String)> {
+    let contenders = contenders.into_iter().map(contender).collect::<PyResult<Vec<_>>>()?;
+    let options: CrossValidation = from_json("options", options)?;
+    let bootstrap: BootstrapOptions = from_json("bootstrap", bootstrap)?;
+    let recordings = recordings(&sessions)?;
+    let pool = pool(threads)?;
+    let show = |py: Python<'_>, CellsDone { done, total }| match &show {
+        Some(show) => show.call1(py, (done, total)).map(|_| ()),
+        None => Ok(()),
+    };
+    let compared = watched(py, show, |watch| {
+        let tell = |cells| {
+            watch.tell(cells);
+            ControlFlow::Continue(())
+        };
+        let (journal, stop) = (journal.as_deref(), watch.stop());
+        pool.install(|| {
+            let found = options.run_stoppable(&recordings, &contenders, journal, stop, &tell)?;
+            let summary = found.summary(&recordings, reference, &bootstrap)?;
+            Ok((found, summary))
+        })
+    })?;
+    let (Comparison { folds, contenders, .. }, summary) = compared.map_err(to_python)?;
+    let results = contenders.into_iter().map(|judged| {
+        let fold = |fold: unjitter::evaluation::FoldResult| {
+            let f1 = fold.confusion.map(|counts| counts.scores().f1);
+            let probabilities = fold.probabilities.into_iter().map(|own| own.into_pyarray(py));
+            (fold.chosen, fold.threshold, fold.log_evidence, f1, probabilities.collect())
+        };
+        judged.folds.into_iter().map(fold).collect()
+    });
+    Ok((folds, results.collect(), to_json(&summary)?))
+}
+
+fn contender((name, candidates): (String, Vec<String>)) -> PyResult<Contender> {
+    let candidates = candidates.iter().map(|text| learner(text)).collect::<PyResult<_>>()?;
+    Ok(Contender { name, candidates })
+}

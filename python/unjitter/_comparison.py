@@ -1,0 +1,339 @@
+"""Learners against each other, by nested cross-validation over sessions or subjects."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, _tables
+from ._base import Detector, sessions_of
+from ._check import whole
+from ._detector import EventDetector
+from ._learners import Baseline
+from ._session import Session
+from ._significance import mean_interval
+
+_Floats = NDArray[np.float64]
+Learners = Mapping[str, Detector | Sequence[Detector]] | Sequence[Detector | Sequence[Detector]]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How learners did on sessions that they had not seen.
+
+    Attributes
+    ----------
+    learners : list of str
+        Their names.
+    metric : {"f1", "log_evidence"}
+        What `scores` are: F1 against labels; without labels, log evidence per stamp.
+    scores : ndarray of shape (n_learners, n_folds)
+        The score of each learner on each fold.
+    summary : list of dict
+        One line per learner: what :meth:`to_frame` shows.
+    folds : list of ndarray
+        Positions of the sessions of each fold.
+    probabilities : dict of str to list of ndarray
+        By learner, what it said of the instances of each session when that was held out.
+    chosen : ndarray of shape (n_learners, n_folds)
+        Which of its candidates a learner chose, from 0.
+    thresholds : ndarray of shape (n_learners, n_folds)
+        Where probabilities were cut.
+    """
+
+    learners: list[str]
+    metric: str
+    scores: _Floats
+    summary: list[dict[str, Any]]
+    folds: list[NDArray[np.int64]]
+    probabilities: dict[str, list[_Floats]]
+    chosen: NDArray[np.int64]
+    thresholds: _Floats
+
+    def to_frame(self, *, per_fold: bool = False, backend: str | None = None) -> Any:
+        """The result as a data frame.
+
+        Parameters
+        ----------
+        per_fold : bool
+            One row per learner and fold (``learner, fold, score, chosen, threshold``) instead of
+            one per learner.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The data frame to return.
+
+        Returns
+        -------
+        DataFrame with one row per learner
+            ``learner``; ``precision``, ``recall`` and ``f1`` of all held-out sessions together;
+            ``f1_low`` and ``f1_high``, an interval of that F1 under resampling of sessions (or of
+            subjects); ``mean_f1`` over the folds; ``p_value`` of the difference to the reference
+            (NaN for itself), corrected for the number of comparisons; ``average_precision``,
+            ``brier_score``; and ``log_evidence`` per stamp. NaN is what there is not.
+        """
+        if not per_fold:
+            columns = {name: [line[name] for line in self.summary] for name in self.summary[0]}
+            return _tables.frame(columns, backend)
+        number = len(self.folds)
+        rows = {
+            "learner": [name for name in self.learners for _ in range(number)],
+            "fold": np.tile(np.arange(number), len(self.learners)),
+            "score": self.scores.ravel(),
+            "chosen": self.chosen.ravel(),
+            "threshold": self.thresholds.ravel(),
+        }
+        return _tables.frame(rows, backend)
+
+    def __repr__(self) -> str:
+        known = (f"{line['learner']} {line[self.metric]:.3f}" for line in self.summary)
+        return f"Comparison({self.metric}: {', '.join(known)})"
+
+
+def compare(
+    sessions: Sequence[Session],
+    learners: Learners,
+    *,
+    folds: int = 10,
+    inner_folds: int = 10,
+    group_by: str = "session",
+    criterion: str | None = None,
+    threshold: float | str = 0.5,
+    reference: int | str = 0,
+    seed: int = 0,
+    level: float = 0.95,
+    resamples: int = 2000,
+    journal: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Comparison:
+    """Compare learners by nested cross-validation. Ctrl-C stops it.
+
+    Parameters
+    ----------
+    sessions : list of Session
+        With labels for every instance, if learners are to be judged by F1.
+    learners : list of estimators, or mapping of name to estimator
+        :class:`EventDetector` and those of :mod:`unjitter.baselines`. A list of estimators in place
+        of one is a grid: in each fold the best is chosen by an inner cross-validation.
+    folds, inner_folds : int
+        Number of folds; fewer if there are fewer sessions or subjects.
+    group_by : {"session", "subject"}
+        What no fold may split.
+    criterion : {"f1", "log_evidence"}, optional
+        What candidates of a grid are chosen by; F1 where every session has labels, by default, and
+        the held-out evidence of the stamps otherwise.
+    threshold : float, "best_f1" or "expected_f1"
+        Where probabilities are cut: at a number; where F1 on the labels of the training sessions is
+        best; or where it is expected to be best given their stamps. Thresholds and random states of
+        the estimators are not used.
+    reference : int or str
+        Position or name of the learner that p-values compare with.
+    seed : int
+        Of folds, fits and resampling.
+    level, resamples
+        Of the interval of F1, as in :func:`unjitter.metrics.bootstrap_interval`.
+    journal : path, optional
+        A file in which finished work is kept, so that a comparison that was stopped goes on.
+    n_jobs : int, optional
+        Threads, as in scikit-learn; the result does not depend on it.
+    verbose : int
+        Above 0, it shows a progress bar.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from unjitter import EventDetector, baselines, simulate
+    >>> sessions = simulate.respiration(sessions=6)
+    >>> found = baselines.compare(sessions, [EventDetector(), baselines.Naive()], folds=3)
+    >>> found.learners, found.scores.shape
+    (['LR-M', 'LR-N'], (2, 3))
+    >>> list(found.to_frame().columns)[:4]
+    ['learner', 'precision', 'recall', 'f1']
+    """
+    known = sessions_of(sessions)
+    contenders = _contenders(learners)
+    names = [name for name, _ in contenders]
+    options = {
+        "folds": whole("folds", folds),
+        "inner_folds": whole("inner_folds", inner_folds),
+        "group_by": group_by,
+        "criterion": criterion,
+        "threshold": threshold if isinstance(threshold, str) else {"fixed": float(threshold)},
+        "seed": whole("seed", seed),
+    }
+    bootstrap = {
+        "level": float(level),
+        "resamples": whole("resamples", resamples),
+        "seed": int(seed),
+    }
+    with _Cells(enabled=verbose > 0) as bar:
+        positions, results, text = _core.compare(
+            contenders,
+            json.dumps(options),
+            json.dumps(bootstrap),
+            _position(reference, names),
+            known,
+            joblib.effective_n_jobs(n_jobs),
+            None if journal is None else os.fspath(journal),
+            bar.show,
+        )
+    is_labelled = all(fold[3] is not None for result in results for fold in result)
+    stamps = [sum(len(known[k].events) for k in fold) for fold in positions]
+    scores = [
+        [
+            _number(f1) if is_labelled else _per_stamp(evidence, number)
+            for (_, _, evidence, f1, _), number in zip(result, stamps)
+        ]
+        for result in results
+    ]
+    return Comparison(
+        learners=names,
+        metric="f1" if is_labelled else "log_evidence",
+        scores=np.array(scores),
+        summary=[_line(summary) for summary in json.loads(text)],
+        folds=[np.array(fold, dtype=np.int64) for fold in positions],
+        probabilities={
+            name: _by_session(positions, [fold[4] for fold in result], len(known))
+            for name, result in zip(names, results)
+        },
+        chosen=np.array([[fold[0] for fold in result] for result in results]),
+        thresholds=np.array([[fold[1] for fold in result] for result in results]),
+    )
+
+
+def kept_by_naive(sessions: Session | Sequence[Session]) -> tuple[int, int]:
+    """How many true positives stay positive where each stamp goes to its nearest instance.
+
+    Parameters
+    ----------
+    sessions : list of Session
+        With a label for every instance.
+
+    Returns
+    -------
+    kept, all : int
+        Positives that some stamp is nearest to, and all positives, where somebody was annotating.
+
+    Examples
+    --------
+    >>> from unjitter import Session, baselines
+    >>> session = Session([[0.0]] * 3, times=[0, 10, 20], events=[6, 14], labels=[0, 1, 1])
+    >>> baselines.kept_by_naive(session)
+    (1, 2)
+    """
+    return _core.kept_by_naive(sessions_of(sessions))
+
+
+def _contenders(learners: Any) -> list[tuple[str, list[str]]]:
+    """Names, and the settings of the candidates of each."""
+    if isinstance(learners, Mapping):
+        named = [(str(name), _candidates(grid)) for name, grid in learners.items()]
+    else:
+        grids = [_candidates(grid) for grid in learners]
+        named = [(_core.learner_name(grid[0]), grid) for grid in grids]
+    if not named:
+        raise ValueError("no learners were given")
+    names = [name for name, _ in named]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"two learners are called {twice}: give a mapping of name to learner")
+    return named
+
+
+def _candidates(grid: Any) -> list[str]:
+    candidates = list(grid) if isinstance(grid, Sequence) else [grid]
+    if not candidates:
+        raise ValueError("a learner has no candidates")
+    return [json.dumps(_settings(candidate)) for candidate in candidates]
+
+
+def _settings(learner: Any) -> dict[str, Any]:
+    if isinstance(learner, Baseline):
+        return learner.settings()
+    if isinstance(learner, EventDetector):
+        if learner.use_labels:
+            raise ValueError("a learner with use_labels=True would see the labels it is judged by")
+        fit = learner._options()
+        return {"kind": "imprecise", "options": {"model": learner._model(), "fit": fit}}
+    raise ValueError(
+        f"learner is {learner!r}, expected an EventDetector or one of unjitter.baselines"
+    )
+
+
+def _position(reference: int | str, names: list[str]) -> int:
+    if isinstance(reference, str):
+        if reference not in names:
+            raise ValueError(f"reference is {reference!r}, expected one of {', '.join(names)}")
+        return names.index(reference)
+    if not 0 <= reference < len(names):
+        raise ValueError(f"reference is {reference}, expected 0 to {len(names) - 1}")
+    return int(reference)
+
+
+def _line(summary: dict[str, Any]) -> dict[str, Any]:
+    """A line of the table."""
+    labelled = summary["labelled"] or {}
+    scores, interval = labelled.get("scores", {}), labelled.get("f1_interval", {})
+    folds = labelled.get("fold_f1")
+    return {
+        "learner": summary["name"],
+        "precision": _number(scores.get("precision")),
+        "recall": _number(scores.get("recall")),
+        "f1": _number(scores.get("f1")),
+        "f1_low": _number(interval.get("low")),
+        "f1_high": _number(interval.get("high")),
+        "mean_f1": np.nan if folds is None else mean_interval(folds).mean,
+        "p_value": _number(labelled.get("p_value")),
+        "average_precision": _number(labelled.get("average_precision")),
+        "brier_score": _number(labelled.get("brier_score")),
+        "log_evidence": _number(summary["log_evidence_per_stamp"]),
+    }
+
+
+def _number(value: float | None) -> float:
+    return np.nan if value is None else float(value)
+
+
+def _per_stamp(evidence: float | None, stamps: int) -> float:
+    return np.nan if evidence is None or stamps == 0 else evidence / stamps
+
+
+def _by_session(
+    folds: list[list[int]], probabilities: list[list[_Floats]], sessions: int
+) -> list[_Floats]:
+    by_session = [np.zeros(0)] * sessions
+    for fold, held_out in zip(folds, probabilities):
+        for position, own in zip(fold, held_out):
+            by_session[position] = own
+    return by_session
+
+
+class _Cells:
+    """A tqdm bar over the fits of a comparison; nothing if not `enabled`."""
+
+    def __init__(self, *, enabled: bool) -> None:
+        self.show = self._show if enabled else None
+        self._bar: Any = None
+
+    def __enter__(self) -> _Cells:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def _show(self, done: int, total: int) -> None:
+        if self._bar is None:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=total, desc="compare", unit="fit")
+        self._bar.update(done - self._bar.n)
