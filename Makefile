@@ -70,6 +70,7 @@ python-test: wheel
 test-torch: wheel $(TORCH)/.ready
 	$(TORCH)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
 		target/wheels/*.whl
+	$(TORCH)/bin/mypy --strict --module unjitter.torch
 	cd python/tests/torch && $(CURDIR)/$(TORCH)/bin/pytest --quiet .
 	cd python/tests/torch && $(CURDIR)/$(TORCH)/bin/pytest --quiet --doctest-modules \
 		--pyargs unjitter.torch

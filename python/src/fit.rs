@@ -33,5 +33,5 @@ pub(crate) fn fit(
     let fitted = watched(py, show, |watch| {
         model.fit_watched(&sessions, &options, watch.stop(), &mut |progress| watch.tell(*progress))
     })?;
-    fitted.map(Fitted).map_err(to_python)
+    fitted.map(Fitted::new).map_err(to_python)
 }

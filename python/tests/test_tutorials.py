@@ -18,7 +18,7 @@ def read(path):
 
 
 def test_there_are_tutorials():
-    assert [path.stem for path in TUTORIALS] == ["from_csv_to_detector"]
+    assert [path.stem for path in TUTORIALS] == ["from_csv_to_detector", "torch_gru"]
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)

@@ -154,8 +154,7 @@ def are_sessions(X: Any) -> bool:
         return True
     if isinstance(X, np.ndarray):
         return X.dtype == object and X.size > 0 and isinstance(X.flat[0], Session)
-    # An empty list is a mistake in the number of sessions rather than in the shape of an array.
-    return isinstance(X, Sequence) and (len(X) == 0 or isinstance(X[0], Session))
+    return isinstance(X, Sequence) and len(X) > 0 and isinstance(X[0], Session)
 
 
 def sessions_of(X: Any) -> list[Session]:

@@ -166,8 +166,8 @@ object of that kind, or Uniform
             )
         names = sessions[0].feature_names
         if names is not None:
-            fitted = fitted.with_metadata("features", json.dumps(names))
-        fitted = fitted.with_metadata("program", json.dumps("unjitter for Python"))
+            fitted.set_metadata("features", json.dumps(names))
+        fitted.set_metadata("program", json.dumps(f"unjitter for Python {_core.__version__}"))
         for kind, words in fitted.warnings():
             warn(kind, words, stacklevel=2)
         self._adopt(fitted)
@@ -243,7 +243,8 @@ object of that kind, or Uniform
         """Write a model file, which the command line reads too; whole or not at all."""
         self._check_fitted()
         note = {"threshold": self.threshold}
-        self._fitted.with_metadata("python", json.dumps(note)).save(os.fspath(path))
+        self._fitted.set_metadata("python", json.dumps(note))
+        self._fitted.save(os.fspath(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EventDetector:
@@ -297,6 +298,8 @@ object of that kind, or Uniform
     ) -> list[Session]:
         flat = [("times", times), ("events", events), ("groups", groups)]
         given = [name for name, value in flat if value is not None]
+        if isinstance(X, Sequence) and len(X) == 0 and not given:
+            raise ValueError("no sessions were given")
         if not are_sessions(X):
             return sessions_from_arrays(X, times, events, groups)
         if given:
