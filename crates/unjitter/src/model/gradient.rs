@@ -45,8 +45,8 @@ impl Evidence {
     /// use unjitter::{Counts, Noise};
     ///
     /// let evidence = Evidence::new(&Counts::Bernoulli, &Noise::Gaussian, 1.0)?;
-    /// let params = evidence.start(&[("noise.delay", &[0.5])])?;
-    /// let (times, stamps, log_odds) = ([0.0, 1.0, 2.0], [1.6], [0.0; 3]);
+    /// let params = evidence.start(&[("noise.delay", &[0.5]), ("noise.spread", &[0.3])])?;
+    /// let (times, stamps, log_odds) = ([0.0, 1.0, 2.0], [1.6], [-2.0; 3]);
     /// let gradient = evidence.gradient("walk", &params, &times, &stamps, &log_odds)?;
     /// // The press at 1.6 speaks for the instance at 1.
     /// assert!(gradient.d_log_odds[1] > 0.0 && gradient.d_log_odds[0] < 0.0);
@@ -282,8 +282,9 @@ mod tests {
 
     #[test]
     fn epoch_seconds_keep_their_digits() {
+        // Hardly any time divided by this is exact.
         let evidence =
-            Evidence::new(&Counts::Bernoulli, &Noise::Gaussian, 0.1).expect("valid settings");
+            Evidence::new(&Counts::Bernoulli, &Noise::Gaussian, 0.3).expect("valid settings");
         let params = params_of(&evidence);
         // A power of two, so that the shifted times are exact to 2⁻²².
         let epoch = 2_f64.powi(30);
