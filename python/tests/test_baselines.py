@@ -158,6 +158,14 @@ def test_clones_learn_the_same(sessions, learner):
     np.testing.assert_array_equal(several.coef_, first.coef_)
 
 
+def test_a_new_fit_leaves_nothing_of_the_old_one(sessions):
+    named = [session.replace(feature_names=["a", "b", "c"]) for session in sessions]
+    learner = baselines.Naive().fit(named)
+    assert learner.feature_names_in_.tolist() == ["a", "b", "c"]
+    learner.set_params(classifier=Mlp((2,))).fit(sessions)
+    assert not any(hasattr(learner, name) for name in ("coef_", "intercept_", "feature_names_in_"))
+
+
 def test_a_grid_is_searched(sessions):
     grid = {"bag_size": [1, 4], "regularisation": [0.1, 1e4]}
     search = GridSearchCV(
