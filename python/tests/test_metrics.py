@@ -271,7 +271,7 @@ def test_unknown_labels_and_unlabelled_sessions_are_left_out():
         ([0, 1], [0.5, np.nan], "probability 1 is NaN"),
         ([[0, 1]], [0.5, 0.5], "y_true has 2 dimensions"),
         ([0, 1], np.zeros((2, 3)), r"shape \(2, 3\)"),
-        ([], [], "0 instances, expected at least 1"),
+        (np.zeros(0), [], "0 instances, expected at least 1"),
     ],
 )
 def test_mistakes_are_named(labels, scores, message):
