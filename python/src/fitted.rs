@@ -102,6 +102,15 @@ impl Fitted {
         Some((coefficients.into_pyarray(py), intercept))
     }
 
+    /// What a kernel classifier multiplies its landmarks by.
+    fn landmark_weights<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        let weights = py.detach(|| self.read().landmark_weights()).map_err(to_python)?;
+        Ok(weights.map(|weights| weights.into_pyarray(py)))
+    }
+
     #[getter]
     fn time_unit(&self) -> f64 {
         self.read().time_unit()

@@ -26,7 +26,7 @@ class Kernel:
     ----------
     length_scale : float, optional
         How far, in standard deviations of a feature, an instance makes itself felt. By default the
-        square root of half the number of features.
+        square root of the number of features that vary.
     landmarks : int, optional
         How many training instances to build on; all of them by default, which is exact, and slow
         beyond some thousands.

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
-from scipy.spatial.distance import cdist
 
 from . import _core
 
@@ -55,7 +53,11 @@ def to_onnx(detector: EventDetector, path: str | os.PathLike[str] | None = None)
     file = json.loads(detector._fitted.to_json())
     kind, state = next(iter(file["classifier"].items()))
     graph = _Graph(onnx)
-    log_odds = _CLASSIFIERS[kind](graph, state, _values(file))
+    values = _values(file)
+    on_landmarks = detector._fitted.landmark_weights()
+    if on_landmarks is not None:
+        values["landmark_weights"] = on_landmarks
+    log_odds = _CLASSIFIERS[kind](graph, state, values)
     graph.add("Identity", log_odds, name="log_odds")
     graph.add("Identity", _sigmoid(graph, "log_odds"), name="probability")
     model = graph.model(f"unjitter_{kind}", detector.n_features_in_)
@@ -166,16 +168,12 @@ def _mlp(graph: _Graph, state: dict[str, Any], values: dict[str, _Floats]) -> st
 
 def _kernel(graph: _Graph, state: dict[str, Any], values: dict[str, _Floats]) -> str:
     landmarks = _matrix(state["landmarks"])
-    scale = state["length_scale"]
     squares = _squared_distances(graph, _standardised(graph, state), landmarks)
-    length_scale = graph.constant(scale, "length_scale")
+    length_scale = graph.constant(state["length_scale"], "length_scale")
     # Divided twice: the square of a tiny length scale would underflow.
     ratio = graph.add("Div", graph.add("Div", squares, length_scale), length_scale)
     kernel = graph.add("Exp", graph.add("Mul", graph.constant(-0.5, "minus_half"), ratio))
-    squares_between = cdist(landmarks, landmarks, "sqeuclidean")
-    factor = cholesky(np.exp(-0.5 * (squares_between / scale / scale)), lower=True)
-    weights = solve_triangular(factor, values["weights"], lower=True, trans="T")
-    return _linear(graph, kernel, weights, values["intercept"])
+    return _linear(graph, kernel, values["landmark_weights"], values["intercept"])
 
 
 def _squared_distances(graph: _Graph, points: str, landmarks: _Floats) -> str:

@@ -11,6 +11,7 @@ use super::warning::{Warning, far_stamps};
 use crate::align::Aligned;
 use crate::inference::{Impossible, Lattice};
 use crate::math::{log_sigmoid, sigmoid};
+use crate::model::classifier::ClassifierState;
 use crate::model::{Detector, Model, Parts, check_capacity, infeasible, linear, log_odds};
 use crate::params::Part;
 use crate::session::check_columns;
@@ -75,6 +76,16 @@ impl Fitted {
     pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
         let theta = &self.params[self.parts.layout.part(Part::Classifier)];
         linear(self.parts.classifier.as_ref(), theta)
+    }
+
+    /// What a kernel classifier multiplies its landmarks by: f(x) = intercept + Σ_l α_l k(z_l, x),
+    /// with landmarks z_l as in a model file. The kernel matrix is factorised anew for it.
+    pub fn landmark_weights(&self) -> Result<Option<Vec<f64>>> {
+        let theta = &self.params[self.parts.layout.part(Part::Classifier)];
+        match self.parts.classifier.state() {
+            ClassifierState::Kernel(state) => Ok(Some(state.check()?.landmark_weights(theta))),
+            _ => Ok(None),
+        }
     }
 
     /// The model that was fitted.

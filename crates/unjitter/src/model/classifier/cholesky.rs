@@ -77,6 +77,16 @@ pub(super) fn solve_lower(factor: ArrayView2<'_, f64>, mut columns: ArrayViewMut
     }
 }
 
+/// Overwrites `vector` with the solution x of factorᵀ · x = vector.
+pub(super) fn solve_transposed(factor: ArrayView2<'_, f64>, vector: &mut [f64]) {
+    for i in (0..vector.len()).rev() {
+        vector[i] /= factor[[i, i]];
+        for j in 0..i {
+            vector[j] -= factor[[i, j]] * vector[i];
+        }
+    }
+}
+
 /// Right-looking blocked factorisation. `choose` is shown the unexplained part of the diagonal from
 /// the next pivot on and says which of these to take, or to stop. Returns the order taken.
 fn factorise(

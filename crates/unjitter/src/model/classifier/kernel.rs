@@ -113,6 +113,14 @@ impl Kernel {
         Ok(Self { standardiser, length_scale, landmarks, factor })
     }
 
+    /// The same function written on the landmarks, f(x) = b + Σ_l α_l k(z_l, x): α = L⁻ᵀ w. Landmarks
+    /// that nearly explain each other make α large, and digits are lost in the sum.
+    pub(crate) fn landmark_weights(&self, params: &[f64]) -> Vec<f64> {
+        let mut weights = params[..self.factor.nrows()].to_vec();
+        cholesky::solve_transposed(self.factor.view(), &mut weights);
+        weights
+    }
+
     /// φ of `features`, written to `out` (rows × r), by way of its transpose: there the triangular
     /// solve runs along contiguous rows.
     fn map(&self, features: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
@@ -267,6 +275,9 @@ mod tests {
             );
         let weights = lower.t().dot(&alpha);
         let params: Vec<f64> = weights.iter().copied().chain([0.3]).collect();
+        for (got, want) in kernel.landmark_weights(&params).iter().zip(&alpha) {
+            assert!((got - want).abs() < 1e-9, "{got} is not {want}"); // condition of L below 1e4
+        }
 
         let new = normal(9, 3, 3);
         let mut got = vec![0.0; 9];
