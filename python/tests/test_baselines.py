@@ -241,6 +241,7 @@ def test_a_comparison_is_a_table(comparison):
     assert np.all((table["f1_low"] <= table["f1"]) & (table["f1"] <= table["f1_high"]))
     # A mean of three numbers below 1.
     np.testing.assert_allclose(table["mean_f1"], comparison.scores.mean(axis=1), rtol=1e-14)
+    assert comparison.intervals[1].tolist() == [*metrics.mean_interval(comparison.scores[1])[1:]]
     test = metrics.paired_t_test(comparison.scores[2], comparison.scores[0])
     assert np.isnan(table["p_value"][0])
     assert table["p_value"][2] == metrics.bonferroni(test.p_value, 2)

@@ -36,6 +36,8 @@ class Comparison:
         What `scores` are: F1 against labels; without labels, log evidence per stamp.
     scores : ndarray of shape (n_learners, n_folds)
         The score of each learner on each fold.
+    intervals : ndarray of shape (n_learners, 2)
+        The t-interval of each learner's mean score over the folds.
     summary : list of dict
         One line per learner: what :meth:`to_frame` shows.
     folds : list of ndarray
@@ -51,6 +53,7 @@ class Comparison:
     learners: list[str]
     metric: str
     scores: _Floats
+    intervals: _Floats
     summary: list[dict[str, Any]]
     folds: list[NDArray[np.int64]]
     probabilities: dict[str, list[_Floats]]
@@ -137,7 +140,7 @@ def compare(
     seed : int
         Of folds, fits and resampling.
     level, resamples
-        Of the interval of F1, as in :func:`unjitter.metrics.bootstrap_interval`.
+        Of the intervals, as in :func:`unjitter.metrics.bootstrap_interval`.
     journal : path, optional
         A file in which finished work is kept, so that a comparison that was stopped goes on.
     n_jobs : int, optional
@@ -199,6 +202,7 @@ def compare(
         learners=names,
         metric="f1" if is_labelled else "log_evidence",
         scores=np.array(scores),
+        intervals=np.array([_interval(row, level) for row in scores]),
         summary=[_line(summary) for summary in json.loads(text)],
         folds=[np.array(fold, dtype=np.int64) for fold in positions],
         probabilities={
@@ -305,6 +309,13 @@ def _number(value: float | None) -> float:
 
 def _per_stamp(evidence: float | None, stamps: int) -> float:
     return np.nan if evidence is None or stamps == 0 else evidence / stamps
+
+
+def _interval(scores: list[float], level: float) -> tuple[float, float]:
+    if not np.all(np.isfinite(scores)):
+        return np.nan, np.nan
+    _, low, high = mean_interval(scores, level=level)
+    return low, high
 
 
 def _by_session(
