@@ -62,7 +62,7 @@ python-test: wheel
 	cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
 		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch .
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-modules --pyargs unjitter \
-		--ignore-glob '*/unjitter/torch.py'
+		--ignore-glob '*/unjitter/torch/*'
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-glob '*.md' \
 		$(CURDIR)/README.md
 
@@ -70,7 +70,7 @@ python-test: wheel
 test-torch: wheel $(TORCH)/.ready
 	$(TORCH)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
 		target/wheels/*.whl
-	$(TORCH)/bin/mypy --strict --module unjitter.torch
+	$(TORCH)/bin/mypy --strict --package unjitter.torch
 	cd python/tests/torch && $(CURDIR)/$(TORCH)/bin/pytest --quiet .
 	cd python/tests/torch && $(CURDIR)/$(TORCH)/bin/pytest --quiet --doctest-modules \
 		--pyargs unjitter.torch

@@ -14,13 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _tables
-from ._base import are_sessions
+from ._channels import between, channel_of, columns_of, of_channel, origin_of, seconds_of
 from ._check import whole
-from ._clock import Clock, is_date, to_dates
+from ._histogram import Histogram
 from ._session import Session
 
 __all__ = [
@@ -203,7 +201,7 @@ def find_cycles(
     >>> len(cycles), np.median(cycles.end - cycles.start).round(6)
     (13, np.float64(4.0))
     """
-    channel, _ = _channel(values, times, sampling_rate)
+    channel, _ = channel_of(values, times, sampling_rate)
     run, table, runs, rejected = _core.find_cycles(channel, _settings(options))
     columns = dict(zip(_MEASURES, map(np.ascontiguousarray, table.T)))
     reasons = dict(zip(("short", "long", "small"), rejected))
@@ -282,12 +280,12 @@ def session_from_signal(
     >>> signal.session_from_signal(breathing, sampling_rate=20.0, events=[21.5], name="rest")
     Session('rest', 13 instances x 30 features, 1 stamp)
     """
-    channel, clock = _channel(values, times, sampling_rate)
+    channel, clock = channel_of(values, times, sampling_rate)
     truth = () if true_events is None else true_events
     starts, features, labels, _ = _core.session_from_signal(
         "signal" if name is None else name,
         channel,
-        _seconds("true_events", truth, clock),
+        seconds_of("true_events", truth, clock),
         _settings(options),
         float(tolerance),
     )
@@ -348,15 +346,15 @@ def windows(
     >>> found.feature_names[:2]
     ('x_mean', 'x_sd')
     """
-    table = _columns(channels)
+    table = columns_of(channels)
     made = [
-        _channel(values, _of(times, name), _of(sampling_rate, name))
+        channel_of(values, of_channel(times, name), of_channel(sampling_rate, name))
         for name, values in table.items()
     ]
     clocks = [clock for _, clock in made]
     if any((clock is None) != (clocks[0] is None) for clock in clocks):
         raise ValueError("times of some channels are dates and of some are numbers")
-    origin = min((clock for clock in clocks if clock is not None), key=_origin, default=None)
+    origin = min((clock for clock in clocks if clock is not None), key=origin_of, default=None)
     options = {
         "length": float(length),
         "step": float(step),
@@ -364,7 +362,7 @@ def windows(
         "min_share": float(min_share),
         "bands": [(float(low), float(high)) for low, high in bands],
     }
-    parts = [(seconds + _between(origin, clock), values) for (seconds, values), clock in made]
+    parts = [(seconds + between(origin, clock), values) for (seconds, values), clock in made]
     found, features, names, skipped = _core.windows(parts, list(table), json.dumps(options))
     when = found if origin is None else origin.dates(found)
     return Windows(when, features, tuple(names), skipped)
@@ -416,137 +414,5 @@ def session_from_windows(
     )
 
 
-class Histogram(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Features as bin memberships, so that a linear classifier can bend: the paper's transform.
-
-    Each feature becomes a row of zeros with a one at the bin that holds it; bins are cut at
-    quantiles of the training data. Use it before a detector in a scikit-learn ``Pipeline``.
-
-    Parameters
-    ----------
-    bins : int
-        Most bins of a feature.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from unjitter import EventDetector, signal, simulate
-    >>> sessions = simulate.respiration(sessions=3)
-    >>> detector = make_pipeline(signal.Histogram(bins=4), EventDetector(restarts=0))
-    >>> detector.fit(sessions).predict_proba(sessions)[0].shape == (len(sessions[0]), 2)
-    True
-    """
-
-    def __init__(self, bins: int = 10) -> None:
-        self.bins = bins
-
-    def fit(self, X: Any, y: None = None) -> Histogram:
-        """Learn the bins from sessions, or from an array of features."""
-        training = _feature_arrays(X)
-        self._histogram = _core.fit_histogram(training, whole("bins", self.bins))
-        self.n_features_in_ = training[0].shape[1]
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Sessions with bin memberships for features; or an array for an array."""
-        check_is_fitted(self, "_histogram")
-        if isinstance(X, Session):
-            return self._session(X)
-        if are_sessions(X):
-            return [self._session(session) for session in X]
-        return _core.transform_histogram(self._histogram, _feature_arrays(X)[0])
-
-    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
-        """Names of the bins, such as ``duration[2]``."""
-        check_is_fitted(self, "_histogram")
-        names = input_features
-        if names is None:
-            names = [f"x{column}" for column in range(self.n_features_in_)]
-        return np.array(_core.histogram_names(self._histogram, list(names)), dtype=object)
-
-    def _session(self, session: Session) -> Session:
-        members = _core.transform_histogram(self._histogram, session.X)
-        names = self.get_feature_names_out(session.feature_names)
-        return session.replace(X=members, feature_names=tuple(names))
-
-
-def _feature_arrays(X: Any) -> list[_Floats]:
-    if isinstance(X, Session):
-        return [X.X]
-    if are_sessions(X):
-        return [session.X for session in X]
-    return [np.ascontiguousarray(X, dtype=np.float64)]
-
-
 def _settings(options: CycleOptions | None) -> str:
     return json.dumps((CycleOptions() if options is None else options).settings())
-
-
-def _channel(
-    values: ArrayLike, times: ArrayLike | None, sampling_rate: float | None
-) -> tuple[tuple[_Floats, _Floats], Clock | None]:
-    """Times in seconds and values; and the moment at zero, if times are dates."""
-    samples = np.ascontiguousarray(values, dtype=np.float64)
-    if samples.ndim != 1:
-        raise ValueError(f"values have {samples.ndim} dimensions, expected 1")
-    if (times is None) == (sampling_rate is None):
-        raise ValueError("give either the times of the samples or their sampling_rate")
-    if sampling_rate is not None:
-        if not sampling_rate > 0.0:
-            raise ValueError(f"sampling_rate is {sampling_rate}, expected a number above 0")
-        return (np.arange(len(samples)) / float(sampling_rate), samples), None
-    clock = None
-    if is_date(times):
-        dates, zone = to_dates(times)  # type: ignore[arg-type]
-        clock = Clock(dates[0], zone) if len(dates) else None
-    return (_seconds("times", times, clock), samples), clock
-
-
-def _seconds(what: str, times: Any, clock: Clock | None) -> _Floats:
-    if clock is not None and is_date(times):
-        return clock.seconds(to_dates(times)[0])
-    if clock is not None and len(times):
-        raise ValueError(f"times are dates but {what} are numbers")
-    seconds = np.ascontiguousarray(times, dtype=np.float64)
-    if seconds.ndim != 1:
-        raise ValueError(f"{what} have {seconds.ndim} dimensions, expected 1")
-    return seconds
-
-
-def _columns(channels: Any) -> dict[str, Any]:
-    """Channels by name."""
-    if isinstance(channels, Mapping):
-        return {str(name): values for name, values in channels.items()}
-    names = getattr(channels, "columns", None)
-    table = np.asarray(channels, dtype=np.float64)
-    if table.ndim == 1:
-        table = table[:, None]
-    if table.ndim != 2:
-        raise ValueError(f"channels have {table.ndim} dimensions, expected 1 or 2")
-    if names is None:
-        names = [f"channel_{column}" for column in range(table.shape[1])]
-    return {str(name): column for name, column in zip(names, table.T)}
-
-
-def _of(values: Any, name: str) -> Any:
-    """What belongs to a channel: its own, or what all share."""
-    if not isinstance(values, Mapping):
-        return values
-    if name not in values:
-        raise ValueError(f"nothing is said of channel {name!r}")
-    return values[name]
-
-
-def _origin(clock: Clock) -> np.datetime64:
-    return clock.origin
-
-
-def _between(first: Clock | None, second: Clock | None) -> float:
-    """Seconds from one zero to another."""
-    if first is None or second is None:
-        return 0.0
-    return float(first.seconds(np.array([second.origin]))[0])

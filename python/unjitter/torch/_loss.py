@@ -1,32 +1,22 @@
-"""A loss for PyTorch: train any network on sloppy timestamps.
-
-The network gives each instance a logit, and the loss is minus the log probability of the stamps,
-summed exactly over every way to align them to instances. How late, how sloppy and how reliable the
-annotator is are parameters of the loss and learned with the network. The value and all derivatives
-come out of one pass of the compiled core, on the CPU.
-"""
+"""The loss."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
 
-from . import _core
-from ._models import Categorical, Counts, GaussianMixture, Noise, counts_model, noise_model
-from ._priors import Priors
-
-try:
-    import torch
-    from torch import Tensor, nn
-except ImportError as error:
-    raise ImportError("unjitter.torch needs PyTorch: pip install torch") from error
-
-__all__ = ["ImpreciseLabelLoss"]
+from .. import _core
+from .._models import Categorical, Counts, GaussianMixture, Noise, counts_model, noise_model
+from .._priors import Priors
+from ._batch import Batch
+from ._gradient import differentiable
 
 _Floats = NDArray[np.float64]
 _REDUCTIONS = ("none", "sum", "mean")
@@ -200,7 +190,7 @@ object of that kind, or Uniform
             that decrease, more stamps than its instances can give, or stamps that no alignment
             explains.
         """
-        batch = _Batch.of(logits, times, events, lengths, event_lengths)
+        batch = Batch.of(logits, times, events, lengths, event_lengths)
         params = self._vector()
         values, d_log_odds, d_params = self._core.gradient(
             params.detach().numpy(),
@@ -211,7 +201,7 @@ object of that kind, or Uniform
             batch.stamps,
             torch.get_num_threads(),
         )
-        log_evidence = _differentiable(
+        log_evidence = differentiable(
             batch.log_odds, params, values, d_log_odds, d_params, batch.instances
         )
         losses = (-log_evidence).to(batch.device, batch.dtype)
@@ -243,7 +233,7 @@ object of that kind, or Uniform
         """
         params = self._vector()
         value, gradient = self._log_prior(params.detach())
-        log_prior = _differentiable(
+        log_prior = differentiable(
             params[:0], params, np.array([value]), gradient[:0], gradient[None, :], [0]
         )
         like = next(self.parameters())
@@ -355,205 +345,6 @@ object of that kind, or Uniform
         return self._core.log_prior(self._priors, params.numpy(), free)
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Sequences one after the other, as the core takes them."""
-
-    log_odds: Tensor
-    times: _Floats
-    events: _Floats
-    instances: list[int]
-    stamps: list[int]
-    is_single: bool
-    device: torch.device
-    dtype: torch.dtype
-
-    @classmethod
-    def of(
-        cls,
-        logits: Tensor | Sequence[Tensor],
-        times: Any,
-        events: Any,
-        lengths: ArrayLike | Tensor | None,
-        event_lengths: ArrayLike | Tensor | None,
-    ) -> _Batch:
-        is_single = isinstance(logits, Tensor) and logits.ndim == 1
-        if isinstance(logits, Tensor) and is_single:
-            if lengths is not None or event_lengths is not None:
-                raise ValueError("lengths and event_lengths are for a padded batch")
-            logits, times, events = [logits], [times], [events]
-        if isinstance(logits, Tensor):
-            rows = _padded_rows(logits, lengths)
-            log_odds = _padded_logits(logits, rows)
-            times = _padded_times(times, logits.shape, rows)
-            first = logits
-        else:
-            if lengths is not None:
-                raise ValueError("lengths is for a padded batch; a list tells them by itself")
-            first, log_odds, rows = _listed_logits(logits)
-        if not rows:
-            raise ValueError("the batch has no sequences")
-        all_times = _listed("times", times, len(rows))
-        all_events = [np.sort(own) for own in _stamps(events, event_lengths, len(rows))]
-        for k, (own, length) in enumerate(zip(all_times, rows)):
-            if len(own) != length:
-                raise ValueError(f"sequence {k} has {len(own)} times for {length} logits")
-        return cls(
-            log_odds=log_odds,
-            times=np.concatenate(all_times),
-            events=np.concatenate(all_events),
-            instances=rows,
-            stamps=[len(own) for own in all_events],
-            is_single=is_single,
-            device=first.device,
-            dtype=first.dtype if first.dtype == torch.float64 else torch.float32,
-        )
-
-
-def _padded_rows(logits: Tensor, lengths: ArrayLike | Tensor | None) -> list[int]:
-    """How many logits of each row are real."""
-    if logits.ndim != 2:
-        hint = "; squeeze the last dimension" if logits.shape[-1:] == (1,) else ""
-        raise ValueError(
-            f"logits have shape {tuple(logits.shape)}, expected (instances,) or "
-            f"(batch, instances){hint}"
-        )
-    return _lengths("lengths", lengths, *logits.shape)
-
-
-def _padded_logits(logits: Tensor, rows: list[int]) -> Tensor:
-    _check_floating(logits)
-    real = np.flatnonzero(np.arange(logits.shape[1]) < np.array(rows)[:, None])
-    flat = logits.to("cpu", torch.float64).reshape(-1)
-    return flat.index_select(0, torch.from_numpy(real))
-
-
-def _listed_logits(logits: Sequence[Tensor]) -> tuple[Tensor, Tensor, list[int]]:
-    """The first, all after each other, and their lengths."""
-    for k, own in enumerate(logits):
-        if not isinstance(own, Tensor) or own.ndim != 1:
-            raise ValueError(f"logits of sequence {k} are not a tensor of one dimension")
-        _check_floating(own)
-    if len(logits) == 0:
-        raise ValueError("the batch has no sequences")
-    flat = torch.cat([own.to("cpu", torch.float64) for own in logits])
-    return logits[0], flat, [len(own) for own in logits]
-
-
-def _check_floating(logits: Tensor) -> None:
-    if not logits.is_floating_point():
-        raise ValueError(f"logits are {logits.dtype}, expected a floating-point type")
-
-
-def _padded_times(times: Any, shape: Sequence[int], rows: list[int]) -> list[_Floats]:
-    """The real times of each row."""
-    if isinstance(times, (list, tuple)) and len(times) > 0 and np.ndim(times[0]) > 0:
-        return _listed("times", times, shape[0])
-    table = _numbers("times", times)
-    if table.shape not in (tuple(shape), tuple(shape[1:])):
-        raise ValueError(
-            f"times have shape {table.shape}, expected that of the logits, {tuple(shape)}, or "
-            f"{tuple(shape[1:])} for times that all sequences share"
-        )
-    return [row[:length] for row, length in zip(np.broadcast_to(table, shape), rows)]
-
-
-def _stamps(events: Any, event_lengths: ArrayLike | Tensor | None, sequences: int) -> list[_Floats]:
-    """The stamps of each sequence."""
-    if event_lengths is None:
-        if getattr(events, "ndim", None) == 2:
-            raise ValueError(
-                "padded events need event_lengths, which say how many stamps of a row are real"
-            )
-        return _listed("events", events, sequences)
-    table = _numbers("events", events)
-    if table.ndim != 2 or len(table) != sequences:
-        raise ValueError(f"events have shape {table.shape}, expected ({sequences}, stamps)")
-    lengths = _lengths("event_lengths", event_lengths, *table.shape)
-    return [row[:length] for row, length in zip(table, lengths)]
-
-
-def _listed(what: str, values: Iterable[Any], sequences: int) -> list[_Floats]:
-    listed = [_numbers(what, own) for own in values]
-    if len(listed) != sequences:
-        raise ValueError(f"{what} of {len(listed)} sequences for {sequences} of logits")
-    for k, own in enumerate(listed):
-        if own.ndim != 1:
-            raise ValueError(
-                f"{what} of sequence {k} have shape {own.shape}, expected one dimension: a batch "
-                f"takes a list of {what} for each sequence"
-            )
-    return listed
-
-
-def _lengths(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int) -> list[int]:
-    if lengths is None:
-        return [most] * rows
-    values = np.asarray(lengths.cpu() if isinstance(lengths, Tensor) else lengths)
-    if values.shape != (rows,) or values.dtype.kind not in "iu":
-        raise ValueError(f"{what} must be {rows} whole numbers, one per sequence")
-    if np.any(values < 0) or np.any(values > most):
-        raise ValueError(f"{what} are {values.tolist()}, expected numbers from 0 to {most}")
-    return [int(value) for value in values]
-
-
-def _numbers(what: str, values: Any) -> _Floats:
-    """An array of doubles."""
-    if isinstance(values, Tensor):
-        if values.requires_grad:
-            raise ValueError(f"{what} require a gradient, but they are data: detach them")
-        values = values.cpu()
-    return np.asarray(values, dtype=np.float64)
-
-
 def _row(rate: float, split: list[float]) -> list[float]:
     """P(count) from P(some stamp) and how counts of at least one share it."""
     return [1.0 - rate, *(rate * share for share in split)]
-
-
-def _differentiable(
-    log_odds: Tensor,
-    params: Tensor,
-    values: _Floats,
-    d_log_odds: _Floats,
-    d_params: _Floats,
-    lengths: list[int],
-) -> Tensor:
-    """Values, one per sequence, that know their derivatives."""
-    owners = np.repeat(np.arange(len(lengths)), lengths)
-    known = (torch.from_numpy(array) for array in (values, d_log_odds, d_params, owners))
-    value: Tensor = _Known.apply(log_odds, params, *known)  # type: ignore[no-untyped-call]
-    return value
-
-
-class _Known(torch.autograd.Function):
-    """Values (B,) of log-odds (N,) and parameters (P,), whose derivatives are already known."""
-
-    @staticmethod
-    def forward(ctx: Any, *given: Tensor) -> Tensor:
-        log_odds, params, values, *derivatives = given
-        ctx.save_for_backward(log_odds, params, *derivatives)
-        return values.clone()
-
-    @staticmethod
-    def backward(ctx: Any, *d_values: Tensor) -> Any:
-        d_given = _PulledBack.apply(*d_values, *ctx.saved_tensors)  # type: ignore[no-untyped-call]
-        return *d_given, None, None, None, None
-
-
-class _PulledBack(torch.autograd.Function):
-    """The derivatives, scaled by those of the values. A function of log-odds and parameters too, so
-    that whoever differentiates again is told, instead of getting zero."""
-
-    @staticmethod
-    def forward(ctx: Any, *given: Tensor) -> tuple[Tensor, Tensor]:
-        d_values, _, _, d_log_odds, d_params, owners = given
-        by_instance = d_values.index_select(0, owners)
-        return by_instance * d_log_odds, (d_values[:, None] * d_params).sum(0)
-
-    @staticmethod
-    def backward(ctx: Any, *_: Tensor) -> Any:
-        raise NotImplementedError(
-            "ImpreciseLabelLoss has no second derivatives: do not differentiate its gradient "
-            "(create_graph=True, torch.autograd.functional.hessian)"
-        )

@@ -1,0 +1,16 @@
+"""A loss for PyTorch: train any network on sloppy timestamps.
+
+The network gives each instance a logit, and the loss is minus the log probability of the stamps,
+summed exactly over every way to align them to instances. How late, how sloppy and how reliable the
+annotator is are parameters of the loss and learned with the network. The value and all derivatives
+come out of one pass of the compiled core, on the CPU.
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("unjitter.torch needs PyTorch: pip install torch") from error
+
+from ._loss import ImpreciseLabelLoss
+
+__all__ = ["ImpreciseLabelLoss"]
