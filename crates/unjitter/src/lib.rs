@@ -15,6 +15,7 @@ pub mod prior;
 pub mod session;
 pub mod signal;
 pub mod simulation;
+mod stop;
 
 pub use align::{Aligned, AlignedInstance, AlignedStamp};
 pub use error::{Error, Result};
@@ -25,6 +26,7 @@ pub use model::noise::Noise;
 pub use model::{Detector, Model, Posterior, posterior};
 pub use prior::Priors;
 pub use session::{Recording, Session};
+pub use stop::Stop;
 
 /// The README's examples are tests.
 #[cfg(doctest)]

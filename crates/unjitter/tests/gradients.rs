@@ -82,7 +82,7 @@ fn sessions() -> Vec<Session<'static>> {
 fn parts(model: &Model, sessions: &[Session]) -> Parts {
     let features: Vec<_> = sessions.iter().map(Session::features).collect();
     Parts::new(
-        model.classifier.fit(&features, SEED).unwrap(),
+        model.classifier.fit(&features, SEED, unjitter::Stop::default()).unwrap(),
         model.counts.build().unwrap(),
         model.noise.build(1.0).unwrap(),
     )

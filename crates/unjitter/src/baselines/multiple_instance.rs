@@ -17,7 +17,7 @@ use super::{Learner, Trained, described};
 use crate::learning::{Minimum, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::Classifier;
-use crate::{Error, Recording, Result};
+use crate::{Error, Recording, Result, Stop};
 
 /// Rounds after which to stop even if witnesses still change: each lowers the objective, so they
 /// cannot cycle, but they could be many.
@@ -99,7 +99,7 @@ impl MultipleInstance {
         self.supervised.priors.check()?;
         let features: Vec<ArrayView2<'_, f64>> =
             recordings.iter().map(|recording| recording.session.features()).collect();
-        let classifier = self.supervised.classifier.fit(&features, seed)?;
+        let classifier = self.supervised.classifier.fit(&features, seed, Stop::at(stop))?;
         let bags: Vec<Bags> = recordings.iter().map(|recording| self.bags(recording)).collect();
         let positives: usize = bags.iter().map(|bags| bags.positive.len()).sum();
         let negatives: f64 = bags.iter().flat_map(|b| &b.negatives).map(|t| t.weight).sum();
@@ -208,7 +208,11 @@ fn choose(
 ) -> Vec<Vec<usize>> {
     let witnesses = |(rows, bags): (&ArrayView2<'_, f64>, &Bags)| {
         let mut log_odds = vec![0.0; rows.nrows()];
-        classifier.log_odds(params, classifier.prepare(*rows).view(), &mut log_odds);
+        classifier.log_odds(
+            params,
+            classifier.prepare(*rows, Stop::default()).view(),
+            &mut log_odds,
+        );
         let likeliest = |bag: &Vec<usize>| {
             let mut best = bag[0];
             for &i in bag {

@@ -2,8 +2,8 @@
 
 use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 
-use crate::Session;
 use crate::model::classifier::Classifier;
+use crate::{Session, Stop};
 
 /// One session, ready for evaluation.
 #[derive(Debug)]
@@ -39,6 +39,7 @@ impl<'a> SessionData<'a> {
         session: &'a Session<'_>,
         classifier: &dyn Classifier,
         time_unit: f64,
+        stop: Stop<'_>,
     ) -> Self {
         let observed = session.observed_instances();
         // Differences first: epoch seconds keep their digits.
@@ -49,11 +50,11 @@ impl<'a> SessionData<'a> {
         let any_label = labels.iter().any(Option::is_some);
         Self {
             index,
-            features: rows(classifier, session.features(), &observed),
+            features: rows(classifier, session.features(), &observed, stop),
             times: observed.iter().map(|&i| in_units(&session.times()[i])).collect(),
             stamps: session.stamps().iter().map(in_units).collect(),
             labels: if any_label { labels } else { Vec::new() },
-            unobserved: unobserved_rows(session, &observed, classifier),
+            unobserved: unobserved_rows(session, &observed, classifier, stop),
         }
     }
 
@@ -77,12 +78,13 @@ fn rows<'a>(
     classifier: &dyn Classifier,
     features: ArrayView2<'a, f64>,
     chosen: &[usize],
+    stop: Stop<'_>,
 ) -> CowArray<'a, f64, Ix2> {
     if chosen.len() == features.nrows() {
-        return classifier.prepare(features);
+        return classifier.prepare(features, stop);
     }
     let selected = features.select(Axis(0), chosen);
-    let prepared = classifier.prepare(selected.view()).into_owned();
+    let prepared = classifier.prepare(selected.view(), stop).into_owned();
     CowArray::from(prepared)
 }
 
@@ -90,6 +92,7 @@ fn unobserved_rows<'a>(
     session: &'a Session<'_>,
     observed: &[usize],
     classifier: &dyn Classifier,
+    stop: Stop<'_>,
 ) -> Option<LabelledRows<'a>> {
     if observed.len() == session.len() {
         return None;
@@ -102,7 +105,7 @@ fn unobserved_rows<'a>(
         return None;
     }
     let labels = chosen.iter().filter_map(|&i| session.label(i)).collect();
-    Some(LabelledRows { features: rows(classifier, session.features(), &chosen), labels })
+    Some(LabelledRows { features: rows(classifier, session.features(), &chosen, stop), labels })
 }
 
 /// The unit of time that priors are measured in: the median spacing of neighbouring instances, or

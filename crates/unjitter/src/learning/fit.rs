@@ -13,11 +13,10 @@ use super::lbfgs::{LbfgsOptions, Minimum, StopReason, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
 use super::start::start;
-use super::stop::Stop;
 use super::warning::{Warning, warnings};
 use crate::model::{Model, Parts, check_capacity, infeasible};
 use crate::session::check_together;
-use crate::{Error, Result, Session};
+use crate::{Error, Result, Session, Stop};
 
 /// How to fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,8 +118,8 @@ impl Model {
         stop: Stop<'_>,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<Fitted> {
-        let problem = Problem::new(self, sessions, options.seed)?;
-        let objective = problem.stoppable(stop)?;
+        let problem = Problem::stoppable(self, sessions, options.seed, stop)?;
+        let objective = problem.objective()?;
         let best = run_starts(&problem, &objective, options, watch)?;
         let params = objective.full(&best.minimum.params);
         let (outcome, warnings) = judge(&problem, &objective, best, &params);
@@ -139,11 +138,22 @@ pub struct Problem<'a> {
     sessions: &'a [Session<'a>],
     parts: Parts,
     time_unit: f64,
+    stop: Stop<'a>,
 }
 
 impl<'a> Problem<'a> {
     /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks.
     pub fn new(model: &'a Model, sessions: &'a [Session<'a>], seed: u64) -> Result<Self> {
+        Self::stoppable(model, sessions, seed, Stop::default())
+    }
+
+    /// As [`new`](Self::new); this and every evaluation end early once `stop` is requested.
+    pub fn stoppable(
+        model: &'a Model,
+        sessions: &'a [Session<'a>],
+        seed: u64,
+        stop: Stop<'a>,
+    ) -> Result<Self> {
         model.check()?;
         check_together(sessions)?;
         if sessions.iter().all(|session| session.stamps().is_empty()) {
@@ -152,29 +162,25 @@ impl<'a> Problem<'a> {
         let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
         let features: Vec<ArrayView2<'_, f64>> = sessions.iter().map(Session::features).collect();
         let parts = Parts::new(
-            model.classifier.fit(&features, seed)?,
+            model.classifier.fit(&features, seed, stop)?,
             model.counts.build()?,
             model.noise.build(time_unit)?,
         );
-        Ok(Self { model, sessions, parts, time_unit })
+        Ok(Self { model, sessions, parts, time_unit, stop })
     }
 
     /// Minus the log posterior, as a function of the parameters that are not frozen.
     pub fn objective(&self) -> Result<MapObjective<'_>> {
-        self.stoppable(Stop::default())
-    }
-
-    fn stoppable<'b>(&'b self, stop: Stop<'b>) -> Result<MapObjective<'b>> {
         let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
         let mut data = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
             let classifier = self.parts.classifier.as_ref();
-            let ready = SessionData::new(index, session, classifier, self.time_unit);
+            let ready = SessionData::new(index, session, classifier, self.time_unit, self.stop);
             let (stamps, instances) = (ready.stamps.len(), ready.times.len());
             check_capacity(session.name(), stamps, instances, self.parts.counts.max_count())?;
             data.push(ready);
         }
-        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen, stop))
+        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen, self.stop))
     }
 
     /// The free parameters of start number `number`; 0 is the naive one.

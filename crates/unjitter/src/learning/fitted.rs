@@ -15,7 +15,7 @@ use crate::model::classifier::ClassifierState;
 use crate::model::{Detector, Model, Parts, check_capacity, infeasible, linear, log_odds};
 use crate::params::Part;
 use crate::session::check_columns;
-use crate::{Result, Session};
+use crate::{Result, Session, Stop};
 
 /// A fitted model.
 #[derive(Debug)]
@@ -170,7 +170,13 @@ impl Fitted {
     fn lay_out<'a>(&self, session: &'a Session<'a>) -> Result<Laid<'a>> {
         let name = session.name();
         check_columns(name, session.features().ncols(), self.parts.classifier.features())?;
-        let data = SessionData::new(0, session, self.parts.classifier.as_ref(), self.time_unit);
+        let data = SessionData::new(
+            0,
+            session,
+            self.parts.classifier.as_ref(),
+            self.time_unit,
+            Stop::default(),
+        );
         let (stamps, instances) = (data.stamps.len(), data.times.len());
         check_capacity(name, stamps, instances, self.parts.counts.max_count())?;
         let log_odds = self.log_odds(session.features())?;

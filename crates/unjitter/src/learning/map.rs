@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::data::SessionData;
 use super::objective::Objective;
-use super::stop::Stop;
 use super::supervised::{Target, cross_entropy};
+use crate::Stop;
 use crate::inference::{
     Band, CountTables, DelayDensity, Expected, Impossible, SpanSolver, Trouble, widen,
 };

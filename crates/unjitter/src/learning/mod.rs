@@ -13,7 +13,6 @@ mod line_search;
 mod map;
 mod objective;
 mod start;
-mod stop;
 mod supervised;
 mod warning;
 

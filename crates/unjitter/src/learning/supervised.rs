@@ -12,13 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::objective::Objective;
-use super::stop::Stop;
 use crate::math::{sigmoid, softplus};
 use crate::model::Detector;
 use crate::model::classifier::{Classifier, ClassifierSpec};
 use crate::params::Layout;
 use crate::prior::Priors;
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 /// What one instance should be, and how much it counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -164,7 +163,7 @@ impl Supervised {
         self.priors.check()?;
         check_targets(data)?;
         let features: Vec<ArrayView2<'_, f64>> = data.iter().map(|(rows, _)| *rows).collect();
-        let classifier = self.classifier.fit(&features, seed)?;
+        let classifier = self.classifier.fit(&features, seed, Stop::at(stop))?;
         let start = classifier.start(seed);
         let minimum = self.fit_classifier(classifier.as_ref(), data, start, stop)?;
         Ok((Detector::new(classifier, minimum.params.clone()), minimum))
@@ -178,9 +177,11 @@ impl Supervised {
         start: Vec<f64>,
         stop: &AtomicBool,
     ) -> Result<Minimum> {
-        let prepared =
-            data.iter().map(|(rows, targets)| (classifier.prepare(*rows), *targets)).collect();
         let stop = Stop::at(stop);
+        let prepared = data
+            .iter()
+            .map(|(rows, targets)| (classifier.prepare(*rows, stop), *targets))
+            .collect();
         let objective = SupervisedObjective::new(classifier, &self.priors, prepared, stop);
         let mut watch = |_: &Step<'_>| match stop.is_requested() {
             true => ControlFlow::Break(()),

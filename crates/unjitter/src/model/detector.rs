@@ -5,10 +5,10 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::classifier::{Classifier, ClassifierState};
-use crate::Result;
 use crate::math::sigmoid;
 use crate::params::Layout;
 use crate::session::{check_columns, check_features};
+use crate::{Result, Stop};
 
 /// Features to probability of the positive label.
 #[derive(Debug)]
@@ -97,6 +97,6 @@ pub(crate) fn log_odds(
     check_columns("to predict", features.ncols(), classifier.features())?;
     check_features("to predict", features)?;
     let mut out = vec![0.0; features.nrows()];
-    classifier.log_odds(params, classifier.prepare(features).view(), &mut out);
+    classifier.log_odds(params, classifier.prepare(features, Stop::default()).view(), &mut out);
     Ok(out)
 }

@@ -12,7 +12,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 /// A landmark is left out once less than this part of its diagonal entry is unexplained.
 ///
@@ -28,8 +28,9 @@ const SOLVED: usize = 32;
 
 /// The rows to keep, as many as the rank, each the one least explained by those before it.
 /// The diagonal of `matrix` must be 1; its contents are used up.
-pub(super) fn choose_pivots(matrix: &mut Array2<f64>) -> Vec<usize> {
-    factorise(matrix, |residuals| {
+/// Once `stop` is requested it ends with those it has.
+pub(super) fn choose_pivots(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Vec<usize> {
+    factorise(matrix, stop, |residuals| {
         let mut best = (0, residuals[0]);
         for (k, &residual) in residuals.iter().enumerate() {
             if residual > best.1 {
@@ -41,10 +42,10 @@ pub(super) fn choose_pivots(matrix: &mut Array2<f64>) -> Vec<usize> {
 }
 
 /// Overwrites the lower triangle of `matrix`, whose diagonal must be 1, with its Cholesky factor.
-pub(super) fn factorise_in_order(matrix: &mut Array2<f64>) -> Result<()> {
+pub(super) fn factorise_in_order(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Result<()> {
     let instances = matrix.nrows();
     let mut failed = None;
-    let order = factorise(matrix, |residuals| {
+    let order = factorise(matrix, stop, |residuals| {
         // Half the threshold of choice: the same pivots, factorised anew, may round differently.
         if residuals[0] >= UNEXPLAINED / 2.0 {
             return Some(0);
@@ -53,6 +54,7 @@ pub(super) fn factorise_in_order(matrix: &mut Array2<f64>) -> Result<()> {
         None
     });
     match failed {
+        _ if stop.is_requested() => Err(Error::Cancelled),
         Some(value) => Err(Error::Kernel { instances, pivot: order.len(), value }),
         None => Ok(()),
     }
@@ -91,6 +93,7 @@ pub(super) fn solve_transposed(factor: ArrayView2<'_, f64>, vector: &mut [f64]) 
 /// the next pivot on and says which of these to take, or to stop. Returns the order taken.
 fn factorise(
     matrix: &mut Array2<f64>,
+    stop: Stop<'_>,
     mut choose: impl FnMut(&[f64]) -> Option<usize>,
 ) -> Vec<usize> {
     let count = matrix.nrows();
@@ -99,7 +102,8 @@ fn factorise(
     for start in (0..count).step_by(BLOCK) {
         let end = (start + BLOCK).min(count);
         for j in start..end {
-            let Some(ahead) = choose(&residuals[j..]) else {
+            let ahead = if stop.is_requested() { None } else { choose(&residuals[j..]) };
+            let Some(ahead) = ahead else {
                 order.truncate(j);
                 return order;
             };
@@ -220,9 +224,9 @@ mod tests {
     fn the_factor_times_its_transpose_is_the_matrix() {
         // One block, block boundaries, and several bands.
         for count in [1, 5, BLOCK, BLOCK + 1, 2 * BLOCK + 3, BAND + 2 * BLOCK + 5] {
-            let matrix = kernel_matrix(&points(count), 0.2);
+            let matrix = kernel_matrix(&points(count), 0.2, Stop::default());
             let mut factor = matrix.clone();
-            factorise_in_order(&mut factor).unwrap();
+            factorise_in_order(&mut factor, Stop::default()).unwrap();
             let factor = lower(&factor);
             let product = factor.dot(&factor.t());
             for i in 0..count {
@@ -237,38 +241,47 @@ mod tests {
     #[test]
     fn pivots_are_the_greedy_ones() {
         for (count, length_scale) in [(40, 1.0), (150, 0.5), (150, 3.0)] {
-            let matrix = kernel_matrix(&points(count), length_scale);
+            let matrix = kernel_matrix(&points(count), length_scale, Stop::default());
             let plain = plain_pivots(&matrix);
-            assert_eq!(choose_pivots(&mut matrix.clone()), plain, "{count}, {length_scale}");
+            assert_eq!(
+                choose_pivots(&mut matrix.clone(), Stop::default()),
+                plain,
+                "{count}, {length_scale}"
+            );
         }
     }
 
     #[test]
     fn chosen_rows_factorise_in_their_order() {
         let points = points(200);
-        let order = choose_pivots(&mut kernel_matrix(&points, 4.0));
+        let order =
+            choose_pivots(&mut kernel_matrix(&points, 4.0, Stop::default()), Stop::default());
         assert!(order.len() < 200, "this smooth a kernel is singular to 1e-10");
         let chosen = points.select(Axis(0), &order);
-        factorise_in_order(&mut kernel_matrix(&chosen, 4.0)).unwrap();
+        factorise_in_order(&mut kernel_matrix(&chosen, 4.0, Stop::default()), Stop::default())
+            .unwrap();
     }
 
     #[test]
     fn repeated_rows_fail_in_order_and_are_left_out_by_choice() {
         let once = points(70);
         let twice = ndarray::concatenate![Axis(0), once, once];
-        let mut order = choose_pivots(&mut kernel_matrix(&twice, 0.3));
+        let mut order =
+            choose_pivots(&mut kernel_matrix(&twice, 0.3, Stop::default()), Stop::default());
         order.iter_mut().for_each(|p| *p %= 70);
         order.sort_unstable();
         assert!(order.iter().copied().eq(0..70), "every row once");
-        let error = factorise_in_order(&mut kernel_matrix(&twice, 0.3)).unwrap_err();
+        let error =
+            factorise_in_order(&mut kernel_matrix(&twice, 0.3, Stop::default()), Stop::default())
+                .unwrap_err();
         assert!(matches!(error, Error::Kernel { instances: 140, pivot: 70, .. }), "{error}");
     }
 
     #[test]
     fn solving_undoes_multiplication() {
         for count in [1, SOLVED, SOLVED + 1, 3 * SOLVED + 7] {
-            let mut factor = kernel_matrix(&points(count), 0.3);
-            factorise_in_order(&mut factor).unwrap();
+            let mut factor = kernel_matrix(&points(count), 0.3, Stop::default());
+            factorise_in_order(&mut factor, Stop::default()).unwrap();
             let want = Array2::from_shape_fn((count, 6), |(i, j)| (i * 7 + j * 3) as f64 % 5.0);
             let mut got = lower(&factor).dot(&want);
             solve_lower(factor.view(), got.view_mut());

@@ -24,7 +24,7 @@ use super::standardise::varying_columns;
 use super::{Classifier, ClassifierState, Matrix, Standardiser, cholesky, linear, radial};
 use crate::math::Random;
 use crate::params::BlockSpec;
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 /// The most landmarks that a model may have: their kernel matrix then takes 3.2 GB.
 pub const MAX_LANDMARKS: usize = 20_000;
@@ -85,6 +85,7 @@ impl Kernel {
         training: &[ArrayView2<'_, f64>],
         settings: KernelSettings,
         seed: u64,
+        stop: Stop<'_>,
     ) -> Result<Self> {
         settings.check()?;
         let instances = training.iter().map(|part| part.nrows()).sum();
@@ -102,14 +103,20 @@ impl Kernel {
         let standardiser = Standardiser::fit(training.iter().copied());
         let drawn = select_rows(training, &draw_distinct(count, instances, seed));
         let drawn = standardiser.standardised(drawn.view());
-        let pivots = cholesky::choose_pivots(&mut radial::kernel_matrix(&drawn, length_scale));
+        let pivots =
+            cholesky::choose_pivots(&mut radial::kernel_matrix(&drawn, length_scale, stop), stop);
         // Factorised anew rather than reused, so that a saved model comes back with the same bits.
-        Self::new(standardiser, length_scale, drawn.select(Axis(0), &pivots))
+        Self::new(standardiser, length_scale, drawn.select(Axis(0), &pivots), stop)
     }
 
-    fn new(standardiser: Standardiser, length_scale: f64, landmarks: Array2<f64>) -> Result<Self> {
-        let mut factor = radial::kernel_matrix(&landmarks, length_scale);
-        cholesky::factorise_in_order(&mut factor)?;
+    fn new(
+        standardiser: Standardiser,
+        length_scale: f64,
+        landmarks: Array2<f64>,
+        stop: Stop<'_>,
+    ) -> Result<Self> {
+        let mut factor = radial::kernel_matrix(&landmarks, length_scale, stop);
+        cholesky::factorise_in_order(&mut factor, stop)?;
         Ok(Self { standardiser, length_scale, landmarks, factor })
     }
 
@@ -136,11 +143,19 @@ impl Kernel {
         out.assign(&mapped.t());
     }
 
-    fn map_in_chunks(&self, features: ArrayView2<'_, f64>, chunk: usize) -> Array2<f64> {
+    fn map_in_chunks(
+        &self,
+        features: ArrayView2<'_, f64>,
+        chunk: usize,
+        stop: Stop<'_>,
+    ) -> Array2<f64> {
         let rank = self.factor.nrows();
         let mut mapped = Array2::zeros((features.nrows(), rank));
         let values = mapped.as_slice_mut().expect("a fresh array is in row order");
         values.par_chunks_mut(chunk * rank).enumerate().for_each(|(k, values)| {
+            if stop.is_requested() {
+                return;
+            }
             let rows = values.len() / rank;
             let out = ArrayViewMut2::from_shape((rows, rank), values).expect("whole rows");
             self.map(features.slice(s![k * chunk..k * chunk + rows, ..]), out);
@@ -172,7 +187,7 @@ impl KernelState {
         if !(1..=most).contains(&rows) {
             return broken("landmarks", format!("{rows} rows, expected from 1 to {most}"));
         }
-        Kernel::new(standardiser, length_scale, landmarks)
+        Kernel::new(standardiser, length_scale, landmarks, Stop::default())
     }
 }
 
@@ -189,8 +204,8 @@ impl Classifier for Kernel {
         vec![0.0; self.factor.nrows() + 1]
     }
 
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
-        self.map_in_chunks(features, CHUNK).into()
+    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, stop: Stop<'_>) -> CowArray<'a, f64, Ix2> {
+        self.map_in_chunks(features, CHUNK, stop).into()
     }
 
     fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]) {
@@ -263,7 +278,7 @@ mod tests {
     #[test]
     fn whitened_weights_reproduce_the_kernel_expansion_and_its_norm() {
         let training = normal(60, 3, 1);
-        let kernel = Kernel::fit(&[training.view()], exact(0.8), 0).unwrap();
+        let kernel = Kernel::fit(&[training.view()], exact(0.8), 0, Stop::default()).unwrap();
         assert_eq!(kernel.landmarks.nrows(), 60);
         let alpha = Array1::from_vec(normal(60, 1, 2).into_raw_vec_and_offset().0);
         let lower =
@@ -281,7 +296,7 @@ mod tests {
 
         let new = normal(9, 3, 3);
         let mut got = vec![0.0; 9];
-        kernel.log_odds(&params, kernel.prepare(new.view()).view(), &mut got);
+        kernel.log_odds(&params, kernel.prepare(new.view(), Stop::default()).view(), &mut got);
         let points = kernel.standardiser.standardised(new.view());
         let value = |x: ndarray::ArrayView1<'_, f64>, z: ndarray::ArrayView1<'_, f64>| {
             (-(&x - &z).mapv(|d| d * d).sum() / (2.0 * 0.8 * 0.8)).exp()
@@ -299,13 +314,21 @@ mod tests {
     }
 
     #[test]
+    fn a_request_to_stop_ends_the_factorisation() {
+        let flag = std::sync::atomic::AtomicBool::new(true);
+        let training = normal(60, 3, 1);
+        let stopped = Kernel::fit(&[training.view()], exact(0.8), 0, Stop::at(&flag));
+        assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+    }
+
+    #[test]
     fn inner_products_of_mapped_training_rows_are_their_kernel_matrix() {
         let training = normal(150, 2, 4);
-        let kernel = Kernel::fit(&[training.view()], exact(1.5), 0).unwrap();
+        let kernel = Kernel::fit(&[training.view()], exact(1.5), 0, Stop::default()).unwrap();
         assert!(kernel.landmarks.nrows() < 150, "some rows are explained by others");
-        let mapped = kernel.prepare(training.view());
+        let mapped = kernel.prepare(training.view(), Stop::default());
         let points = kernel.standardiser.standardised(training.view());
-        let matrix = radial::kernel_matrix(&points, 1.5);
+        let matrix = radial::kernel_matrix(&points, 1.5, Stop::default());
         let products = mapped.dot(&mapped.t());
         for i in 0..150 {
             for j in 0..=i {
@@ -319,11 +342,15 @@ mod tests {
     fn repeated_training_rows_change_nothing() {
         let once = normal(40, 3, 5);
         let twice = concatenate![Axis(0), once, once];
-        let first = Kernel::fit(&[once.view()], exact(1.0), 0).unwrap();
-        let second = Kernel::fit(&[once.view(), twice.view()], exact(1.0), 0).unwrap();
+        let first = Kernel::fit(&[once.view()], exact(1.0), 0, Stop::default()).unwrap();
+        let second =
+            Kernel::fit(&[once.view(), twice.view()], exact(1.0), 0, Stop::default()).unwrap();
         assert_eq!(second.landmarks.nrows(), 40);
         // Means and scales are those of the same rows, up to rounding that L⁻¹ may magnify.
-        let (first, second) = (first.prepare(once.view()), second.prepare(once.view()));
+        let (first, second) = (
+            first.prepare(once.view(), Stop::default()),
+            second.prepare(once.view(), Stop::default()),
+        );
         let products = (first.dot(&first.t()), second.dot(&second.t()));
         assert!((&products.0 - &products.1).iter().all(|d| d.abs() < 1e-9));
     }
@@ -334,9 +361,9 @@ mod tests {
         let (head, tail) = training.view().split_at(Axis(0), 11);
         let fit = |landmarks, seed| {
             let settings = KernelSettings { length_scale: None, landmarks };
-            Kernel::fit(&[head, tail], settings, seed)
+            Kernel::fit(&[head, tail], settings, seed, Stop::default())
                 .unwrap()
-                .prepare(training.view())
+                .prepare(training.view(), Stop::default())
                 .into_owned()
         };
         assert_eq!(fit(Some(30), 1), fit(None, 2));
@@ -350,15 +377,15 @@ mod tests {
     fn chunks_do_not_matter() {
         let training = normal(70, 5, 7);
         let settings = KernelSettings { length_scale: None, landmarks: Some(40) };
-        let kernel = Kernel::fit(&[training.view()], settings, 3).unwrap();
+        let kernel = Kernel::fit(&[training.view()], settings, 3, Stop::default()).unwrap();
         let new = normal(300, 5, 8);
-        let all = kernel.map_in_chunks(new.view(), 300);
+        let all = kernel.map_in_chunks(new.view(), 300, Stop::default());
         for chunk in [1, 7, CHUNK] {
-            let chunked = kernel.map_in_chunks(new.view(), chunk);
+            let chunked = kernel.map_in_chunks(new.view(), chunk, Stop::default());
             // The matrix product may round edges differently; L⁻¹ magnifies by at most 1e3 here.
             assert!((&chunked - &all).iter().all(|d| d.abs() < 1e-11), "{chunk}");
         }
-        assert_eq!(kernel.prepare(new.slice(s![..0, ..])).dim(), (0, 40));
+        assert_eq!(kernel.prepare(new.slice(s![..0, ..]), Stop::default()).dim(), (0, 40));
     }
 
     #[test]
@@ -366,7 +393,9 @@ mod tests {
         let varied = normal(20, 9, 9);
         let flat = concatenate![Axis(1), varied, Array2::ones((20, 5))];
         let scale = |features: &Array2<f64>| {
-            Kernel::fit(&[features.view()], KernelSettings::default(), 0).unwrap().length_scale
+            Kernel::fit(&[features.view()], KernelSettings::default(), 0, Stop::default())
+                .unwrap()
+                .length_scale
         };
         assert_eq!(scale(&flat), 3.0);
         assert_eq!(scale(&Array2::ones((20, 5))), 1.0);
@@ -388,7 +417,8 @@ mod tests {
     #[test]
     fn too_many_landmarks_are_refused_before_any_work() {
         let training = Array2::zeros((MAX_LANDMARKS + 1, 1));
-        let error = Kernel::fit(&[training.view()], KernelSettings::default(), 0).unwrap_err();
+        let error = Kernel::fit(&[training.view()], KernelSettings::default(), 0, Stop::default())
+            .unwrap_err();
         assert!(matches!(error, Error::OutOfRange { value: 20001.0, .. }), "{error}");
     }
 }

@@ -12,6 +12,7 @@ use ndarray::{ArrayView2, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
 use super::{Classifier, ClassifierState, Standardiser, linear};
+use crate::Stop;
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Logistic regression on standardised features.
@@ -50,7 +51,7 @@ impl Classifier for Logistic {
         vec![0.0; self.features() + 1]
     }
 
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
+    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, _: Stop<'_>) -> CowArray<'a, f64, Ix2> {
         features.into()
     }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{Classifier, ClassifierState, Standardiser};
 use crate::math::Random;
 use crate::params::{BlockSpec, Role, Transform};
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 /// The most parameters that a network may have: 0.8 GB.
 pub const MAX_PARAMETERS: usize = 100_000_000;
@@ -180,7 +180,7 @@ impl Classifier for Mlp {
         params
     }
 
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2> {
+    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, _: Stop<'_>) -> CowArray<'a, f64, Ix2> {
         features.into()
     }
 

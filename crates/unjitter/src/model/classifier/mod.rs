@@ -19,6 +19,7 @@ use std::fmt::Debug;
 
 use ndarray::{ArrayView2, CowArray, Ix2};
 
+use crate::Stop;
 use crate::params::BlockSpec;
 
 pub use kernel::{Kernel, KernelSettings, KernelState, MAX_LANDMARKS};
@@ -40,8 +41,9 @@ pub trait Classifier: Debug + Send + Sync {
     fn start(&self, seed: u64) -> Vec<f64>;
 
     /// The part of the work that no parameter changes, done once per session: `features` (rows ×
-    /// columns) to what `log_odds` and `pull_back` take.
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>) -> CowArray<'a, f64, Ix2>;
+    /// columns) to what `log_odds` and `pull_back` take. Once `stop` is requested, what comes back
+    /// may be unfinished and is good for nothing.
+    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, stop: Stop<'_>) -> CowArray<'a, f64, Ix2>;
 
     /// Overwrites `out` (one per row) with the log-odds.
     fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]);

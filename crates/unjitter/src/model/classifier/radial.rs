@@ -5,6 +5,7 @@
 //! of the kernel matrix needs every digit. This way the diagonal is exactly 1 and nothing is
 //! clamped. Three operations per landmark and feature; four points go through at once.
 
+use crate::Stop;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -31,12 +32,20 @@ pub(super) fn kernel_row(centre: &[f64], points: &[f64], length_scale: f64, out:
 }
 
 /// The lower triangle of the kernel matrix of the rows of `points`, with zeros above.
-pub(super) fn kernel_matrix(points: &Array2<f64>, length_scale: f64) -> Array2<f64> {
+/// Unfinished once `stop` is requested.
+pub(super) fn kernel_matrix(
+    points: &Array2<f64>,
+    length_scale: f64,
+    stop: Stop<'_>,
+) -> Array2<f64> {
     let (count, columns) = points.dim();
     let values = points.as_slice().expect("owned arrays of points are in row order");
     let mut matrix = Array2::zeros((count, count));
     let rows = matrix.as_slice_mut().expect("a fresh array is in row order");
     rows.par_chunks_mut(count.max(1)).enumerate().for_each(|(i, row)| {
+        if stop.is_requested() {
+            return;
+        }
         let centre = &values[i * columns..][..columns];
         kernel_row(centre, values, length_scale, &mut row[..=i]);
     });
@@ -75,7 +84,7 @@ mod tests {
         let mut random = Random::new(1);
         for (count, columns) in [(1, 0), (3, 1), (6, 4), (9, 7)] {
             let points = Array2::from_shape_simple_fn((count, columns), || random.normal());
-            let matrix = kernel_matrix(&points, 1.5);
+            let matrix = kernel_matrix(&points, 1.5, Stop::default());
             for i in 0..count {
                 assert_eq!(matrix[[i, i]], 1.0);
                 for j in 0..count {

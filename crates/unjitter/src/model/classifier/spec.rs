@@ -4,7 +4,7 @@ use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Classifier, Kernel, KernelSettings, KernelState, Logistic, Mlp};
-use crate::Result;
+use crate::{Result, Stop};
 
 /// Which classifier, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,11 +32,17 @@ pub enum ClassifierSpec {
 impl ClassifierSpec {
     /// Learns what does not depend on stamps or labels (means, scales, landmarks) from the training
     /// features: parts with one number of columns and at least one row between them.
-    pub fn fit(&self, training: &[ArrayView2<'_, f64>], seed: u64) -> Result<Box<dyn Classifier>> {
+    pub fn fit(
+        &self,
+        training: &[ArrayView2<'_, f64>],
+        seed: u64,
+        stop: Stop<'_>,
+    ) -> Result<Box<dyn Classifier>> {
         Ok(match self {
             Self::Logistic => Box::new(Logistic::fit(training)),
             &Self::Kernel { length_scale, landmarks } => {
-                Box::new(Kernel::fit(training, KernelSettings { length_scale, landmarks }, seed)?)
+                let settings = KernelSettings { length_scale, landmarks };
+                Box::new(Kernel::fit(training, settings, seed, stop)?)
             }
             Self::Mlp { hidden, activation } => Box::new(Mlp::fit(training, hidden, *activation)?),
         })
