@@ -1,5 +1,7 @@
 //! Learning.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use unjitter::{FitOptions, Model, Progress};
 
@@ -8,20 +10,22 @@ use crate::fitted::Fitted;
 use crate::session::{PySession, lend};
 use crate::watch::watched;
 
-/// Fits a model (JSON) to sessions. `show(start, starts, iteration, value, gradient_norm)` is called
+/// Fits a model (JSON) to sessions, with notes (JSON) that its file will keep. `show(start, starts, iteration, value, gradient_norm)` is called
 /// now and then.
 #[pyfunction]
-#[pyo3(signature = (model, options, sessions, use_labels=false, show=None))]
+#[pyo3(signature = (model, options, sessions, use_labels=false, notes="{}", show=None))]
 pub(crate) fn fit(
     py: Python<'_>,
     model: &str,
     options: &str,
     sessions: Vec<PySession<'_>>,
     use_labels: bool,
+    notes: &str,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Fitted> {
     let model: Model = from_json("model", model)?;
     let options: FitOptions = from_json("options", options)?;
+    let notes: BTreeMap<String, serde_json::Value> = from_json("notes", notes)?;
     let sessions = lend(&sessions, use_labels)?;
     let show = |py: Python<'_>, progress: Progress| match &show {
         Some(show) => {
@@ -33,5 +37,9 @@ pub(crate) fn fit(
     let fitted = watched(py, show, |watch| {
         model.fit_watched(&sessions, &options, watch.stop(), &mut |progress| watch.tell(*progress))
     })?;
-    fitted.map(Fitted::new).map_err(to_python)
+    let mut fitted = fitted.map_err(to_python)?;
+    for (name, note) in notes {
+        fitted.set_metadata(name, note).map_err(to_python)?;
+    }
+    Ok(Fitted(fitted))
 }

@@ -1,7 +1,6 @@
 //! A fitted model.
 
 use std::path::PathBuf;
-use std::sync::{RwLock, RwLockReadGuard};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -10,95 +9,75 @@ use pyo3::types::PyDict;
 use crate::convert::{from_json, to_json, to_python};
 use crate::session::PySession;
 
-/// A fitted model. Notes may be added to it while others read.
+/// A fitted model.
 #[pyclass(frozen, module = "unjitter._core")]
 #[derive(Debug)]
-pub(crate) struct Fitted(RwLock<unjitter::Fitted>);
-
-impl Fitted {
-    pub(crate) fn new(fitted: unjitter::Fitted) -> Self {
-        Self(RwLock::new(fitted))
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, unjitter::Fitted> {
-        self.0.read().expect("nobody panics while writing")
-    }
-}
+pub(crate) struct Fitted(pub(crate) unjitter::Fitted);
 
 #[pymethods]
 impl Fitted {
     /// From the text of a model file.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        py.detach(|| unjitter::Fitted::from_json(text.as_bytes())).map(Self::new).map_err(to_python)
+        py.detach(|| unjitter::Fitted::from_json(text.as_bytes())).map(Self).map_err(to_python)
     }
 
     /// The text of a model file.
     fn to_json(&self, py: Python<'_>) -> String {
-        py.detach(|| self.read().to_json())
+        py.detach(|| self.0.to_json())
     }
 
     /// From a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| unjitter::Fitted::load(&path)).map(Self::new).map_err(to_python)
+        py.detach(|| unjitter::Fitted::load(&path)).map(Self).map_err(to_python)
     }
 
-    /// Writes a model file, whole or not at all.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.read().save(&path)).map_err(to_python)
-    }
-
-    /// Adds a note (JSON), which the model file keeps.
-    fn set_metadata(&self, py: Python<'_>, name: &str, value: &str) -> PyResult<()> {
-        let value: serde_json::Value = from_json("metadata", value)?;
-        // Let go of the interpreter while waiting for readers, who may need it.
-        py.detach(|| {
-            let mut fitted = self.0.write().expect("nobody panics while writing");
-            fitted.set_metadata(name, value)
-        })
-        .map_err(to_python)
+    /// Writes a model file, whole or not at all, with further notes (JSON).
+    fn save(&self, py: Python<'_>, path: PathBuf, notes: &str) -> PyResult<()> {
+        let notes = from_json("notes", notes)?;
+        py.detach(|| self.0.save_noted(&path, &notes)).map_err(to_python)
     }
 
     /// Notes that the model file keeps, as JSON.
     fn metadata(&self) -> PyResult<String> {
-        to_json(self.read().metadata())
+        to_json(self.0.metadata())
     }
 
     /// The model that was fitted, as JSON.
     fn model(&self) -> PyResult<String> {
-        to_json(self.read().model())
+        to_json(self.0.model())
     }
 
     /// How learning ended, as JSON.
     fn outcome(&self) -> PyResult<String> {
-        to_json(self.read().outcome())
+        to_json(self.0.outcome())
     }
 
     /// delay, spread, miss_rate, false_rate.
     fn learned(&self) -> (f64, f64, f64, f64) {
-        let learned = self.read().learned();
+        let learned = self.0.learned();
         (learned.delay, learned.spread, learned.miss_rate, learned.false_rate)
     }
 
     /// Kind and words of everything to be wary of.
     fn warnings(&self) -> PyResult<Vec<(String, String)>> {
-        self.read().warnings().iter().map(describe).collect()
+        self.0.warnings().iter().map(describe).collect()
     }
 
     /// Likewise for the stamps of a session.
     fn far_stamps(&self, session: PySession<'_>) -> PyResult<Option<(String, String)>> {
-        self.read().far_stamps(&session.lend(0, false)?).as_ref().map(describe).transpose()
+        self.0.far_stamps(&session.lend(0, false)?).as_ref().map(describe).transpose()
     }
 
     #[getter]
     fn n_features(&self) -> usize {
-        self.read().features()
+        self.0.features()
     }
 
     /// Coefficients and intercept of a logistic classifier, for features as they are given.
     fn linear<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyArray1<f64>>, f64)> {
-        let (coefficients, intercept) = self.read().linear()?;
+        let (coefficients, intercept) = self.0.linear()?;
         Some((coefficients.into_pyarray(py), intercept))
     }
 
@@ -107,20 +86,20 @@ impl Fitted {
         &self,
         py: Python<'py>,
     ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        let weights = py.detach(|| self.read().landmark_weights()).map_err(to_python)?;
+        let weights = py.detach(|| self.0.landmark_weights()).map_err(to_python)?;
         Ok(weights.map(|weights| weights.into_pyarray(py)))
     }
 
     #[getter]
     fn time_unit(&self) -> f64 {
-        self.read().time_unit()
+        self.0.time_unit()
     }
 
     /// Natural values of every parameter block, by name.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        for name in self.read().parameter_names() {
-            let values = self.read().parameter(name).map_err(to_python)?;
+        for name in self.0.parameter_names() {
+            let values = self.0.parameter(name).map_err(to_python)?;
             all.set_item(name, values.into_pyarray(py))?;
         }
         Ok(all)
@@ -133,7 +112,7 @@ impl Fitted {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.read().log_odds(features)).map_err(to_python)?;
+        let values = py.detach(|| self.0.log_odds(features)).map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
 
@@ -144,7 +123,7 @@ impl Fitted {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.read().predict(features)).map_err(to_python)?;
+        let values = py.detach(|| self.0.predict(features)).map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
 
@@ -155,7 +134,7 @@ impl Fitted {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.read().predict_stamped(features)).map_err(to_python)?;
+        let values = py.detach(|| self.0.predict_stamped(features)).map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
 
@@ -165,7 +144,7 @@ impl Fitted {
         py: Python<'py>,
         delays: PyReadonlyArray1<'py, f64>,
     ) -> Bound<'py, PyArray1<f64>> {
-        self.read().delay_density(&delays.as_array().to_vec()).into_pyarray(py)
+        self.0.delay_density(&delays.as_array().to_vec()).into_pyarray(py)
     }
 
     /// log p(stamps, known labels | features, times).
@@ -177,7 +156,7 @@ impl Fitted {
         use_labels: bool,
     ) -> PyResult<f64> {
         let session = session.lend(0, use_labels)?;
-        py.detach(|| self.read().log_evidence(&session)).map_err(to_python)
+        py.detach(|| self.0.log_evidence(&session)).map_err(to_python)
     }
 
     /// Columns of the aligned stamps, columns of the instances, log evidence and the log weight of
@@ -190,7 +169,7 @@ impl Fitted {
         use_labels: bool,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, f64, f64)> {
         let session = session.lend(0, use_labels)?;
-        let aligned = py.detach(|| self.read().align(&session)).map_err(to_python)?;
+        let aligned = py.detach(|| self.0.align(&session)).map_err(to_python)?;
         let stamps = PyDict::new(py);
         macro_rules! column {
             ($into:ident, $rows:expr, $name:ident) => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import numpy as np
@@ -216,10 +217,16 @@ def test_parameters_are_stored_untouched_and_cloned():
         ({"classifier": "svm"}, "classifier is 'svm', expected one of logistic, kernel, mlp"),
         ({"counts": "none"}, "counts is 'none'"),
         ({"noise": 3}, "noise is 3"),
-        ({"regularisation": -1.0}, "weight_precision is -1"),
+        ({"regularisation": -1.0}, "regularisation is -1.0, expected a number of at least 0"),
+        ({"regularisation": np.inf}, "regularisation is inf, expected a finite number"),
+        ({"noise": Gaussian(delay=np.nan)}, "noise.delay is nan, expected a finite number"),
+        ({"priors": 5}, "priors is 5, expected an object of the class Priors"),
+        ({"priors": Priors(delay=3)}, r"a prior is 3, expected \(mean, sd\)"),
+        ({"priors": Priors(delay=(0.0, np.inf))}, "priors.delay.sd is inf"),
+        ({"classifier": Kernel(length_scale=np.nan)}, "classifier.length_scale is nan"),
+        ({"frozen": {"classifier.weight": 0.0}}, "no parameter.*classifier.weight"),
         ({"time_unit": 0.0}, "time_unit is 0"),
         ({"priors": Priors(delay=(0.0, 0.0))}, "delay.sd is 0"),
-        ({"classifier": Mlp(activation="swish")}, "swish"),
         ({"noise": GaussianMixture(components=100)}, "components is 100"),
         ({"restarts": -1}, "restarts is -1, expected a whole number of at least 0"),
         ({"max_iter": 0.5}, "max_iter is 0.5, expected a whole number of at least 0"),
@@ -230,6 +237,42 @@ def test_parameters_are_stored_untouched_and_cloned():
 def test_a_parameter_that_cannot_be_is_named_at_fit(sessions, parameters, message):
     with pytest.raises(ValueError, match=message):
         EventDetector(**parameters).fit(sessions)
+
+
+def test_parts_check_themselves():
+    with pytest.raises(ValueError, match="activation is 'swish', expected one of tanh, relu"):
+        Mlp(activation="swish")
+    assert Mlp(8).hidden == (8,)
+    with pytest.raises(ValueError, match="hidden is 0.5"):
+        Mlp((0.5,))
+    with pytest.raises(ValueError, match="last count of table must be possible"):
+        Categorical([[0.9, 0.1, 0.0], [0.1, 0.6, 0.3]])
+    with pytest.raises(ValueError, match="probabilities that sum to 1"):
+        Categorical([[0.9, np.nan], [0.1, 0.6]])
+    with pytest.raises(ValueError, match=r"agree on the largest count, got \[1, 2\]"):
+        Categorical([[0.9, 0.1], [0.2, 0.8]], max_count=2)
+    assert Categorical([[1.0, 0.0], [0.2, 0.8]]).false_rate == 0.0
+
+
+def test_parameters_are_frozen_by_name(sessions):
+    frozen = {"classifier.weights[2]": 0.0, "noise.spread": [2.0]}
+    detector = EventDetector(frozen=frozen).fit(sessions)
+    assert detector.coef_[0, 2] == 0.0
+    assert detector.spread_ == pytest.approx(2.0, rel=1e-14)
+    assert clone(detector).frozen == frozen
+
+
+def test_many_threads_share_a_detector(fitted, sessions):
+    want = fitted.predict_proba(sessions[0])
+
+    def ask(_):
+        assert fitted._fitted.parameters().keys() == fitted.parameters_.keys()
+        fitted.align(sessions[0])
+        return fitted.predict_proba(sessions[0])
+
+    with ThreadPoolExecutor(4) as pool:
+        for got in pool.map(ask, range(40)):
+            np.testing.assert_array_equal(got, want)
 
 
 def test_values_that_an_object_has_are_held(sessions):
@@ -299,6 +342,24 @@ def test_feature_names_are_remembered_and_checked(sessions):
         detector.predict(frame[["b", "a", "c"]])
     with pytest.raises(ValueError, match="session-1.*a, x, c.*a, b, c"):
         EventDetector().fit([named[0], named[1].replace(feature_names=["a", "x", "c"])])
+
+
+def test_sessions_with_other_features_are_refused(sessions):
+    named = [session.replace(feature_names=["a", "b", "c"]) for session in sessions[:2]]
+    detector = EventDetector().fit(named)
+    turned = named[0].replace(X=named[0].X[:, ::-1], feature_names=["c", "b", "a"])
+    for ask in (
+        detector.predict,
+        detector.predict_proba,
+        detector.decision_function,
+        detector.detect,
+        detector.align,
+        detector.align_instances,
+        detector.log_evidence,
+        detector.score,
+    ):
+        with pytest.raises(ValueError, match="session-0 has the features c, b, a; the detector"):
+            ask(turned)
 
 
 def test_bad_sessions_are_value_errors_with_the_librarys_words(sessions):

@@ -83,6 +83,16 @@ CASES = {
         },
     ),
     "labels": (["--use-labels"], {"use_labels": True}),
+    "frozen": (
+        [
+            *("--counts", "categorical", "--freeze", "counts.hit_rate=0.9"),
+            *("--freeze", "classifier.weights[1]=0"),
+        ],
+        {
+            "counts": Categorical(max_count=2, hit_rate=0.9),
+            "frozen": {"classifier.weights[1]": [0.0]},
+        },
+    ),
     "uniform": (
         ["--noise", "uniform", "--earliest=-4", "--latest", "6"],
         {"noise": Uniform(-4.0, 6.0)},
@@ -115,7 +125,9 @@ def test_a_model_of_the_command_line_is_at_home_in_python(folder, tmp_path, case
         np.testing.assert_array_equal(
             loaded.decision_function(session), own.decision_function(session)
         )
-    chosen = ("classifier", "counts", "noise", "regularisation", "priors", "time_unit")
+    chosen = ("classifier", "counts", "noise", "regularisation", "priors", "time_unit", "frozen")
+    assert loaded.use_labels == own.use_labels
+    assert loaded.log_evidence(read_dataset(folder)) == own.log_evidence(read_dataset(folder))
     for name in chosen:
         assert getattr(loaded, name) == parameters.get(name, getattr(EventDetector(), name))
 
@@ -155,8 +167,13 @@ def test_the_command_line_predicts_with_a_model_of_python(folder, tmp_path):
 
 
 def test_a_threshold_survives_the_file(folder, tmp_path):
-    EventDetector(threshold=0.2).fit(read_dataset(folder)).save(tmp_path / "model.json")
-    assert EventDetector.load(tmp_path / "model.json").threshold == 0.2
+    sessions = read_dataset(folder)
+    detector = EventDetector(threshold=0.2, use_labels=True).fit(sessions)
+    detector.save(tmp_path / "model.json")
+    loaded = EventDetector.load(tmp_path / "model.json")
+    assert loaded.threshold == 0.2
+    # Labels count as evidence for who learned from them.
+    assert loaded.log_evidence(sessions) == detector.log_evidence(sessions)
 
 
 def test_files_that_are_no_models(tmp_path):

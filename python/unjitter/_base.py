@@ -89,42 +89,56 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of times (dates if the session's times were dates), or a list of them
         """
-        self._check_fitted()
-        if isinstance(X, Session):
+        sessions = self._known(X)
+        found = []
+        for session in sessions:
+            probabilities = self._fitted.predict(session.X)
             times, _ = _core.detect_events(
-                X.times, self._fitted.predict(X.X), self.threshold, min_separation
+                session.times, probabilities, self.threshold, min_separation
             )
-            return X.dates(times)
-        return [self.detect(session, min_separation=min_separation) for session in sessions_of(X)]
+            found.append(session.dates(times))
+        return found[0] if isinstance(X, Session) else found
 
     def _each(self, X: Any, answer: Any) -> Any:
         """The answer for a session or an array, or the list of answers for a list of sessions."""
-        self._check_fitted()
         if isinstance(X, Session):
-            return answer(X.X)
+            return answer(self._known(X)[0].X)
         if are_sessions(X):
-            return [answer(session.X) for session in X]
+            return [answer(session.X) for session in self._known(X)]
         return answer(self._rows(X))
+
+    def _known(self, X: Any) -> list[Session]:
+        """Sessions whose features are those that were learned from, as far as they are named."""
+        self._check_fitted()
+        sessions = sessions_of(X)
+        for position, session in enumerate(sessions):
+            title = position if session.name is None else session.name
+            self._check_names(f"session {title}", session.feature_names)
+        return sessions
 
     def _rows(self, X: Any) -> NDArray[np.float64]:
         """Features as scikit-learn checks them, but no rows are no mistake, and an array without
         names needs no warning: sessions have names, their arrays do not."""
-        names = getattr(X, "columns", None)
-        expected = getattr(self, "feature_names_in_", None)
-        if names is not None and expected is not None and list(map(str, names)) != list(expected):
-            raise ValueError(
-                f"X has the columns {', '.join(map(str, names))}; the detector was fitted with "
-                f"{', '.join(expected)}"
-            )
-        rows: NDArray[np.float64] = check_array(
-            X, dtype=np.float64, order="C", ensure_min_samples=0
-        )
+        self._check_fitted()
+        self._check_names("X", getattr(X, "columns", None))
+        rows = check_array(X, dtype=np.float64, order="C", ensure_min_samples=0)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        return rows
+        return np.require(rows, requirements=["C", "A"])
+
+    def _check_names(self, what: str, names: Iterable[Any] | None) -> None:
+        expected = getattr(self, "feature_names_in_", None)
+        if names is None or expected is None:
+            return
+        given = [str(name) for name in names]
+        if given != list(expected):
+            raise ValueError(
+                f"{what} has the features {', '.join(given)}; the detector was fitted with "
+                f"{', '.join(expected)}"
+            )
 
     def _check_fitted(self) -> None:
         check_is_fitted(self, "_fitted")

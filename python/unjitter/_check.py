@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,3 +20,29 @@ def probability(name: str, value: Any) -> float:
     if isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= float(value) <= 1.0:
         return float(value)
     raise ValueError(f"{name} is {value!r}, expected a number from 0 to 1")
+
+
+def number(name: str, value: Any) -> float:
+    """A finite number."""
+    if isinstance(value, Real) and not isinstance(value, bool) and isfinite(float(value)):
+        return float(value)
+    raise ValueError(f"{name} is {value!r}, expected a finite number")
+
+
+def settings(value: Any) -> str:
+    """Settings as the compiled half reads them. What is no number in JSON is named by its place."""
+    _all_finite("", value)
+    return json.dumps(value)
+
+
+def _all_finite(place: str, value: Any) -> None:
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{place} is {value}, expected a finite number")
+    if isinstance(value, dict):
+        # A value that is held stands beside its name.
+        own = value.get("name", "")
+        for name, entry in value.items():
+            _all_finite(own if own and name == "values" else f"{place}.{name}".strip("."), entry)
+    if isinstance(value, (list, tuple)):
+        for entry in value:
+            _all_finite(place, entry)

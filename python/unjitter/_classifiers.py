@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar
+
+from ._check import whole
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,11 @@ class Kernel:
 
     def settings(self) -> dict[str, Any]:
         """The classifier as it stands in a model file."""
-        return {"kind": self.kind, "length_scale": self.length_scale, "landmarks": self.landmarks}
+        return {
+            "kind": self.kind,
+            "length_scale": None if self.length_scale is None else float(self.length_scale),
+            "landmarks": None if self.landmarks is None else whole("landmarks", self.landmarks),
+        }
 
 
 @dataclass(frozen=True)
@@ -47,22 +54,25 @@ class Mlp:
 
     Parameters
     ----------
-    hidden : sequence of int
+    hidden : int or sequence of int
         Units of each hidden layer, from the features on.
     activation : {"tanh", "relu"}
         What a hidden unit does to its input.
     """
 
-    hidden: Sequence[int] = (16,)
+    hidden: int | Sequence[int] = (16,)
     activation: str = "tanh"
     kind: ClassVar[str] = "mlp"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(int(units) for units in self.hidden))
+        units: Any = [self.hidden] if isinstance(self.hidden, Integral) else self.hidden
+        object.__setattr__(self, "hidden", tuple(whole("hidden", count) for count in units))
+        if self.activation not in ("tanh", "relu"):
+            raise ValueError(f"activation is {self.activation!r}, expected one of tanh, relu")
 
     def settings(self) -> dict[str, Any]:
         """The classifier as it stands in a model file."""
-        return {"kind": self.kind, "hidden": list(self.hidden), "activation": self.activation}
+        return {"kind": self.kind, "hidden": self.hidden, "activation": self.activation}
 
 
 Classifier = Logistic | Kernel | Mlp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import joblib
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _tables
 from ._base import Detector, Sessions, are_sessions, same_names, seed_of, sessions_of
-from ._check import probability, whole
+from ._check import number, probability, settings, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
 from ._models import Counts, Noise, counts_model, noise_model
@@ -46,6 +46,9 @@ object of that kind, or Uniform
     time_unit : float, optional
         The unit in which priors measure delays and spreads; by default the median spacing of
         instances.
+    frozen : mapping of str to float or array-like, optional
+        Further parameters to hold, by the names that `parameters_` has, whole
+        (``"classifier.intercept"``) or one entry (``"classifier.weights[2]"``).
     restarts : int
         Random starts besides the one that aligns each stamp to the nearest instance.
     threshold : float
@@ -107,6 +110,7 @@ object of that kind, or Uniform
         regularisation: float = 1.0,
         priors: Priors | None = None,
         time_unit: float | None = None,
+        frozen: Mapping[str, Any] | None = None,
         restarts: int = 2,
         threshold: float = 0.5,
         use_labels: bool = False,
@@ -121,6 +125,7 @@ object of that kind, or Uniform
         self.regularisation = regularisation
         self.priors = priors
         self.time_unit = time_unit
+        self.frozen = frozen
         self.restarts = restarts
         self.threshold = threshold
         self.use_labels = use_labels
@@ -162,12 +167,13 @@ object of that kind, or Uniform
         model, options = self._model(), self._options()
         with Bar(enabled=self.verbose > 0, restarts=self.restarts, max_iter=self.max_iter) as bar:
             fitted = _core.fit(
-                json.dumps(model), json.dumps(options), sessions, self.use_labels, bar.show
+                settings(model),
+                settings(options),
+                sessions,
+                self.use_labels,
+                json.dumps(_notes(sessions)),
+                bar.show,
             )
-        names = sessions[0].feature_names
-        if names is not None:
-            fitted.set_metadata("features", json.dumps(names))
-        fitted.set_metadata("program", json.dumps(f"unjitter for Python {_core.__version__}"))
         for kind, words in fitted.warnings():
             warn(kind, words, stacklevel=2)
         self._adopt(fitted)
@@ -213,9 +219,9 @@ object of that kind, or Uniform
 
     def log_evidence(self, X: Sessions) -> float:
         """log p(stamps | features, times) of sessions, held out or not; the sum of many."""
-        self._check_fitted()
+        sessions = self._known(X)
         return float(
-            sum(self._fitted.log_evidence(session, self.use_labels) for session in sessions_of(X))
+            sum(self._fitted.log_evidence(session, self.use_labels) for session in sessions)
         )
 
     def delay_density(self, delays: ArrayLike) -> NDArray[np.float64]:
@@ -242,9 +248,8 @@ object of that kind, or Uniform
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which the command line reads too; whole or not at all."""
         self._check_fitted()
-        note = {"threshold": self.threshold}
-        self._fitted.set_metadata("python", json.dumps(note))
-        self._fitted.save(os.fspath(path))
+        own = {"threshold": float(self.threshold), "use_labels": bool(self.use_labels)}
+        self._fitted.save(os.fspath(path), json.dumps({"python": own}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EventDetector:
@@ -311,18 +316,26 @@ object of that kind, or Uniform
     def _model(self) -> dict[str, Any]:
         counts, noise = counts_model(self.counts), noise_model(self.noise)
         priors = Priors() if self.priors is None else self.priors
-        held = [("counts", counts), ("noise", noise)]
+        if not isinstance(priors, Priors):
+            raise ValueError(f"priors is {priors!r}, expected an object of the class Priors")
+        if number("regularisation", self.regularisation) < 0.0:
+            raise ValueError(
+                f"regularisation is {self.regularisation}, expected a number of at least 0"
+            )
+        held = {
+            f"{part}.{name}": values
+            for part, model in (("counts", counts), ("noise", noise))
+            for name, values in model.values().items()
+        }
+        for name, values in ({} if self.frozen is None else self.frozen).items():
+            held[str(name)] = [float(value) for value in np.atleast_1d(values)]
         return {
             "classifier": classifier_model(self.classifier).settings(),
             "counts": counts.settings(),
             "noise": noise.settings(),
             "priors": priors.settings(self.regularisation),
-            "time_unit": None if self.time_unit is None else float(self.time_unit),
-            "frozen": [
-                {"name": f"{part}.{name}", "values": values}
-                for part, model in held
-                for name, values in model.values().items()
-            ],
+            "time_unit": None if self.time_unit is None else number("time_unit", self.time_unit),
+            "frozen": [{"name": name, "values": values} for name, values in held.items()],
         }
 
     def _options(self) -> dict[str, Any]:
@@ -374,3 +387,11 @@ object of that kind, or Uniform
             name = str(position) if session.name is None else session.name
             frames.append(_tables.frame({"session": [name] * rows, **columns}, backend))
         return frames[0] if len(frames) == 1 else _tables.stack(frames)
+
+
+def _notes(sessions: list[Session]) -> dict[str, Any]:
+    """What a model file says of where it came from."""
+    notes: dict[str, Any] = {"program": f"unjitter for Python {_core.__version__}"}
+    if sessions[0].feature_names is not None:
+        notes["features"] = sessions[0].feature_names
+    return notes

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._check import whole
+
 
 @dataclass(frozen=True)
 class _Model:
@@ -27,7 +29,7 @@ class _Model:
         """Natural values of the parameter blocks that are given."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
-            name: [float(entry) for entry in np.atleast_1d(value)]
+            name: [float(entry) for entry in np.atleast_1d(value).ravel()]
             for name, value in given.items()
             if value is not None
         }
@@ -93,53 +95,73 @@ class Categorical(_Model):
     Parameters
     ----------
     table : array-like of shape (2, C + 1), optional
-        P(count | label): the first row is that of negative instances. Learned by default.
+        P(count | label), all of it: the first row is that of negative instances.
     max_count : int, optional
-        C, where the table is to be learned; 2 by default.
+        C, where no table tells; 2 by default.
+    false_rate, hit_rate : float, optional
+        P(at least one stamp | negative instance), P(at least one stamp | positive instance).
+    false_split, hit_split : array-like of shape (C,), optional
+        How counts of at least one share these.
 
     Examples
     --------
     >>> from unjitter import Categorical
-    >>> Categorical([[0.98, 0.015, 0.005], [0.1, 0.7, 0.2]]).max_count
-    2
+    >>> counts = Categorical([[0.98, 0.015, 0.005], [0.2, 0.6, 0.2]])
+    >>> counts.max_count, counts.hit_rate, counts.hit_split
+    (2, 0.8, (0.75, 0.25))
     """
 
     table: Any = None
     max_count: int | None = None
+    false_rate: float | None = None
+    hit_rate: float | None = None
+    false_split: Any = None
+    hit_split: Any = None
     kind: ClassVar[str] = "categorical"
 
     def __post_init__(self) -> None:
-        if self.table is None:
-            object.__setattr__(self, "max_count", 2 if self.max_count is None else self.max_count)
-            return
+        given = self._from_table() if self.table is not None else {}
+        for name in ("false_split", "hit_split"):
+            if name not in given and getattr(self, name) is not None:
+                given[name] = _tuple(getattr(self, name))
+        lengths = {len(given[name]) for name in ("false_split", "hit_split") if name in given}
+        lengths |= set() if self.max_count is None else {whole("max_count", self.max_count)}
+        if len(lengths) > 1:
+            raise ValueError(
+                "table, splits and max_count must agree on the largest count, got "
+                f"{sorted(lengths)}"
+            )
+        given["max_count"] = lengths.pop() if lengths else 2
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    def _from_table(self) -> dict[str, Any]:
+        """Rates and splits of the table."""
         table = np.asarray(self.table, dtype=np.float64)
         if table.ndim != 2 or table.shape[0] != 2 or table.shape[1] < 2:
             raise ValueError(f"table has shape {table.shape}, expected (2, C + 1) with C >= 1")
         # Tables typed by hand are rounded; anything further off is a mistake.
-        if np.any(table < 0.0) or np.any(np.abs(table.sum(axis=1) - 1.0) > 1e-6):
+        if not (np.all(table >= 0.0) and np.allclose(table.sum(axis=1), 1.0, rtol=0.0, atol=1e-6)):
             raise ValueError("each row of table must be probabilities that sum to 1")
-        if self.max_count is not None and self.max_count != table.shape[1] - 1:
+        if np.any((table[:, -1] == 0.0) & (table[:, 0] < 1.0)):
             raise ValueError(
-                f"max_count is {self.max_count} but table has counts to {table.shape[1] - 1}"
+                "the last count of table must be possible for both labels: leave the column out, "
+                "or give it a small probability"
             )
-        object.__setattr__(self, "table", tuple(map(tuple, table.tolist())))
-        object.__setattr__(self, "max_count", table.shape[1] - 1)
+        given: dict[str, Any] = {"table": tuple(map(tuple, table.tolist()))}
+        for name, row in zip(("false", "hit"), table.tolist()):
+            some, counts = sum(row[1:]), len(row) - 1
+            given[f"{name}_rate"] = some
+            # Of an instance that never gives a stamp, no split matters.
+            given[f"{name}_split"] = tuple(p / some if some > 0 else 1 / counts for p in row[1:])
+        return given
 
     def settings(self) -> dict[str, Any]:
         return {"kind": self.kind, "max_count": self.max_count}
 
     def values(self) -> dict[str, list[float]]:
-        if self.table is None:
-            return {}
-        values: dict[str, list[float]] = {}
-        for name, row in zip(("false", "hit"), self.table):
-            some = sum(row[1:])
-            values[f"{name}_rate"] = [some]
-            # Of an instance that never gives a stamp, no split matters.
-            values[f"{name}_split"] = [
-                p / some if some > 0.0 else 1.0 / (len(row) - 1) for p in row[1:]
-            ]
-        return values
+        given = super().values()
+        return {name: given[name] for name in given if name.endswith(("_rate", "_split"))}
 
 
 @dataclass(frozen=True)
@@ -256,7 +278,7 @@ class GaussianMixture(_Model):
     kind: ClassVar[str] = "gaussian_mixture"
 
     def __post_init__(self) -> None:
-        lengths = set() if self.components is None else {int(self.components)}
+        lengths = set() if self.components is None else {whole("components", self.components)}
         for name in ("weights", "delays", "spreads"):
             if getattr(self, name) is not None:
                 values = _tuple(getattr(self, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +63,6 @@ class Priors:
 
 
 def _named(values: tuple[float, float], *names: str) -> dict[str, float]:
-    if len(values) != len(names):
+    if not isinstance(values, Sequence) or len(values) != len(names):
         raise ValueError(f"a prior is {values!r}, expected ({', '.join(names)})")
     return {name: float(value) for name, value in zip(names, values)}

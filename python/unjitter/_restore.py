@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from typing import Any
 
 from . import _core
 from ._classifiers import CLASSIFIERS
-from ._models import COUNTS, NOISE, Categorical
+from ._models import COUNTS, NOISE, Uniform
 from ._priors import Priors
 
 
@@ -18,46 +19,42 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
     priors: dict[str, Any] = dict(model["priors"])
     regularisation = priors.pop("weight_precision")
     notes = json.loads(fitted.metadata())
+    by_program = _note(notes, "options", "use_labels", default=False)
     pairs: dict[str, Any] = {
         name: tuple(value.values()) if isinstance(value, dict) else value
         for name, value in priors.items()
     }
     believed = Priors(**pairs)
     return {
-        "classifier": _part(model["classifier"], {}, CLASSIFIERS),
-        "counts": _part(model["counts"], _of(held, "counts"), COUNTS),
-        "noise": _part(model["noise"], _of(held, "noise"), NOISE),
+        "classifier": _part(model["classifier"], held, "classifier", CLASSIFIERS),
+        "counts": _part(model["counts"], held, "counts", COUNTS),
+        "noise": _part(model["noise"], held, "noise", NOISE),
+        # After the parts have taken theirs: single entries, and what the classifier holds.
+        "frozen": held or None,
         "regularisation": regularisation,
         "priors": None if believed == Priors() else believed,
         "time_unit": model["time_unit"],
-        "threshold": notes.get("python", {}).get("threshold", 0.5),
+        "threshold": _note(notes, "python", "threshold", default=0.5),
+        "use_labels": _note(notes, "python", "use_labels", default=by_program),
     }
 
 
-def _of(held: dict[str, list[float]], part: str) -> dict[str, Any]:
-    """Held values of one part, single numbers as numbers."""
-    return {
-        name.removeprefix(f"{part}."): values[0] if len(values) == 1 else values
-        for name, values in held.items()
-        if name.startswith(f"{part}.")
-    }
+def _note(notes: Any, *path: str, default: Any) -> Any:
+    """A note if it is there and of the kind of `default`; anybody may write notes."""
+    for name in path:
+        notes = notes.get(name) if isinstance(notes, dict) else None
+    return notes if type(notes) is type(default) else default
 
 
-def _part(settings: dict[str, Any], held: dict[str, Any], known: dict[str, Any]) -> Any:
-    """A part by its name where that says all, else as an object."""
+def _part(
+    settings: dict[str, Any], held: dict[str, list[float]], prefix: str, known: dict[str, Any]
+) -> Any:
+    """A part by its name where that says all, else as an object; takes its values from `held`."""
     settings = dict(settings)
-    kind = settings.pop("kind")
-    if known[kind] is Categorical and held:
-        return Categorical(_table(held))
-    part = known[kind](**settings, **held)
-    return kind if known[kind] is not NOISE["uniform"] and part == known[kind]() else part
-
-
-def _table(held: dict[str, Any]) -> list[list[float]]:
-    """The table of a categorical count model, which is held as a whole or not at all."""
-    rows = []
-    for name in ("false", "hit"):
-        rate, split = held[f"{name}_rate"], held[f"{name}_split"]
-        shares = split if isinstance(split, list) else [split]
-        rows.append([1.0 - rate, *(rate * share for share in shares)])
-    return rows
+    kind = known[settings.pop("kind")]
+    for field in fields(kind):
+        values = held.pop(f"{prefix}.{field.name}", None)
+        if values is not None:
+            settings[field.name] = values[0] if len(values) == 1 else values
+    part = kind(**settings)
+    return kind.kind if kind is not Uniform and part == kind() else part

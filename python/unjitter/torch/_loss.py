@@ -289,8 +289,12 @@ object of that kind, or Uniform
     def counts(self) -> Counts:
         values = self._natural()
         if isinstance(self._counts, Categorical):
-            rows = ("false", "hit")
-            return Categorical([_row(values[f"{y}_rate"][0], values[f"{y}_split"]) for y in rows])
+            return Categorical(
+                false_rate=values["false_rate"][0],
+                hit_rate=values["hit_rate"][0],
+                false_split=values["false_split"],
+                hit_split=values["hit_split"],
+            )
         return replace(
             self._counts, false_rate=values["false_rate"][0], hit_rate=values["hit_rate"][0]
         )
@@ -343,8 +347,3 @@ object of that kind, or Uniform
     def _log_prior(self, params: Tensor) -> tuple[float, _Floats]:
         free = [flag for p in self.unconstrained.values() for flag in [p.requires_grad] * len(p)]
         return self._core.log_prior(self._priors, params.numpy(), free)
-
-
-def _row(rate: float, split: list[float]) -> list[float]:
-    """P(count) from P(some stamp) and how counts of at least one share it."""
-    return [1.0 - rate, *(rate * share for share in split)]

@@ -52,7 +52,20 @@ impl Fitted {
     /// Writes the model to a file. An old file of that name is replaced at once, when the new one is
     /// complete and on disk; after an error it is as it was.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        let text = self.to_json();
+        self.save_noted(path, &BTreeMap::new())
+    }
+
+    /// The same with further notes in the file, which replace those of the same key; see
+    /// [`set_metadata`](Self::set_metadata) for what they may be.
+    pub fn save_noted(
+        &self,
+        path: impl AsRef<Path>,
+        notes: &BTreeMap<String, Value>,
+    ) -> Result<()> {
+        let mut file = ModelFile::of(self);
+        file.metadata.extend(notes.clone());
+        metadata::check(&file.metadata)?;
+        let text = pretty::to_string(&file);
         // Never a file that cannot be read back in place of one that could.
         let file = ModelFile::parse(text.as_bytes())?;
         check_parameters(&file.parameters, &self.parts.layout, self.time_unit)?;
