@@ -14,6 +14,7 @@ use unjitter::baselines::{
 use unjitter::evaluation::{BootstrapOptions, CellsDone, Comparison, Contender, CrossValidation};
 
 use crate::convert::{from_json, to_json, to_python};
+use crate::pool::{alone, threads_for};
 use crate::session::{PySession, recordings};
 use crate::watch::watched;
 
@@ -55,7 +56,8 @@ pub(crate) struct Detector(unjitter::Detector);
 impl Detector {
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        py.detach(|| from_json("detector", text)).map(Self)
+        // A kernel is factored anew, which takes longer the longer its text is.
+        py.detach(|| alone(threads_for(text.len()), || from_json("detector", text)))?.map(Self)
     }
 
     fn to_json(&self, py: Python<'_>) -> PyResult<String> {
@@ -80,7 +82,9 @@ impl Detector {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.0.log_odds(features)).map_err(to_python)?;
+        let threads = threads_for(features.nrows());
+        let values =
+            py.detach(|| alone(threads, || self.0.log_odds(features)))?.map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
 
@@ -91,14 +95,11 @@ impl Detector {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.0.predict(features)).map_err(to_python)?;
+        let threads = threads_for(features.nrows());
+        let values =
+            py.detach(|| alone(threads, || self.0.predict(features)))?.map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
-}
-
-fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|error| PyValueError::new_err(format!("n_jobs: {error}")))
 }
 
 /// Trains a learner (JSON) that leaves a detector.
@@ -113,12 +114,11 @@ pub(crate) fn learn(
     let learner = self::learner(learner)?;
     let recordings = recordings(&sessions)?;
     let training: Vec<&Recording<'_>> = recordings.iter().collect();
-    let pool = pool(threads)?;
     let trained = watched(
         py,
         |_, ()| Ok(()),
-        |watch| pool.install(|| learner.fit_stoppable(&training, seed, watch.stop())),
-    )?;
+        |watch| alone(threads, || learner.fit_stoppable(&training, seed, watch.stop())),
+    )??;
     match trained.map_err(to_python)? {
         Trained::Detector(detector) => Ok(Detector(detector)),
         Trained::Fitted(_) => {
@@ -165,7 +165,6 @@ pub(crate) fn compare<'py>(
     let options: CrossValidation = from_json("options", options)?;
     let bootstrap: BootstrapOptions = from_json("bootstrap", bootstrap)?;
     let recordings = recordings(&sessions)?;
-    let pool = pool(threads)?;
     let show = |py: Python<'_>, CellsDone { done, total }| match &show {
         Some(show) => show.call1(py, (done, total)).map(|_| ()),
         None => Ok(()),
@@ -176,12 +175,12 @@ pub(crate) fn compare<'py>(
             ControlFlow::Continue(())
         };
         let (journal, stop) = (journal.as_deref(), watch.stop());
-        pool.install(|| {
+        alone(threads, || {
             let found = options.run_stoppable(&recordings, &contenders, journal, stop, &tell)?;
             let summary = found.summary(&recordings, reference, &bootstrap)?;
             Ok((found, summary))
         })
-    })?;
+    })??;
     let (Comparison { folds, contenders, .. }, summary) = compared.map_err(to_python)?;
     let results = contenders.into_iter().map(|judged| {
         let fold = |fold: unjitter::evaluation::FoldResult| {

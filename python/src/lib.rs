@@ -11,6 +11,7 @@ mod fit;
 mod fitted;
 mod loss;
 mod metrics;
+mod pool;
 mod posterior;
 mod session;
 mod signal;

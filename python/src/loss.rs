@@ -11,6 +11,7 @@ use unjitter::model::Gradient;
 use unjitter::{Counts, Error, Noise, Priors};
 
 use crate::convert::{from_json, to_python};
+use crate::pool::alone;
 use crate::posterior::Values;
 use crate::watch::{Watch, watched};
 
@@ -157,10 +158,7 @@ fn in_parallel<T: Send>(
     if threads == 1 {
         return Ok((0..tasks).map(run).collect());
     }
-    // A pool of its own each time: one that is kept would be dead in a forked process.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(pool.install(|| (0..tasks).into_par_iter().map(&run).collect()))
+    alone(threads, || (0..tasks).into_par_iter().map(&run).collect())
 }
 
 /// The library's message, with the place in the batch where it does not name a session.

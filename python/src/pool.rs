@@ -1,0 +1,28 @@
+//! Threads for one call.
+//!
+//! The library shares work out with rayon, whose own pool is started at the first use and kept. A
+//! process forked later, as multiprocessing does, has that pool without its threads and waits for
+//! them for ever. So every call that may share work out brings a pool, which is gone when it ends:
+//! some tens of microseconds for each thread.
+
+use std::num::NonZero;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Rows per thread, at least: fewer are predicted sooner than a thread is started.
+const ROWS_PER_THREAD: usize = 256;
+
+/// Runs `work` in a pool of its own of so many threads. One takes a thread too: rayon can make the
+/// caller the only thread of a pool, but never frees such a pool.
+pub(crate) fn alone<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
+    let pool = pool.map_err(|error| PyValueError::new_err(format!("n_jobs: {error}")))?;
+    Ok(pool.install(work))
+}
+
+/// How many threads it takes to predict so many rows: all cores where there is enough to do.
+pub(crate) fn threads_for(rows: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    cores.min(rows / ROWS_PER_THREAD).max(1)
+}
