@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use unjitter::ClassifierSpec;
 
 use crate::convert::{from_json, to_json, to_python};
+use crate::pool::{alone, threads_for};
 use crate::session::PySession;
 
 /// A fitted model.
@@ -14,12 +16,23 @@ use crate::session::PySession;
 #[derive(Debug)]
 pub(crate) struct Fitted(pub(crate) unjitter::Fitted);
 
+impl Fitted {
+    /// Runs work on so many rows. Only a kernel shares it out, and needs a pool for that.
+    fn pooled<T: Send>(&self, rows: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+        match self.0.model().classifier {
+            ClassifierSpec::Kernel { .. } => alone(threads_for(rows), work),
+            _ => Ok(work()),
+        }
+    }
+}
+
 #[pymethods]
 impl Fitted {
     /// From the text of a model file.
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        py.detach(|| unjitter::Fitted::from_json(text.as_bytes())).map(Self).map_err(to_python)
+        let read = || unjitter::Fitted::from_json(text.as_bytes());
+        py.detach(|| alone(threads_for(text.len()), read))?.map(Self).map_err(to_python)
     }
 
     /// The text of a model file.
@@ -30,7 +43,9 @@ impl Fitted {
     /// From a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| unjitter::Fitted::load(&path)).map(Self).map_err(to_python)
+        let size = std::fs::metadata(&path).map_or(0, |file| file.len() as usize);
+        let read = || unjitter::Fitted::load(&path);
+        py.detach(|| alone(threads_for(size), read))?.map(Self).map_err(to_python)
     }
 
     /// Writes a model file, whole or not at all, with further notes (JSON).
@@ -86,7 +101,8 @@ impl Fitted {
         &self,
         py: Python<'py>,
     ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        let weights = py.detach(|| self.0.landmark_weights()).map_err(to_python)?;
+        let weights = py.detach(|| self.pooled(usize::MAX, || self.0.landmark_weights()))?;
+        let weights = weights.map_err(to_python)?;
         Ok(weights.map(|weights| weights.into_pyarray(py)))
     }
 
@@ -112,7 +128,9 @@ impl Fitted {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.0.log_odds(features)).map_err(to_python)?;
+        let rows = features.nrows();
+        let values = py.detach(|| self.pooled(rows, || self.0.log_odds(features)))?;
+        let values = values.map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
 
@@ -123,7 +141,9 @@ impl Fitted {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.0.predict(features)).map_err(to_python)?;
+        let rows = features.nrows();
+        let values = py.detach(|| self.pooled(rows, || self.0.predict(features)))?;
+        let values = values.map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
 
@@ -134,7 +154,9 @@ impl Fitted {
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let features = features.as_array();
-        let values = py.detach(|| self.0.predict_stamped(features)).map_err(to_python)?;
+        let rows = features.nrows();
+        let values = py.detach(|| self.pooled(rows, || self.0.predict_stamped(features)))?;
+        let values = values.map_err(to_python)?;
         Ok(values.into_pyarray(py))
     }
 
@@ -156,7 +178,8 @@ impl Fitted {
         use_labels: bool,
     ) -> PyResult<f64> {
         let session = session.lend(0, use_labels)?;
-        py.detach(|| self.0.log_evidence(&session)).map_err(to_python)
+        let rows = session.len();
+        py.detach(|| self.pooled(rows, || self.0.log_evidence(&session)))?.map_err(to_python)
     }
 
     /// Columns of the aligned stamps, columns of the instances, log evidence and the log weight of
@@ -169,7 +192,9 @@ impl Fitted {
         use_labels: bool,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, f64, f64)> {
         let session = session.lend(0, use_labels)?;
-        let aligned = py.detach(|| self.0.align(&session)).map_err(to_python)?;
+        let rows = session.len();
+        let aligned = py.detach(|| self.pooled(rows, || self.0.align(&session)))?;
+        let aligned = aligned.map_err(to_python)?;
         let stamps = PyDict::new(py);
         macro_rules! column {
             ($into:ident, $rows:expr, $name:ident) => {
