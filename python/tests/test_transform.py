@@ -6,10 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, KBinsDiscretizer, StandardScaler
 
 from unjitter import EventDetector, OnFeatures
 
@@ -49,6 +50,16 @@ def test_names_follow_the_transformer(sessions):
     assert mixed.feature_names == ("pca0", "pca1")
     unknown = OnFeatures(FunctionTransformer(np.abs)).fit(named).transform(named[0])
     assert unknown.feature_names is None
+
+
+def test_columns_are_chosen_by_name_and_sparse_output_is_made_dense(sessions):
+    named = [session.replace(feature_names=["a", "b", "c"]) for session in sessions]
+    chosen = ColumnTransformer([("bins", KBinsDiscretizer(3, subsample=None), ["c", "a"])])
+    got = OnFeatures(chosen).fit_transform(named)
+    assert got[0].X.shape == (300, 6)
+    # Each of the two columns is in one bin.
+    np.testing.assert_array_equal(got[0].X.sum(axis=1), 2.0)
+    assert got[0].feature_names[0] == "bins__c_0.0"
 
 
 def test_rows_alone_are_refused():

@@ -106,9 +106,9 @@ class Categorical(_Model):
     Examples
     --------
     >>> from unjitter import Categorical
-    >>> counts = Categorical([[0.98, 0.015, 0.005], [0.2, 0.6, 0.2]])
+    >>> counts = Categorical([[0.98, 0.015, 0.005], [0.5, 0.375, 0.125]])
     >>> counts.max_count, counts.hit_rate, counts.hit_split
-    (2, 0.8, (0.75, 0.25))
+    (2, 0.5, (0.75, 0.25))
     """
 
     table: Any = None

@@ -134,7 +134,7 @@ def posterior(
     >>> found.best_alignment
     array([1])
     >>> found.positive.round(3)
-    array([0.006, 0.976, 0.176, 0.041])
+    array([0.008, 0.978, 0.022, 0.014])
     """
     times, events, log_odds = (
         np.ascontiguousarray(values, dtype=np.float64) for values in (times, events, log_odds)

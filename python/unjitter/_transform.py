@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import are_sessions, same_names, sessions_of
 from ._session import Session
+from ._tables import frame
 
 
 class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -28,6 +30,8 @@ class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     transformer_ : estimator
         The fitted one.
+    feature_names_ : tuple of str or None
+        Names of the columns that it was fitted to.
 
     Examples
     --------
@@ -57,8 +61,9 @@ class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         sessions = sessions_of(X)
         same_names(sessions)
+        self.feature_names_ = sessions[0].feature_names
         rows = np.concatenate([session.X for session in sessions])
-        self.transformer_ = clone(self.transformer).fit(rows)
+        self.transformer_ = clone(self.transformer).fit(self._rows(rows))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -74,10 +79,22 @@ class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         if isinstance(X, Session):
-            return X.replace(X=self.transformer_.transform(X.X), feature_names=self._names(X))
+            return X.replace(X=self._transformed(X.X), feature_names=self._names(X))
         if are_sessions(X):
             return [self.transform(session) for session in X]
-        return self.transformer_.transform(X)
+        return self._transformed(X)
+
+    def _transformed(self, X: Any) -> Any:
+        rows = self.transformer_.transform(self._rows(X))
+        return rows.toarray() if issparse(rows) else rows
+
+    def _rows(self, X: Any) -> Any:
+        """Rows with the names of their columns, for transformers that choose columns by name."""
+        if self.feature_names_ is None or not isinstance(X, np.ndarray):
+            return X
+        if X.ndim != 2 or X.shape[1] != len(self.feature_names_):
+            return X
+        return frame(dict(zip(self.feature_names_, X.T)))
 
     def _names(self, session: Session) -> tuple[str, ...] | None:
         names = getattr(self.transformer_, "get_feature_names_out", None)

@@ -94,15 +94,15 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "events.csv")
-    >>> with open(path, "w") as file:
-    ...     _ = file.write("time,label,by\\n2.5,cough,Ann\\n7.25,cough,Bo\\n9,sneeze,Ann\\n")
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "events.csv"
+    >>> _ = path.write_text("time,label,by\\n2.5,cough,Ann\\n7.25,cough,Bo\\n9,sneeze,Ann\\n")
     >>> coughs = read(path).only("cough")
     >>> coughs.times
     array([2.5 , 7.25])
     >>> coughs.moved(coughs.times - 2).write(path, overwrite=True)
-    >>> print(open(path).read().strip())
+    >>> print(path.read_text().strip())
     time,label,by
     0.5,cough,Ann
     5.25,cough,Bo
@@ -155,10 +155,11 @@ def write(
 
     Examples
     --------
-    >>> import os, tempfile
-    >>> path = os.path.join(tempfile.mkdtemp(), "labels.txt")
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "labels.txt"
     >>> write(Stamps([1.5], labels=["bark"]), path)
-    >>> print(open(path).read().strip().split("\\t"))
+    >>> print(path.read_text().strip().split("\\t"))
     ['1.500000', '1.500000', 'bark']
     """
     name = os.fspath(path)
