@@ -5,8 +5,8 @@ import warnings
 
 import numpy as np
 import pytest
-
 from drawn import drawn
+
 from unjitter import baselines, compare
 
 if "fork" not in multiprocessing.get_all_start_methods():

@@ -11,7 +11,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from unjitter import EventDetector, Gaussian, Session, plot
+from unjitter import EventDetector, Gaussian, Session, baselines, plot
 
 matplotlib.use("Agg")
 from matplotlib import dates as mdates
@@ -388,3 +388,15 @@ def test_missing_matplotlib_is_named(detector, monkeypatch):
     for call in calls:
         with pytest.raises(ImportError, match=r"pip install 'unjitter\[plot\]'"):
             call()
+
+
+def test_what_cannot_be_drawn_is_named():
+    sessions = [recording(seed) for seed in range(3)]
+    detector = EventDetector().fit(sessions)
+    with pytest.raises(ValueError, match="3 sessions were given, expected one"):
+        plot.alignment(detector, sessions)
+    naive = baselines.Naive().fit(sessions)
+    with pytest.raises(ValueError, match="Naive does not align stamps"):
+        plot.alignment(naive, sessions[0])
+    with pytest.raises(ValueError, match="Naive does not align stamps"):
+        plot.delays(naive)

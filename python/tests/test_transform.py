@@ -48,7 +48,9 @@ def test_names_follow_the_transformer(sessions):
     assert kept.feature_names == ("a", "b", "c")
     mixed = OnFeatures(PCA(2)).fit(named).transform(named[0])
     assert mixed.feature_names == ("pca0", "pca1")
-    unknown = OnFeatures(FunctionTransformer(np.abs)).fit(named).transform(named[0])
+    framed = OnFeatures(FunctionTransformer(np.abs)).fit(named).transform(named[0])
+    assert framed.feature_names == ("a", "b", "c")
+    unknown = OnFeatures(FunctionTransformer(np.asarray)).fit(named).transform(named[0])
     assert unknown.feature_names is None
 
 

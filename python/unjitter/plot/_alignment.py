@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _time_axis
+from ._labelled import aligning
 from ._style import BLUE, MUTED, ORANGE, PURPLE, VERMILION, ink, new_axes, open_frame
 from ._view import View
 
@@ -71,7 +72,11 @@ def alignment(
     >>> ax.get_title(loc="left")
     'walk'
     """
-    detector._check_fitted()
+    aligning(detector)
+    sessions = detector._known(session)
+    if len(sessions) != 1:
+        raise ValueError(f"{len(sessions)} sessions were given, expected one to draw")
+    (session,) = sessions
     stamps, instances, *_ = detector._fitted.align(session, detector.use_labels)
     view = View.of(session, start, stop)
     ax = new_axes(ax, (10.0, 3.9))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ._labelled import listed
+from ._labelled import aligning, listed
 from ._style import BLUE, MUTED, ORANGE, new_axes, open_frame
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def delays(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['learned', 'stamps']
     """
+    aligning(detector)
     detector._check_fitted()
     observed, weights = np.empty(0), np.empty(0)
     if sessions is not None:

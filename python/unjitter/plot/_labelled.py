@@ -16,6 +16,15 @@ def listed(sessions: Session | Sequence[Session]) -> list[Session]:
     return [sessions] if isinstance(sessions, Session) else list(sessions)
 
 
+def aligning(detector: Any) -> None:
+    """Refuses detectors that know nothing of stamps: baselines, pipelines."""
+    if not hasattr(detector, "align_instances"):
+        raise ValueError(
+            f"{type(detector).__name__} does not align stamps, expected an EventDetector (the last "
+            "step of a pipeline, with sessions that the other steps have transformed)"
+        )
+
+
 def by_name(detectors: Any) -> dict[str, Any]:
     """Detectors by name: their own kind and a number where the user gave none."""
     if isinstance(detectors, Mapping):
