@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .stamps.files import write_whole
 
 if TYPE_CHECKING:
     from ._detector import EventDetector
@@ -67,7 +68,7 @@ def to_onnx(detector: EventDetector, path: str | os.PathLike[str] | None = None)
     onnx.helper.set_model_props(model, notes)
     onnx.checker.check_model(model, full_check=True)
     if path is not None:
-        _replace(os.fspath(path), model.SerializeToString())
+        write_whole(os.fspath(path), [model.SerializeToString()], overwrite=True)
     return model
 
 
@@ -234,19 +235,3 @@ def _sigmoid(graph: _Graph, log_odds: str) -> str:
     small = graph.add("Exp", graph.add("Neg", graph.add("Abs", log_odds)))
     above = graph.add("Where", graph.add("Less", log_odds, zero), small, one)
     return graph.add("Div", above, graph.add("Add", one, small))
-
-
-def _replace(path: str, content: bytes) -> None:
-    """Writes a file beside `path` and puts it in its place once it is complete."""
-    path = os.path.realpath(path)
-    unfinished = f"{path}.{os.getpid()}.tmp"
-    file = open(unfinished, "xb")
-    try:
-        with file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        os.remove(unfinished)
-        raise
