@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ndarray::ArrayView2;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,6 +24,19 @@ impl Fitted {
             ClassifierSpec::Kernel { .. } => alone(threads_for(rows), work),
             _ => Ok(work()),
         }
+    }
+
+    /// One number for each row.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        features: &PyReadonlyArray2<'py, f64>,
+        ask: fn(&unjitter::Fitted, ArrayView2<'_, f64>) -> unjitter::Result<Vec<f64>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let features = features.as_array();
+        let rows = features.nrows();
+        let values = py.detach(|| self.pooled(rows, || ask(&self.0, features)))?;
+        Ok(values.map_err(to_python)?.into_pyarray(py))
     }
 }
 
@@ -127,11 +141,7 @@ impl Fitted {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let features = features.as_array();
-        let rows = features.nrows();
-        let values = py.detach(|| self.pooled(rows, || self.0.log_odds(features)))?;
-        let values = values.map_err(to_python)?;
-        Ok(values.into_pyarray(py))
+        self.answer(py, &features, unjitter::Fitted::log_odds)
     }
 
     /// Probability that each row is positive.
@@ -140,11 +150,7 @@ impl Fitted {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let features = features.as_array();
-        let rows = features.nrows();
-        let values = py.detach(|| self.pooled(rows, || self.0.predict(features)))?;
-        let values = values.map_err(to_python)?;
-        Ok(values.into_pyarray(py))
+        self.answer(py, &features, unjitter::Fitted::predict)
     }
 
     /// Probability that the annotator stamps each row.
@@ -153,11 +159,7 @@ impl Fitted {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let features = features.as_array();
-        let rows = features.nrows();
-        let values = py.detach(|| self.pooled(rows, || self.0.predict_stamped(features)))?;
-        let values = values.map_err(to_python)?;
-        Ok(values.into_pyarray(py))
+        self.answer(py, &features, unjitter::Fitted::predict_stamped)
     }
 
     /// Density of the delay.

@@ -89,6 +89,13 @@ def test_predictions_agree_with_each_other(fitted, sessions):
     np.testing.assert_array_equal(fitted.detect(sessions[0]), sessions[0].times[labels == 1])
 
 
+def test_stamped_is_seen_through_the_annotator(fitted, sessions):
+    p = fitted.predict_proba(sessions[0])[:, 1]
+    want = fitted.false_rate_ * (1.0 - p) + (1.0 - fitted.miss_rate_) * p
+    # Two products and a sum.
+    np.testing.assert_allclose(fitted.predict_stamped(sessions[0]), want, rtol=1e-14)
+
+
 def test_sessions_arrays_frames_and_lists_give_the_same(fitted, sessions):
     want = fitted.predict_proba(sessions[1])
     for given in (sessions[1].X, np.asfortranarray(sessions[1].X), sessions[1].X.tolist()):

@@ -179,6 +179,22 @@ object of that kind, or Uniform
         self._adopt(fitted)
         return self
 
+    def predict_stamped(self, X: Sessions | ArrayLike) -> Any:
+        """Probability that the annotator stamps each instance: all that stamps alone can tell.
+
+        It is ``false_rate_ + (1 - miss_rate_ - false_rate_) * p`` for an instance that is positive
+        with probability p. Rates and p may trade places with each other; this does not move.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+
+        Returns
+        -------
+        ndarray of shape (n_instances,), or a list of them
+        """
+        return self._each(X, lambda features: self._fitted.predict_stamped(features))
+
     def align(self, X: Sessions, *, backend: str | None = None) -> Any:
         """Give every stamp back where it belongs.
 
