@@ -90,7 +90,7 @@ test-pythons: wheel
 			target/wheels/*.whl pandas polars pyarrow matplotlib mir_eval onnx onnxruntime pytest && \
 		(cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
 			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch_loss --ignore stamps \
-			--ignore test_tutorials.py .) || exit 1; \
+			--ignore test_tutorials.py --ignore test_estimator_checks.py .) || exit 1; \
 	done
 
 # The paper's experiments, under an hour on two cores; interrupted work goes on where it was.

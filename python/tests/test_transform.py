@@ -56,7 +56,7 @@ def test_names_follow_the_transformer(sessions):
 
 def test_columns_are_chosen_by_name_and_sparse_output_is_made_dense(sessions):
     named = [session.replace(feature_names=["a", "b", "c"]) for session in sessions]
-    chosen = ColumnTransformer([("bins", KBinsDiscretizer(3, subsample=None), ["c", "a"])])
+    chosen = ColumnTransformer([("bins", KBinsDiscretizer(3, strategy="uniform"), ["c", "a"])])
     got = OnFeatures(chosen).fit_transform(named)
     assert got[0].X.shape == (300, 6)
     # Each of the two columns is in one bin.
