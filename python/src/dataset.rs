@@ -55,8 +55,8 @@ impl<'py> NewSession<'py> {
     }
 }
 
-/// Sessions of a folder or of single files, each with the moment at its zero as it would be written
-/// in the table; and the names of the features.
+/// Sessions of a folder or of single files, each with the moment at its zero, if that is not 0: a
+/// date as in the table, or a number of seconds; and the names of the features.
 #[pyfunction]
 #[pyo3(signature = (folder=None, instances=None, events=None, columns="{}"))]
 #[expect(clippy::type_complexity, reason = "sessions with their zeros, and names")]
@@ -79,8 +79,8 @@ pub(crate) fn read_dataset<'py>(
     });
     let Dataset { recordings, clocks, features, .. } = dataset.map_err(to_python)?;
     let zero = |clock: &Clock| {
-        let zero = clock.write(0.0);
-        (zero != "0").then_some(zero)
+        let number = || clock.zero_in_seconds().filter(|&zero| zero != 0.0);
+        clock.start().or_else(|| number().map(|zero| zero.to_string()))
     };
     let sessions = recordings.into_iter().zip(&clocks);
     // One by one, so that no more than one session is in memory twice.

@@ -177,6 +177,15 @@ impl Clock {
         Some(origin + seconds * unit.per_second())
     }
 
+    /// The clock's zero as the session's times count, but in seconds whatever their unit; none if
+    /// they are dates.
+    pub fn zero_in_seconds(&self) -> Option<f64> {
+        self.unit()?;
+        // Whole seconds apart: all nanoseconds since 1970 have more digits than a double.
+        let (whole, rest) = (self.origin / NANOSECONDS, self.origin % NANOSECONDS);
+        Some(whole as f64 + rest as f64 / NANOSECONDS as f64)
+    }
+
     /// Digits of a second that are left when times are written for people: nanoseconds are noise.
     pub fn write_rounded(&self, seconds: f64) -> String {
         self.write(to_microsecond(seconds))
@@ -352,6 +361,22 @@ mod tests {
         let clock = Clock::starting_at("0", TimeUnit::Ms).unwrap();
         assert_eq!(clock.seconds("1500").unwrap(), 1.5);
         assert_eq!(clock.write(1.5), "1500");
+    }
+
+    #[test]
+    fn the_zero_of_numbers_is_in_seconds() {
+        for (text, unit) in [
+            ("1717164207.5", TimeUnit::S),
+            ("1717164207500", TimeUnit::Ms),
+            ("1717164207500000", TimeUnit::Us),
+            ("1717164207500000000", TimeUnit::Ns),
+        ] {
+            let clock = Clock::starting_at(text, unit).unwrap();
+            assert_eq!(clock.zero_in_seconds(), Some(1_717_164_207.5), "{unit:?}");
+        }
+        let small = Clock::starting_at("1500", TimeUnit::Ms).unwrap();
+        assert_eq!(small.zero_in_seconds(), Some(0.0));
+        assert_eq!(clock("2024-05-31T14:03:27Z").zero_in_seconds(), None);
     }
 
     #[test]
