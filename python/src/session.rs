@@ -1,5 +1,7 @@
 //! Sessions of the Python half, lent to the library without a copy of their features.
 
+use std::collections::HashSet;
+
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use unjitter::{Recording, Session};
@@ -24,7 +26,10 @@ impl PySession<'_> {
     /// The session, its features borrowed. Labels are known to it with `use_labels` only.
     /// `position` among others is the name of a session that has none.
     pub(crate) fn lend(&self, position: usize, use_labels: bool) -> PyResult<Session<'_>> {
-        let name = self.name.clone().unwrap_or_else(|| position.to_string());
+        self.lend_as(self.name.clone().unwrap_or_else(|| position.to_string()), use_labels)
+    }
+
+    fn lend_as(&self, name: String, use_labels: bool) -> PyResult<Session<'_>> {
         let (times, events) = (self.times.as_array().to_vec(), self.events.as_array().to_vec());
         let session =
             Session::new(name, self.features.as_array(), times, events).map_err(to_python)?;
@@ -51,14 +56,29 @@ impl PySession<'_> {
 
     /// The session with its labels apart, if all are known: for judging, and for learners that are
     /// trained on them.
-    pub(crate) fn recording(&self, position: usize) -> PyResult<Recording<'_>> {
+    fn recording_as(&self, name: String) -> PyResult<Recording<'_>> {
         let complete = |labels: &PyReadonlyArray1<'_, i8>| {
             let label = |&label: &i8| (label >= 0).then_some(label == 1);
             labels.as_array().iter().map(label).collect()
         };
         let truth = self.labels.as_ref().and_then(complete);
-        Ok(Recording { session: self.lend(position, false)?, truth })
+        Ok(Recording { session: self.lend_as(name, false)?, truth })
     }
+}
+
+/// The name of each session: its own, or its position among others where it has none. A position
+/// that is the name of another is told apart from it.
+fn names(sessions: &[PySession<'_>]) -> Vec<String> {
+    let given: HashSet<&str> = sessions.iter().filter_map(|own| own.name.as_deref()).collect();
+    let free = |position: usize| {
+        let mut name = position.to_string();
+        while given.contains(name.as_str()) {
+            name.push_str(" (no name)");
+        }
+        name
+    };
+    let named = sessions.iter().enumerate();
+    named.map(|(k, own)| own.name.clone().unwrap_or_else(|| free(k))).collect()
 }
 
 /// All sessions, lent.
@@ -66,10 +86,11 @@ pub(crate) fn lend<'a>(
     sessions: &'a [PySession<'_>],
     use_labels: bool,
 ) -> PyResult<Vec<Session<'a>>> {
-    sessions.iter().enumerate().map(|(k, session)| session.lend(k, use_labels)).collect()
+    let named = sessions.iter().zip(names(sessions));
+    named.map(|(session, name)| session.lend_as(name, use_labels)).collect()
 }
 
 /// All recordings, lent.
 pub(crate) fn recordings<'a>(sessions: &'a [PySession<'_>]) -> PyResult<Vec<Recording<'a>>> {
-    sessions.iter().enumerate().map(|(k, session)| session.recording(k)).collect()
+    sessions.iter().zip(names(sessions)).map(|(session, name)| session.recording_as(name)).collect()
 }
