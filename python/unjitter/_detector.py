@@ -390,19 +390,26 @@ object of that kind, or Uniform
         self._check_fitted()
         sessions = sessions_of(X)
         backend = backend or next((own.backend for own in sessions if own.backend), None)
-        frames = []
-        for position, session in enumerate(sessions):
+        parts = []
+        for session in sessions:
             stamps, instances, _, _ = self._fitted.align(session, self.use_labels)
-            columns = (stamps, instances)[table]
             far = self._fitted.far_stamps(session) if table == 0 else None
             if far is not None:
                 warn(*far, stacklevel=3)
-            rows = len(next(iter(columns.values())))
-            for name in dated:
-                columns[name] = _tables.times_column(session.clock, columns[name], backend)
-            name = str(position) if session.name is None else session.name
-            frames.append(_tables.frame({"session": [name] * rows, **columns}, backend))
-        return frames[0] if len(frames) == 1 else _tables.stack(frames)
+            parts.append((stamps, instances)[table])
+        names = [
+            str(position) if session.name is None else session.name
+            for position, session in enumerate(sessions)
+            for _ in parts[position]["time"]
+        ]
+        columns = {"session": _tables.text_column(names, backend)}
+        clocks = [session.clock for session in sessions]
+        for name in parts[0]:
+            own = [part[name] for part in parts]
+            columns[name] = (
+                _tables.times_column(clocks, own, backend) if name in dated else np.concatenate(own)
+            )
+        return _tables.frame(columns, backend)
 
 
 def _notes(sessions: list[Session]) -> dict[str, Any]:
