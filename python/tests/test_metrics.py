@@ -7,6 +7,7 @@ import pickle
 
 import mir_eval
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 import sklearn.calibration
@@ -187,6 +188,17 @@ def test_average_precision_of_events_is_the_area_over_thresholds(seed):
     each = [metrics.event_average_precision(true, detected, scores, one) for one in several]
     mean = metrics.mean_event_average_precision(true, detected, scores, several)
     assert mean == pytest.approx(np.mean(each), rel=1e-15)
+
+
+def test_series_need_no_entry_at_zero():
+    true = pd.Series([10.0, 20.0], index=[7, 8])
+    found = pd.Series([11.0, 17.0, 20.5], index=[4, 5, 6])
+    scores = pd.Series([0.9, 0.8, 0.7], index=[4, 5, 6])
+    assert metrics.event_metrics(true, found, 2.0).hits == 2
+    assert metrics.event_metrics(true.astype(object), found.astype(object), 2.0).hits == 2
+    nested = pd.Series([scores.to_numpy()], index=[3])
+    for sure in ([scores], nested):
+        assert 0.8 < metrics.event_average_precision([true], [found], sure, 2.0) < 0.9
 
 
 def test_the_surest_of_near_candidates_stays():

@@ -8,8 +8,9 @@ from datetime import datetime, timezone
 import numpy as np
 import pandas as pd
 import pytest
+from drawn import make_session
 
-from unjitter import Session
+from unjitter import EventDetector, Session, metrics, signal
 
 X = np.arange(6.0).reshape(3, 2)
 TIMES = np.array([0.0, 1.0, 2.5])
@@ -18,7 +19,41 @@ TIMES = np.array([0.0, 1.0, 2.5])
 def test_a_contiguous_array_of_doubles_is_kept_as_it_is():
     session = Session(X, TIMES, [1.2])
     assert np.shares_memory(session.X, X)
-    assert np.shares_memory(session.times, TIMES)
+
+
+def test_times_are_copied():
+    times, events, observed = TIMES.copy(), np.array([1.2]), np.array([[0.0, 3.0]])
+    session = Session(X, times, events, observed=observed)
+    for values in (times, events, observed):
+        values += 100.0
+    np.testing.assert_array_equal(session.times, TIMES)
+    np.testing.assert_array_equal(session.events, [1.2])
+    np.testing.assert_array_equal(session.observed, [[0.0, 3.0]])
+
+
+def misaligned(values):
+    buffer = b"-" + np.ascontiguousarray(values, dtype=np.float64).tobytes()
+    return np.frombuffer(buffer, dtype=np.float64, offset=1).reshape(np.shape(values))
+
+
+def test_misaligned_arrays_are_brought_into_line():
+    plain = make_session(1)
+    session = Session(*map(misaligned, (plain.X, plain.times, plain.events)))
+    assert all(values.flags.aligned for values in (session.X, session.times, session.events))
+    detector = EventDetector().fit(session)
+    assert detector.log_evidence(session) == detector.log_evidence(plain)
+    assert len(metrics.match_events(misaligned([1.0, 2.0]), misaligned([2.0]), 0.5)) == 1
+    assert signal.windows(misaligned(np.zeros(100)), sampling_rate=10.0).X.shape[0] > 0
+
+
+def test_unnamed_sessions_do_not_clash_with_named_ones():
+    sessions = [make_session(seed) for seed in range(3)]
+    names = ["1", None, "1 (no name)"]
+    named = [own.replace(name=name) for own, name in zip(sessions, names)]
+    assert EventDetector().fit(named).converged_
+    with pytest.raises(ValueError, match="session 1 "):
+        broken = named[1].replace(times=named[1].times[::-1].copy())
+        EventDetector().fit([named[0], broken])
 
 
 @pytest.mark.parametrize(
@@ -29,6 +64,8 @@ def test_a_contiguous_array_of_doubles_is_kept_as_it_is():
         np.asfortranarray(X),
         pd.DataFrame(X, columns=["a", "b"]),
         X[::1, ::-1][:, ::-1],
+        X.astype(">f8"),
+        np.ma.masked_array(X),
     ],
 )
 def test_anything_like_an_array_becomes_contiguous_doubles(given):
@@ -115,6 +152,11 @@ def test_the_repr_says_what_is_in_it():
     [
         ({"X": np.zeros(3)}, "1 dimensions, expected 2"),
         ({"X": [["a", "b"]] * 3}, "expected numbers"),
+        ({"X": X + 1j}, "X holds complex numbers"),
+        ({"X": np.ma.masked_equal(X, 2.0)}, "X has masked values"),
+        ({"times": TIMES + 1j}, "times holds complex numbers"),
+        ({"times": np.ma.masked_equal(TIMES, 1.0)}, "times has masked values"),
+        ({"events": np.ma.masked_equal(TIMES, 1.0)}, "events has masked values"),
         ({"times": [0.0, 1.0]}, "times has length 2, expected 3"),
         ({"times": ["a", "b", "c"]}, "times must be numbers or dates"),
         ({"times": np.zeros((3, 1))}, "times has 2 dimensions"),

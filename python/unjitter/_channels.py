@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._clock import Clock, is_date, to_dates
+from ._clock import Clock, read_times
+from ._floats import floats
 
 _Floats = NDArray[np.float64]
 
@@ -17,7 +18,7 @@ def channel_of(
     values: ArrayLike, times: ArrayLike | None, sampling_rate: float | None
 ) -> tuple[tuple[_Floats, _Floats], Clock | None]:
     """Times in seconds and values; and the moment at zero, if times are dates."""
-    samples = np.ascontiguousarray(values, dtype=np.float64)
+    samples = floats(values, "values")
     if samples.ndim != 1:
         raise ValueError(f"values have {samples.ndim} dimensions, expected 1")
     if (times is None) == (sampling_rate is None):
@@ -26,22 +27,16 @@ def channel_of(
         if not sampling_rate > 0.0:
             raise ValueError(f"sampling_rate is {sampling_rate}, expected a number above 0")
         return (np.arange(len(samples)) / float(sampling_rate), samples), None
-    clock = None
-    if is_date(times):
-        dates, zone = to_dates(times)  # type: ignore[arg-type]
-        clock = Clock(dates[0], zone) if len(dates) else None
-    return (seconds_of("times", times, clock), samples), clock
+    when = read_times(times)
+    clock = when.clock()
+    return (seconds_of("times", when, clock), samples), clock
 
 
 def seconds_of(what: str, times: Any, clock: Clock | None) -> _Floats:
-    if clock is not None and is_date(times):
-        return clock.seconds(to_dates(times)[0])
-    if clock is not None and len(times):
-        raise ValueError(f"times are dates but {what} are numbers")
-    seconds = np.ascontiguousarray(times, dtype=np.float64)
+    seconds = read_times(times, what).seconds(clock, what)
     if seconds.ndim != 1:
         raise ValueError(f"{what} have {seconds.ndim} dimensions, expected 1")
-    return seconds
+    return np.require(seconds, np.float64, ["C", "A"])
 
 
 def columns_of(channels: Any) -> dict[str, Any]:
@@ -49,7 +44,7 @@ def columns_of(channels: Any) -> dict[str, Any]:
     if isinstance(channels, Mapping):
         return {str(name): values for name, values in channels.items()}
     names = getattr(channels, "columns", None)
-    table = np.asarray(channels, dtype=np.float64)
+    table = floats(channels, "channels")
     if table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2:
@@ -68,8 +63,27 @@ def of_channel(values: Any, name: str) -> Any:
     return values[name]
 
 
-def origin_of(clock: Clock) -> np.datetime64:
-    return clock.origin
+def earliest(clocks: list[Clock | None]) -> Clock | None:
+    """The clock of several channels: that whose zero comes first; none where times are numbers."""
+    known = [clock for clock in clocks if clock is not None]
+    if not known:
+        return None
+    if len(known) < len(clocks):
+        raise ValueError("times of some channels are dates and of some are numbers")
+    zones = {clock.time_zone for clock in known}
+    if len(zones) > 1 and None in zones:
+        raise ValueError("times of some channels have a time zone and some have none")
+    origin = min(clock.origin for clock in known)
+    return Clock(origin, known[0].time_zone if len(zones) == 1 else "UTC")
+
+
+def zone_of(times: Any) -> str | None:
+    """The time zone of channels, from the times of all or of each; none where there is none."""
+    if times is None:
+        return None
+    each = times.values() if isinstance(times, Mapping) else [times]
+    clock = earliest([read_times(own).clock() for own in each])
+    return None if clock is None else clock.time_zone
 
 
 def between(first: Clock | None, second: Clock | None) -> float:

@@ -6,14 +6,23 @@ moment at zero and its time zone are kept, so that answers come back as dates.
 
 from __future__ import annotations
 
+import re
+import sys
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import date, timedelta, timezone, tzinfo
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._floats import floats, refuse_masked
+
 NANOSECOND = np.timedelta64(1, "ns")
+SECOND = np.timedelta64(1, "s")
+
+_OFFSET = re.compile(r"(?:UTC)?([+-]\d\d:\d\d)")
+_NAME = re.compile(r"[A-Za-z][\w+/-]*")
 
 
 @dataclass(frozen=True)
@@ -32,38 +41,222 @@ class Clock:
         nanoseconds = np.round(np.asarray(seconds) * 1e9)
         return self.origin + nanoseconds.astype("timedelta64[ns]")
 
+    def times(self, seconds: NDArray[np.float64]) -> Times:
+        """The same with their zone."""
+        return Times(self.dates(seconds), self.time_zone)
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Times that have been read: numbers, or dates in UTC or in a local time that has no zone.
+
+    `zoneless` is set for NumPy's dates, which cannot have a zone: it is no choice of the user's.
+    """
+
+    values: NDArray[Any]
+    time_zone: str | None = None
+    zoneless: bool = False
+
+    @property
+    def are_dates(self) -> bool:
+        return self.values.dtype.kind == "M"
+
+    def clock(self) -> Clock | None:
+        """The clock whose zero is the first of them; none for numbers."""
+        if not self.are_dates or self.values.size == 0:
+            return None
+        return Clock(self.values.flat[0].astype("datetime64[ns]"), self.time_zone)
+
+    def take(self, rows: Any) -> Times:
+        """Those at some positions."""
+        return Times(self.values[rows], self.time_zone, self.zoneless)
+
+    def in_zone(self, time_zone: str | None) -> Times:
+        """NumPy's dates as UTC, beside dates that have a zone; others as they are."""
+        if time_zone is None or not self.zoneless:
+            return self
+        return Times(self.values, time_zone)
+
+    def seconds(self, clock: Clock | None, what: str, where: str = "") -> NDArray[np.float64]:
+        """Seconds from the clock's zero, or the numbers themselves where there is no clock."""
+        if self.values.size == 0:
+            return np.zeros(self.values.shape)
+        if clock is None:
+            if self.are_dates:
+                raise ValueError(f"{where}{what} are dates but times are numbers")
+            return self.values
+        if not self.are_dates:
+            raise ValueError(f"{where}times are dates but {what} are numbers")
+        if (self.time_zone is None) != (clock.time_zone is None):
+            raise ValueError(f"{where}{what} and times must both have a time zone or neither")
+        return clock.seconds(self.values)
+
+
+def read_times(values: Any, what: str = "times") -> Times:
+    """Times of any kind and shape: arrays, lists and series of numbers, dates or durations.
+
+    Durations become seconds. Dates with a zone are brought to UTC, and those of several zones are
+    said to be in UTC. Missing dates are refused.
+    """
+    if isinstance(values, Times):
+        return values
+    refuse_masked(values, what)
+    known = _narwhal(values)
+    if isinstance(known, nw.DataFrame):
+        return _beside([read_times(own.to_native(), what) for own in known.iter_columns()], what)
+    zone = getattr(getattr(values, "dtype", None), "tz", None)
+    if zone is not None:
+        # pandas converts to UTC on the way to NumPy.
+        name = _zone_of(zone, zone.utcoffset(None))
+        return _dates(np.asarray(values, dtype="datetime64[ns]"), what, name)
+    try:
+        given, time_zone = _array(known)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be numbers or dates, got {values!r:.60}") from None
+    kind = given.dtype.kind
+    if kind == "O":
+        return _of_objects(given, what)
+    if kind == "M":
+        zoneless = isinstance(values, np.ndarray) or not hasattr(values, "dtype")
+        return _dates(given, what, time_zone, zoneless and time_zone is None)
+    if kind == "m":
+        _refuse_missing(np.isnat(given), what)
+        return Times(given / SECOND)
+    try:
+        return Times(floats(given, what))
+    except (TypeError, ValueError):
+        if kind == "c":
+            raise
+        raise ValueError(f"{what} must be numbers or dates, got {values!r:.60}") from None
+
 
 def is_date(values: Any) -> bool:
     """Whether an array-like holds dates rather than numbers."""
-    dtype = getattr(values, "dtype", None)
-    if dtype is not None:
-        return getattr(dtype, "kind", None) == "M"
-    first = next(iter(values), None) if hasattr(values, "__iter__") else None
-    return isinstance(first, (datetime, np.datetime64))
+    try:
+        return read_times(values).are_dates
+    except ValueError:
+        return False
 
 
 def to_dates(values: ArrayLike) -> tuple[NDArray[np.datetime64], str | None]:
-    """Dates as UTC (or local, without a zone) nanoseconds, and the zone.
+    """Dates as UTC (or local, without a zone) nanoseconds, and the zone."""
+    read = read_times(values)
+    return read.values, read.time_zone
 
-    Takes arrays and lists of dates, and what pandas makes of dates with a zone.
-    """
-    dtype = getattr(values, "dtype", None)
-    time_zone = getattr(dtype, "tz", None)
-    if time_zone is not None:
-        # pandas converts to UTC on the way to NumPy.
-        return np.asarray(values, dtype="datetime64[ns]"), str(time_zone)
-    if isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        return values.astype("datetime64[ns]"), None
-    dates = [_naive(value) for value in np.asarray(values, dtype=object)]
-    zones = {zone for _, zone in dates}
+
+def zone_name(name: str) -> str:
+    """A zone by a name that every library of data frames knows: UTC for one that has none."""
+    offset = _OFFSET.fullmatch(name)
+    if offset is not None:
+        return "UTC" if offset[1][1:] == "00:00" else offset[1]
+    return name if _NAME.fullmatch(name) else "UTC"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA."""
+    # NaN is the only value that differs from itself; pandas' NA has no truth at all.
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _narwhal(values: Any) -> Any:
+    """Columns and tables as narwhals has them; anything else as it is."""
+    # Most times are arrays already, and asking costs more than reading a short one.
+    if isinstance(values, (np.ndarray, list, tuple)):
+        return values
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is not None and isinstance(values, pyarrow.Array):
+        values = pyarrow.chunked_array([values])
+    return nw.from_native(values, allow_series=True, eager_only=True, pass_through=True)
+
+
+def _array(values: Any) -> tuple[NDArray[Any], str | None]:
+    """What was given as an array, dates of a series in UTC, and their zone."""
+    if not isinstance(values, nw.Series):
+        return np.asarray(values), None
+    zone = getattr(values.dtype, "time_zone", None)
+    if zone is None:
+        return values.to_numpy(), None
+    utc = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return utc.to_numpy(), zone_name(str(zone))
+
+
+def _beside(columns: list[Times], what: str) -> Times:
+    """Columns of a table."""
+    if len({(own.are_dates, own.time_zone is None) for own in columns}) > 1:
+        raise ValueError(f"{what} are of several kinds, expected numbers or dates alone")
+    zones = {own.time_zone for own in columns}
+    values = np.column_stack([own.values for own in columns]) if columns else np.zeros((0, 0))
+    return Times(values, zones.pop() if len(zones) == 1 else "UTC" if zones else None)
+
+
+def _dates(dates: NDArray[Any], what: str, time_zone: str | None, zoneless: bool = False) -> Times:
+    _refuse_missing(np.isnat(dates), what)
+    return Times(dates.astype("datetime64[ns]"), time_zone, zoneless)
+
+
+def _of_objects(values: NDArray[Any], what: str) -> Times:
+    """Times that Python holds one by one: their kind is that of the first that is there."""
+    flat = values.ravel().tolist()
+    missing = np.array([is_missing(value) for value in flat], dtype=bool)
+    first = next((value for value, lost in zip(flat, missing) if not lost), None)
+    if isinstance(first, (date, np.datetime64)):
+        kind: Any = (date, np.datetime64)
+    elif isinstance(first, (timedelta, np.timedelta64)):
+        kind = (timedelta, np.timedelta64)
+    else:
+        return _of_number_objects(values, what)
+    _refuse_missing(missing, what)
+    if not all(isinstance(value, kind) for value in flat):
+        raise ValueError(f"{what} are of several kinds, expected numbers or dates alone")
+    if kind == (timedelta, np.timedelta64):
+        seconds = [np.timedelta64(value) / SECOND for value in flat]
+        return Times(np.array(seconds, dtype=np.float64).reshape(values.shape))
+    return _of_date_objects(flat, values.shape)
+
+
+def _of_number_objects(values: NDArray[Any], what: str) -> Times:
+    try:
+        return Times(floats(values.astype(np.float64), what))
+    except (TypeError, ValueError):
+        shown = values.tolist()
+        raise ValueError(f"{what} must be numbers or dates, got {shown!r:.60}") from None
+
+
+def _of_date_objects(dates: list[Any], shape: tuple[int, ...]) -> Times:
+    read = [_naive(value) for value in dates]
+    zones = {zone for _, zone in read}
     if len(zones) > 1 and None in zones:
         raise ValueError("some dates have a time zone and some have none")
-    zone = next(iter(zones)) if len(zones) == 1 else "UTC" if zones else None
-    return np.array([date for date, _ in dates], dtype="datetime64[ns]"), zone
+    moments = np.array([moment for moment, _ in read], dtype="datetime64[ns]").reshape(shape)
+    return Times(moments, next(iter(zones)) if len(zones) == 1 else "UTC")
 
 
 def _naive(value: Any) -> tuple[np.datetime64, str | None]:
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        moment = value.astimezone(timezone.utc).replace(tzinfo=None)
-        return np.datetime64(moment, "ns"), str(value.tzinfo)
-    return np.datetime64(value, "ns"), None
+    zone = getattr(value, "tzinfo", None)
+    name = None if zone is None else _zone_of(zone, value.utcoffset())
+    if hasattr(value, "to_datetime64"):
+        # pandas' dates have nanoseconds, which Python's would lose.
+        return value.to_datetime64(), name
+    if zone is not None:
+        value = value.replace(tzinfo=None) - value.utcoffset()
+    return np.datetime64(value, "ns"), name
+
+
+def _zone_of(zone: tzinfo, offset: timedelta | None) -> str:
+    """A zone's name, or its distance from UTC where it has none."""
+    if not isinstance(zone, timezone) and _NAME.fullmatch(str(zone)):
+        return str(zone)
+    minutes, rest = divmod(0.0 if offset is None else offset.total_seconds(), 60)
+    if rest:
+        return "UTC"
+    hours, minutes = divmod(int(abs(minutes)), 60)
+    sign = "-" if offset is not None and offset < timedelta() else "+"
+    return zone_name(f"{sign}{hours:02}:{minutes:02}")
+
+
+def _refuse_missing(missing: NDArray[np.bool_], what: str) -> None:
+    if missing.any():
+        where = int(np.flatnonzero(missing)[0])
+        raise ValueError(
+            f"{what} has a missing date (NaT) at position {where}; fill it or leave it out"
+        )

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._clock import Clock, is_date, to_dates
+from ._clock import Clock, Times, read_times
+from ._floats import floats
 from ._instances import positive_column
-from ._significance import numbers
 
 _Floats = NDArray[np.float64]
 Tolerance = float | tuple[float, float]
@@ -72,7 +72,8 @@ def detect_events(
     Returns
     -------
     Detections
-        ``times, scores`` in order of time; the score is the probability.
+        ``times, scores`` in order of time; the score is the probability. Times are NumPy's dates
+        if dates were given, in UTC if those had a time zone.
 
     Examples
     --------
@@ -80,9 +81,9 @@ def detect_events(
     >>> metrics.detect_events([0, 1, 2, 9], [0.6, 0.9, 0.7, 0.8], min_separation=5.0).times
     array([1., 9.])
     """
-    clock = _clock([times])
+    (seconds,), clock = _seconds(times)
     found, scores = _core.detect_events(
-        _seconds(times, clock),
+        seconds,
         positive_column(probabilities),
         float(threshold),
         float(min_separation),
@@ -98,7 +99,8 @@ def match_events(true: ArrayLike, detected: ArrayLike, tolerance: Tolerance) -> 
     Parameters
     ----------
     true, detected : array-like of times
-        Numbers or dates of one session, in any order.
+        Numbers or dates of one session, in any order. NumPy's dates, which know no time zones, are
+        taken as UTC beside dates that have one.
     tolerance : float or (before, after)
         How far a detection may be from its event, in the unit of time (seconds, for dates); how
         early and how late, if that differs. The limits themselves still match.
@@ -115,10 +117,8 @@ def match_events(true: ArrayLike, detected: ArrayLike, tolerance: Tolerance) -> 
     array([[0, 0],
            [1, 2]])
     """
-    clock = _clock([true, detected])
-    truths, detections = _core.match_events(
-        _seconds(true, clock), _seconds(detected, clock), window(tolerance)
-    )
+    (wanted, found), _ = _seconds(true, detected)
+    truths, detections = _core.match_events(wanted, found, window(tolerance))
     return np.column_stack([truths, detections])
 
 
@@ -137,7 +137,7 @@ def event_metrics(
     Parameters
     ----------
     true, detected : array-like of times, or list of them
-        Events of one session, or of each of many.
+        Events of one session, or of each of many; dates as in :func:`match_events`.
     tolerance : float or (before, after)
         As in :func:`match_events`.
     observed : float or sequence of float
@@ -219,27 +219,25 @@ def window(tolerance: Tolerance) -> tuple[float, float]:
     return float(limits[0]), float(limits[1])
 
 
-def _clock(times: Iterable[Any]) -> Clock | None:
-    """The moment at zero for dates, None for numbers."""
-    for values in times:
-        if is_date(values) and len(values):
-            dates, zone = to_dates(values)
-            return Clock(dates[0], zone)
-    return None
-
-
-def _seconds(times: Any, clock: Clock | None) -> _Floats:
-    if is_date(times):
-        dates, zone = to_dates(times)
-        if clock is None:
-            return np.zeros(0)
-        if (zone is None) != (clock.time_zone is None):
-            raise ValueError("some dates have a time zone and some have none")
-        return clock.seconds(dates)
-    values = numbers(times)
-    if clock is not None and len(values):
+def _seconds(*times: Any) -> tuple[list[_Floats], Clock | None]:
+    """Times of one session in seconds, and the moment at zero if they are dates."""
+    given = [_read(values) for values in times]
+    zones = [own.time_zone for own in given if own.are_dates and own.time_zone is not None]
+    given = [own.in_zone(zones[0]) if zones else own for own in given]
+    dates = [own for own in given if len(own.values) and own.are_dates]
+    if len({own.time_zone is None for own in dates}) > 1:
+        raise ValueError("some dates have a time zone and some have none")
+    if dates and any(len(own.values) and not own.are_dates for own in given):
         raise ValueError("some times are dates and some are numbers")
-    return values
+    clock = dates[0].clock() if dates else None
+    return [own.seconds(clock, "times") for own in given], clock
+
+
+def _read(values: Any) -> Times:
+    times = read_times(values)
+    if times.values.ndim != 1:
+        raise ValueError(f"expected one dimension, got {times.values.ndim}")
+    return times
 
 
 def _events(
@@ -260,19 +258,25 @@ def _events(
             raise ValueError(f"observed has length {len(durations)}, expected {len(true)}")
     else:
         durations = [float(observed)] * len(true)
+    certainties = [None] * len(true) if scores is None else scores
     sessions = []
-    for k, (truths, detections, duration) in enumerate(zip(true, detected, durations)):
-        clock = _clock([truths, detections])
-        times = _seconds(detections, clock)
-        sure = np.zeros(len(times)) if scores is None else numbers(scores[k])
+    for k, (truths, detections, own, duration) in enumerate(
+        zip(true, detected, certainties, durations)
+    ):
+        (wanted, times), _ = _seconds(truths, detections)
+        sure = np.zeros(len(times)) if own is None else floats(own, "scores")
+        if sure.ndim != 1:
+            raise ValueError(f"expected one dimension, got {sure.ndim}")
         if len(sure) != len(times):
             raise ValueError(f"session {k}: {len(sure)} scores for {len(times)} detections")
-        sessions.append((_seconds(truths, clock), times, sure, duration))
+        sessions.append((wanted, times, sure, duration))
     return sessions
 
 
 def _are_many(times: Any) -> bool:
     """Whether times are those of several sessions: a list whose entries are lists."""
-    if getattr(times, "dtype", None) not in (None, np.dtype(object)):
+    dtype = getattr(times, "dtype", None)
+    if dtype is not None and dtype != np.dtype(object):
         return np.ndim(times) > 1
-    return len(times) > 0 and hasattr(times[0], "__len__")
+    # A series may have no entry of the name 0.
+    return hasattr(next(iter(times), None), "__len__")

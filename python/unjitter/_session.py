@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._clock import Clock, is_date, to_dates
+from ._clock import Clock, Times, is_missing, read_times
+from ._floats import refuse_masked
 from ._html import session_html
 
 UNKNOWN = -1
@@ -21,11 +22,13 @@ class Session:
     ----------
     X : array-like of shape (n_instances, n_features)
         Features of each instance (breath, beat, window). A C-contiguous array of doubles is kept
-        as it is, without a copy; do not change it afterwards.
+        as it is, without a copy; do not change it afterwards. All else is copied.
     times : array-like of shape (n_instances,)
         Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
+        Durations (``timedelta64``) become seconds. Dates of several time zones are kept in UTC.
     events : array-like of shape (n_stamps,)
-        When somebody pressed, in the same unit. They are sorted if they are not in order.
+        When somebody pressed, in the same unit. They are sorted if they are not in order. Like
+        `observed`, they have a time zone if and only if `times` have one.
     labels : array-like of shape (n_instances,), optional
         What is known of the truth: 0 or 1, and NaN, None or -1 where it is not. Detectors do not
         learn from labels unless told so; they are for judging.
@@ -82,9 +85,10 @@ class Session:
         self.backend = None
         names = getattr(X, "columns", None) if feature_names is None else feature_names
         self.X = self._features(X)
-        self.clock = _clock(times)
-        self.times = self._times("times", times)
-        self.events = np.sort(self._times("events", events), kind="stable")
+        when = self._read("times", times)
+        self.clock = when.clock()
+        self.times = self._times("times", when)
+        self.events = np.sort(self._times("events", self._read("events", events)), kind="stable")
         self.labels = None if labels is None else self._labels(labels)
         self.subject = None if subject is None else str(subject)
         self.observed = None if observed is None else self._intervals(observed)
@@ -120,6 +124,9 @@ class Session:
         >>> session = Session([[0.0], [1.0]], times=[0.0, 1.0], events=[])
         >>> session.replace(events=[0.9]).events
         array([0.9])
+
+        NumPy's dates, such as :meth:`dates` gives, are taken as UTC where the session's have a
+        zone.
         """
         own = {
             name: getattr(self, name)
@@ -127,20 +134,27 @@ class Session:
         }
         for name in ("times", "events", "observed"):
             values = getattr(self, name)
-            own[name] = values if self.clock is None or values is None else self.dates(values)
+            own[name] = values if self.clock is None or values is None else self.clock.times(values)
+            if self.clock is not None and changes.get(name) is not None:
+                given = self._read(name, changes[name])
+                changes[name] = given.in_zone(self.clock.time_zone)
         changed = Session(**{**own, **changes})
         changed.backend = self.backend
-        if self.clock is not None and changed.clock is not None:
-            changed.clock = Clock(changed.clock.origin, self.clock.time_zone)
         return changed
 
     def dates(self, seconds: ArrayLike) -> NDArray[Any]:
-        """Times of the session as they were given: dates if they were dates, else numbers."""
+        """Times of the session as they were given: dates if they were dates, else numbers.
+
+        NumPy's dates know no zones: where the session's have one, these are in UTC.
+        """
         values = np.asarray(seconds, dtype=np.float64)
         return values if self.clock is None else self.clock.dates(values)
 
     def _features(self, X: ArrayLike) -> NDArray[np.float64]:
+        refuse_masked(X, f"{self._title}: X")
         features = np.asarray(X)
+        if features.dtype.kind == "c":
+            raise ValueError(f"{self._title}: X holds complex numbers, expected real ones")
         if features.dtype.kind not in "fiub":
             try:
                 features = np.asarray(features, dtype=np.float64)
@@ -151,29 +165,16 @@ class Session:
                 f"{self._title}: X has {features.ndim} dimensions, expected 2 "
                 "(instances x features)"
             )
-        return np.ascontiguousarray(features, dtype=np.float64)
+        return np.require(features, np.float64, ["C", "A"])
 
-    def _times(self, what: str, values: ArrayLike) -> NDArray[np.float64]:
-        if is_date(values):
-            if self.clock is None:
-                raise ValueError(f"{self._title}: {what} are dates but times are numbers")
-            dates, zone = to_dates(values)
-            if (zone is None) != (self.clock.time_zone is None):
-                raise ValueError(
-                    f"{self._title}: {what} and times must both have a time zone or neither"
-                )
-            return self.clock.seconds(dates)
-        try:
-            numbers = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{self._title}: {what} must be numbers or dates, got {values!r:.60}"
-            ) from None
-        if self.clock is not None and numbers.size:
-            raise ValueError(f"{self._title}: times are dates but {what} are numbers")
-        if numbers.ndim != 1:
-            raise ValueError(f"{self._title}: {what} has {numbers.ndim} dimensions, expected 1")
-        return np.ascontiguousarray(numbers)
+    def _read(self, what: str, values: Any) -> Times:
+        return read_times(values, f"{self._title}: {what}")
+
+    def _times(self, what: str, given: Times) -> NDArray[np.float64]:
+        seconds = given.seconds(self.clock, what, f"{self._title}: ")
+        if seconds.ndim != 1:
+            raise ValueError(f"{self._title}: {what} has {seconds.ndim} dimensions, expected 1")
+        return np.array(seconds, order="C")
 
     def _labels(self, labels: ArrayLike) -> NDArray[np.int8]:
         given = np.asarray(labels, dtype=object)
@@ -181,8 +182,7 @@ class Session:
             raise ValueError(f"{self._title}: labels has {given.ndim} dimensions, expected 1")
         known = np.full(len(given), UNKNOWN, dtype=np.int8)
         for index, label in enumerate(given):
-            # NaN is the only value that differs from itself; pandas' NA has no truth at all.
-            if label is None or type(label).__name__ == "NAType" or label != label:
+            if is_missing(label):
                 continue
             if label not in (0, 1, UNKNOWN):
                 raise ValueError(
@@ -192,14 +192,14 @@ class Session:
         return known
 
     def _intervals(self, observed: ArrayLike) -> NDArray[np.float64]:
-        given = np.asarray(observed)
-        if given.size == 0:
-            given = given.reshape(0, 2)
-        if given.ndim != 2 or given.shape[1] != 2:
-            raise ValueError(
-                f"{self._title}: observed has shape {given.shape}, expected (intervals, 2)"
-            )
-        return self._times("observed", given.ravel()).reshape(-1, 2)
+        given = self._read("observed", observed)
+        shape = given.values.shape
+        if given.values.size == 0:
+            return np.zeros((0, 2))
+        if len(shape) != 2 or shape[1] != 2:
+            raise ValueError(f"{self._title}: observed has shape {shape}, expected (intervals, 2)")
+        flat = Times(given.values.ravel(), given.time_zone)
+        return self._times("observed", flat).reshape(-1, 2)
 
     def _check(self) -> None:
         for what, values in (("times", self.times), ("labels", self.labels)):
@@ -213,13 +213,6 @@ class Session:
                 f"{self._title}: {len(self.feature_names)} feature names for "
                 f"{self.X.shape[1]} columns of X"
             )
-
-
-def _clock(times: ArrayLike) -> Clock | None:
-    if not is_date(times):
-        return None
-    dates, zone = to_dates(times)
-    return Clock(dates[0], zone) if len(dates) else None
 
 
 def _count(number: int, what: str) -> str:

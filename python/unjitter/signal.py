@@ -16,8 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _tables
-from ._channels import between, channel_of, columns_of, of_channel, origin_of, seconds_of
+from ._channels import (
+    between,
+    channel_of,
+    columns_of,
+    earliest,
+    of_channel,
+    seconds_of,
+    zone_of,
+)
 from ._check import whole
+from ._clock import read_times
 from ._histogram import Histogram
 from ._session import Session
 
@@ -257,9 +266,9 @@ def session_from_signal(
     Parameters
     ----------
     values, times, sampling_rate, options
-        As in :func:`find_cycles`; times may be dates.
+        As in :func:`find_cycles`; times may be dates, with or without a time zone.
     events : array-like
-        When somebody pressed.
+        When somebody pressed; with a time zone if and only if times have one.
     true_events : array-like, optional
         When the breaths that are true events begin, if that is known: it makes labels.
     tolerance : float
@@ -291,7 +300,7 @@ def session_from_signal(
     )
     return Session(
         features,
-        starts if clock is None else clock.dates(starts),
+        starts if clock is None else clock.times(starts),  # type: ignore[arg-type]
         events,
         None if true_events is None else labels,
         subject,
@@ -335,6 +344,7 @@ def windows(
     -------
     Windows
         ``times, X, feature_names`` and how many windows were ``skipped`` for too few samples.
+        Times are NumPy's dates if dates were given, in UTC if those had a time zone.
 
     Examples
     --------
@@ -351,10 +361,7 @@ def windows(
         channel_of(values, of_channel(times, name), of_channel(sampling_rate, name))
         for name, values in table.items()
     ]
-    clocks = [clock for _, clock in made]
-    if any((clock is None) != (clocks[0] is None) for clock in clocks):
-        raise ValueError("times of some channels are dates and of some are numbers")
-    origin = min((clock for clock in clocks if clock is not None), key=origin_of, default=None)
+    origin = earliest([clock for _, clock in made])
     options = {
         "length": float(length),
         "step": float(step),
@@ -403,9 +410,10 @@ def session_from_windows(
     Session(19 instances x 39 features, 1 stamp)
     """
     found = windows(channels, **options)
+    times = read_times(found.times).in_zone(zone_of(options.get("times")))
     return Session(
         found.X,
-        found.times,
+        times,  # type: ignore[arg-type]
         events,
         subject=subject,
         observed=observed,
