@@ -129,6 +129,104 @@ def test_mistakes_are_named(frame, instances, events, message):
         sessions_from_frames(frame(instances), frame(events))
 
 
+@pytest.mark.parametrize(
+    ("instances", "events", "message"),
+    [
+        (
+            {"session": ["1", "1", "2", "1"]},
+            {"session": [1]},
+            "instances names sessions by text and events by integer, as in '1' and 1",
+        ),
+        ({"session": [1, 1, 2, 1]}, {"session": ["1"]}, "by integer and events by text"),
+        ({"session": ["b", None, "a", "b"]}, {"session": ["b"]}, "of instances has 1 missing"),
+        ({}, {"session": [None]}, "column 'session' of events has 1 missing values"),
+        (
+            {"subject": ["x", "x", "y", "z"]},
+            {"session": ["b"]},
+            "session b has the subjects 'x' and 'z'",
+        ),
+    ],
+)
+def test_names_that_match_nothing_are_refused(frame, instances, events, message):
+    with pytest.raises(ValueError, match=message):
+        sessions_from_frames(frame(INSTANCES | instances), frame({"time": [1.0]} | events))
+    if "session" in message and "events" in message:
+        observed = {"start": [0.0], "end": [1.0]} | events
+        with pytest.raises(ValueError, match=message.replace("events", "observed")):
+            sessions_from_frames(
+                frame(INSTANCES | instances),
+                frame({"session": [], "time": []}),
+                observed=frame(observed),
+            )
+
+
+@pytest.mark.parametrize(
+    ("subjects", "want"),
+    [([None, None, "y", None], None), ([None, "x", "y", "x"], "x"), ([1, 1, 2, 1], "1")],
+)
+def test_subjects_may_be_missing(frame, subjects, want):
+    b, _ = sessions_from_frames(frame(INSTANCES | {"subject": subjects}), frame(EVENTS))
+    assert b.subject == want
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA, pd.NaT])
+def test_a_missing_subject_of_pandas_is_none(missing):
+    instances = pd.DataFrame(INSTANCES | {"subject": pd.Series([missing] * 4, dtype=object)})
+    b, a = sessions_from_frames(instances, pd.DataFrame(EVENTS))
+    assert b.subject is None
+    assert a.subject is None
+
+
+def test_categories_are_names():
+    for instances, events in (
+        (
+            pd.DataFrame(INSTANCES).astype({"session": "category"}),
+            pd.DataFrame(EVENTS).astype({"session": "category"}),
+        ),
+        (
+            pl.DataFrame(INSTANCES).with_columns(pl.col("session").cast(pl.Categorical)),
+            pl.DataFrame(EVENTS),
+        ),
+    ):
+        b, a = sessions_from_frames(instances, events)
+        assert (b.name, a.name) == ("b", "a")
+        np.testing.assert_array_equal(b.times, [0.0, 1.0, 2.0])
+        np.testing.assert_array_equal(b.events, [0.4, 2.2])
+
+
+def test_integers_are_names(frame):
+    instances, events = INSTANCES | {"session": [2, 2, 1, 2]}, EVENTS | {"session": [1, 2]}
+    second, first = sessions_from_frames(frame(instances), frame(events))
+    assert (second.name, first.name) == ("2", "1")
+    np.testing.assert_array_equal(first.events, [2.2])
+
+
+def test_a_table_is_not_searched_for_each_session(frame, monkeypatch):
+    def search(*_):
+        raise AssertionError("takes time by sessions times rows")
+
+    monkeypatch.setattr("narwhals.DataFrame.filter", search)
+    count = 1000
+    names = [str(k) for k in np.random.default_rng(0).permutation(count)]
+    instances = {"session": names, "time": np.arange(count) * 1.0, "depth": np.ones(count)}
+    events = {"session": names[::-1], "time": np.arange(count) * 1.0}
+    sessions = sessions_from_frames(frame(instances), frame(events))
+    assert [session.name for session in sessions] == names
+    assert [session.events[0] for session in sessions] == list(range(count))[::-1]
+
+
+def test_dates_of_python_and_of_fixed_zones_are_dates():
+    dates = pd.date_range("2024-05-31", periods=4, freq="1s", tz="Etc/GMT-2")
+    for column in (dates, dates.astype(object)):
+        b, _ = sessions_from_frames(
+            pd.DataFrame(INSTANCES).assign(time=column),
+            pd.DataFrame({"session": ["b"], "time": dates[1:2]}),
+        )
+        assert b.clock.time_zone == "Etc/GMT-2"
+        np.testing.assert_array_equal(b.times, [0.0, 1.0, 3.0])
+        np.testing.assert_array_equal(b.events, [1.0])
+
+
 def test_a_frame_of_no_known_kind_is_refused():
     with pytest.raises(TypeError):
         sessions_from_frames([1, 2], [3])
@@ -168,6 +266,7 @@ def test_dates_in_files(tmp_path):
         ("2024-05-31T14:00:00.25Z", "UTC", "2024-05-31T14:00:00.25"),
         ("2024-05-31T14:00:00.25+02:00", "+02:00", "2024-05-31T12:00:00.25"),
         ("2024-05-31T14:00:00.25-05:30", "-05:30", "2024-05-31T19:30:00.25"),
+        ("1890-05-31T14:00:00.25+00:19:32", "UTC", "1890-05-31T13:40:28.25"),
     ):
         write(
             tmp_path,
@@ -194,6 +293,26 @@ def test_epoch_seconds_in_files_stay_as_written(tmp_path):
     (session,) = read_dataset(tmp_path)
     np.testing.assert_array_equal(session.times, [1717164207.5, 1717164208.75])
     np.testing.assert_array_equal(session.events, [1717164208.25])
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("s", 1), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)])
+def test_large_numbers_of_any_unit_become_seconds(tmp_path, unit, scale):
+    def text(seconds):
+        return str(int(seconds * 4) * int(scale) // 4) if scale > 1 else str(seconds)
+
+    first, second, stamp = 1717164207.5, 1717164208.75, 1717164208.25
+    write(
+        tmp_path,
+        {
+            "instances.csv": f"time,depth\n{text(first)},1\n{text(second)},2\n",
+            "events.csv": f"time\n{text(stamp)}\n",
+            "observed.csv": f"start,end\n{text(first)},{text(second)}\n",
+        },
+    )
+    (session,) = read_dataset(tmp_path, times_in=unit)
+    np.testing.assert_array_equal(session.times, [first, second])
+    np.testing.assert_array_equal(session.events, [stamp])
+    np.testing.assert_array_equal(session.observed, [[first, second]])
 
 
 def test_single_files_and_other_columns(tmp_path):

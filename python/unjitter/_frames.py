@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._clock import Clock
+from ._clock import Clock, Times, is_missing, read_times, zone_name
+from ._flat import partition
 from ._session import Session
+
+_Rows = NDArray[np.intp]
 
 
 def sessions_from_frames(
@@ -42,13 +47,15 @@ def sessions_from_frames(
     events : DataFrame
         One row per stamp: session and time.
     session : str or None
-        The column of the session's name; None if the tables are one session.
+        The column of the session's name, which no row lacks and which is of one type in all
+        tables; None if the tables are one session.
     time : str
-        The column of times: numbers, or dates with or without a time zone.
+        The column of times: numbers, durations, or dates with or without a time zone.
     features : sequence of str, optional
         The columns of features; by default all that are nothing else.
     label, subject : str or None
-        Their columns; they may be missing.
+        Their columns; they may be missing, and so may values in them. All rows of a session are
+        of one subject.
     event_time : str, optional
         The column of times in `events`, where it has another name.
     observed : DataFrame, optional
@@ -75,25 +82,52 @@ def sessions_from_frames(
     stamps = nw.from_native(events, eager_only=True)
     columns = _Columns(rows, session, time, features, label, subject)
     stamp_time = time if event_time is None else event_time
-    _require(stamps, "events", stamp_time)
-    if session is not None:
-        _require(stamps, "events", session)
-    names = rows.get_column(session).unique(maintain_order=True).to_list() if session else [None]
-    if session is not None:
-        _no_strangers(stamps, "events", session, names)
+    needed = [] if session is None else [session]
+    for column in (stamp_time, *needed):
+        _require(stamps, "events", column)
     intervals = None if observed is None else nw.from_native(observed, eager_only=True)
     if intervals is not None:
-        for column in ("start", "end", *([] if session is None else [session])):
+        for column in ("start", "end", *needed):
             _require(intervals, "observed", column)
-    return [
-        columns.session_of(
-            name,
-            _own(rows, session, name),
-            _own(stamps, session, name).get_column(stamp_time),
-            None if intervals is None else _own(intervals, session, name),
-        )
-        for name in names
-    ]
+    own = _by_session(rows, "instances", session)
+    stamped = _by_session(stamps, "events", session)
+    watched = {} if intervals is None else _by_session(intervals, "observed", session)
+    _same_type(own, stamped, "events")
+    _same_type(own, watched, "observed")
+    strange = sorted(str(name) for name in stamped.keys() - own.keys())
+    if strange:
+        raise ValueError(f"events names session {strange[0]!r}, which instances does not have")
+    dates = _times(rows, "instances", time, own)
+    presses = _times(stamps, "events", stamp_time, stamped)
+    ends = (
+        None
+        if intervals is None
+        else [_times(intervals, "observed", end, watched) for end in ("start", "end")]
+    )
+    none = np.zeros(0, dtype=np.intp)
+    return columns.sessions(
+        rows,
+        (
+            _Part(
+                None if session is None else str(name),
+                positions,
+                dates.take(positions),
+                presses.take(stamped.get(name, none)),
+                None if ends is None else [end.take(watched.get(name, none)) for end in ends],
+            )
+            for name, positions in own.items()
+        ),
+    )
+
+
+class _Part(NamedTuple):
+    """What belongs to one session: rows of the instances, and times."""
+
+    name: str | None
+    rows: _Rows
+    times: Times
+    events: Times
+    observed: list[Times] | None
 
 
 class _Columns:
@@ -108,7 +142,6 @@ class _Columns:
         label: str | None,
         subject: str | None,
     ) -> None:
-        self.time = time
         self.label = label if label in rows.columns else None
         self.subject = subject if subject in rows.columns else None
         self.backend = str(rows.implementation)
@@ -128,35 +161,39 @@ class _Columns:
                     "numbers; name the features with features=[...]"
                 )
 
-    def session_of(
-        self,
-        name: Any,
-        rows: nw.DataFrame[Any],
-        stamps: nw.Series[Any],
-        observed: nw.DataFrame[Any] | None,
-    ) -> Session:
-        title = None if name is None else str(name)
-        clock = _clock(rows.get_column(self.time))
-        seconds = [
-            _seconds(column, clock, title, what)
-            for what, column in (
-                ("instances", rows.get_column(self.time)),
-                ("events", stamps),
-                *(
-                    ()
-                    if observed is None
-                    else tuple(("observed", observed.get_column(end)) for end in ("start", "end"))
-                ),
+    def sessions(self, rows: nw.DataFrame[Any], parts: Iterable[_Part]) -> list[Session]:
+        """The sessions of the parts, in their order."""
+        X = rows.select(self.features).to_numpy()
+        labels, subjects = _objects(rows, self.label), _objects(rows, self.subject)
+        return [
+            self._session(
+                part,
+                X[part.rows],
+                None if labels is None else labels[part.rows],
+                None if subjects is None else _subject(subjects[part.rows], part.name),
             )
+            for part in parts
         ]
+
+    def _session(
+        self, part: _Part, X: NDArray[Any], labels: NDArray[Any] | None, subject: str | None
+    ) -> Session:
+        clock = part.times.clock()
+        observed = (
+            None
+            if part.observed is None
+            else np.column_stack(
+                [_seconds(end, clock, part.name, "observed") for end in part.observed]
+            )
+        )
         session = Session(
-            rows.select(self.features).to_numpy(),
-            seconds[0],
-            seconds[1],
-            labels=None if self.label is None else rows.get_column(self.label).to_list(),
-            subject=None if self.subject is None else rows.get_column(self.subject)[0],
-            observed=None if observed is None else np.column_stack(seconds[2:]),
-            name=title,
+            X,
+            _seconds(part.times, clock, part.name, "instances"),
+            _seconds(part.events, clock, part.name, "events"),
+            labels=labels,
+            subject=subject,
+            observed=observed,
+            name=part.name,
             feature_names=self.features,
         )
         session.clock = clock
@@ -164,8 +201,23 @@ class _Columns:
         return session
 
 
-def _own(rows: nw.DataFrame[Any], session: str | None, name: Any) -> nw.DataFrame[Any]:
-    return rows if session is None else rows.filter(nw.col(session) == name)
+def _objects(rows: nw.DataFrame[Any], column: str | None) -> NDArray[Any] | None:
+    """A column as Python holds it."""
+    if column is None:
+        return None
+    values = np.empty(len(rows), dtype=object)
+    values[:] = rows.get_column(column).to_list()
+    return values
+
+
+def _subject(values: NDArray[Any], session: str | None) -> str | None:
+    """The one subject of a session; none if no row names one."""
+    known = {str(value): None for value in values if not is_missing(value)}
+    if len(known) > 1:
+        first, second, *_ = known
+        where = "instances" if session is None else f"session {session}"
+        raise ValueError(f"{where} has the subjects {first!r} and {second!r}, expected one")
+    return next(iter(known), None)
 
 
 def _require(rows: nw.DataFrame[Any], table: str, column: str) -> None:
@@ -175,44 +227,73 @@ def _require(rows: nw.DataFrame[Any], table: str, column: str) -> None:
         )
 
 
-def _no_strangers(rows: nw.DataFrame[Any], table: str, session: str, known: list[Any]) -> None:
-    strange = sorted(set(map(str, rows.get_column(session).to_list())) - set(map(str, known)))
-    if strange:
-        raise ValueError(f"{table} names session {strange[0]!r}, which instances does not have")
+def _by_session(rows: nw.DataFrame[Any], table: str, session: str | None) -> dict[Any, _Rows]:
+    """Which rows belong to each session, in order; all rows to None where sessions have no name."""
+    if session is None:
+        return {None: np.arange(len(rows))}
+    names = rows.get_column(session).to_list()
+    nameless = sum(map(is_missing, names))
+    if nameless:
+        raise ValueError(
+            f"column {session!r} of {table} has {nameless} missing values, expected the name of a "
+            "session in each row"
+        )
+    own = partition(names)
+    types = sorted({_type(name) for name in own})
+    if len(types) > 1:
+        raise ValueError(f"{table} names sessions by {types[0]} and by {types[1]}")
+    return own
 
 
-def _clock(times: nw.Series[Any]) -> Clock | None:
-    if not isinstance(times.dtype, nw.Datetime) or len(times) == 0:
-        return None
-    zone = getattr(times.dtype, "time_zone", None)
-    return Clock(_utc(times)[0], None if zone is None else str(zone))
+def _same_type(instances: dict[Any, _Rows], others: dict[Any, _Rows], table: str) -> None:
+    """Refuses 1 beside "1": they look the same, but are no match."""
+    for first, second in zip(instances, others):
+        if _type(first) != _type(second):
+            raise ValueError(
+                f"instances names sessions by {_type(first)} and {table} by {_type(second)}, "
+                f"as in {first!r} and {second!r}"
+            )
 
 
-def _utc(times: nw.Series[Any]) -> NDArray[np.datetime64]:
-    zone = getattr(times.dtype, "time_zone", None)
-    if zone is not None:
-        times = times.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return times.to_numpy().astype("datetime64[ns]")
+def _type(name: Any) -> str:
+    if isinstance(name, str):
+        return "text"
+    return "integer" if isinstance(name, Integral) else type(name).__name__
+
+
+def _times(rows: nw.DataFrame[Any], table: str, column: str, own: dict[Any, _Rows]) -> Times:
+    """A column of times, once for all sessions."""
+    values = rows.get_column(column)
+    if values.null_count() > 0:
+        missing = values.is_null().to_numpy()
+        name, count = next(
+            (name, int(missing[positions].sum()))
+            for name, positions in own.items()
+            if missing[positions].any()
+        )
+        raise ValueError(f"{_where(name, table)} have {count} missing values")
+    if values.dtype == nw.String and len(values):
+        name = next(iter(own))
+        raise ValueError(f"{_where(name, table)} are {values.dtype}, expected numbers or dates")
+    return read_times(values.to_native(), f"the times of {table}")
 
 
 def _seconds(
-    times: nw.Series[Any], clock: Clock | None, name: str | None, table: str
+    times: Times, clock: Clock | None, name: str | None, table: str
 ) -> NDArray[np.float64]:
-    where = f"the times of {table}" if name is None else f"session {name}: the times of {table}"
-    if times.null_count() > 0:
-        raise ValueError(f"{where} have {times.null_count()} missing values")
-    if clock is None:
-        if len(times) and not times.dtype.is_numeric():
-            raise ValueError(f"{where} are {times.dtype}, expected numbers like those of instances")
-        return times.to_numpy().astype(np.float64)
-    if len(times) == 0:
+    if len(times.values) == 0:
         return np.zeros(0)
-    zone = getattr(times.dtype, "time_zone", None)
-    if not isinstance(times.dtype, nw.Datetime):
-        raise ValueError(f"{where} are {times.dtype}, expected dates like those of instances")
-    if (zone is None) != (clock.time_zone is None):
+    where = _where(name, table)
+    if times.are_dates != (clock is not None):
+        found, wanted = ("numbers", "dates") if clock is not None else ("dates", "numbers")
+        raise ValueError(f"{where} are {found}, expected {wanted} like those of instances")
+    if clock is not None and (times.time_zone is None) != (clock.time_zone is None):
         raise ValueError(f"{where} and those of instances must both have a time zone or neither")
-    return clock.seconds(_utc(times))
+    return times.seconds(clock, "times")
+
+
+def _where(name: Any, table: str) -> str:
+    return f"the times of {table}" if name is None else f"session {name}: the times of {table}"
 
 
 def read_dataset(
@@ -245,7 +326,7 @@ def read_dataset(
     ignore : sequence of str
         Columns that are no features.
     times_in : {"s", "ms", "us", "ns"}
-        The unit of times that are numbers.
+        The unit of times that are numbers; those of the sessions are in seconds.
     header : bool
         Whether tables begin with the names of their columns.
 
@@ -295,14 +376,14 @@ def _clock_at(text: str) -> Clock:
     """The clock of a date with up to nine digits of a second, with or without an offset."""
     text = text.replace(" ", "T")
     zone = None
+    written = re.search(r"T.*?([+-][\d:]+)$", text)
     if text.endswith("Z"):
         text, zone = text[:-1], "UTC"
-    elif "T" in text and text[-6] in "+-":
-        text, zone = text[:-6], text[-6:]
+    elif written is not None:
+        text, zone = text[: written.start(1)], written[1]
     origin = np.datetime64(text, "ns")
     if zone not in (None, "UTC"):
         offset = datetime.fromisoformat(f"1970-01-01T00:00:00{zone}").utcoffset()
         assert offset is not None
         origin -= np.timedelta64(int(offset.total_seconds()), "s")
-        zone = f"{zone}"
-    return Clock(origin, zone)
+    return Clock(origin, None if zone is None else zone_name(zone))
