@@ -31,6 +31,11 @@ def test_times_are_copied():
     np.testing.assert_array_equal(session.observed, [[0.0, 3.0]])
 
 
+def test_a_missing_number_is_not_a_number_whatever_holds_it():
+    for missing in ([0, 1, np.nan], [0, 1, None], pd.array([0, 1, None], dtype="Int64")):
+        np.testing.assert_array_equal(Session(X, missing, []).times, [0.0, 1.0, np.nan])
+
+
 def misaligned(values):
     buffer = b"-" + np.ascontiguousarray(values, dtype=np.float64).tobytes()
     return np.frombuffer(buffer, dtype=np.float64, offset=1).reshape(np.shape(values))

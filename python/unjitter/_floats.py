@@ -19,5 +19,5 @@ def floats(values: Any, what: str) -> NDArray[np.float64]:
 
 def refuse_masked(values: Any, what: str) -> None:
     """The library knows no masks: what lies under one would be taken for a value."""
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{what} has masked values; fill them or leave them out")
