@@ -387,8 +387,7 @@ object of that kind, or Uniform
             del self.feature_names_in_
 
     def _align(self, X: Sessions, table: int, dated: tuple[str, ...], backend: str | None) -> Any:
-        self._check_fitted()
-        sessions = sessions_of(X)
+        sessions = self._known(X)
         backend = backend or next((own.backend for own in sessions if own.backend), None)
         parts = []
         for session in sessions:

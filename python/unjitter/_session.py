@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._clock import Clock, Times, is_missing, read_times
 from ._floats import refuse_masked
 from ._html import session_html
+from .stamps import Stamps
 
 UNKNOWN = -1
 
@@ -26,7 +27,7 @@ class Session:
     times : array-like of shape (n_instances,)
         Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
         Durations (``timedelta64``) become seconds. Dates of several time zones are kept in UTC.
-    events : array-like of shape (n_stamps,)
+    events : array-like of shape (n_stamps,), or unjitter.stamps.Stamps
         When somebody pressed, in the same unit. They are sorted if they are not in order. Like
         `observed`, they have a time zone if and only if `times` have one.
     labels : array-like of shape (n_instances,), optional
@@ -88,7 +89,8 @@ class Session:
         when = self._read("times", times)
         self.clock = when.clock()
         self.times = self._times("times", when)
-        self.events = np.sort(self._times("events", self._read("events", events)), kind="stable")
+        stamps = self._stamps(events) if isinstance(events, Stamps) else events
+        self.events = np.sort(self._times("events", self._read("events", stamps)), kind="stable")
         self.labels = None if labels is None else self._labels(labels)
         self.subject = None if subject is None else str(subject)
         self.observed = None if observed is None else self._intervals(observed)
@@ -166,6 +168,18 @@ class Session:
                 "(instances x features)"
             )
         return np.require(features, np.float64, ["C", "A"])
+
+    def _stamps(self, stamps: Stamps) -> Any:
+        """Stamps of a file: as dates beside dates, otherwise in their seconds."""
+        if self.clock is None:
+            return stamps.times
+        if stamps.origin is None:
+            raise ValueError(
+                f"{self._title}: times are dates but the stamps count seconds from an origin that "
+                "is not known"
+            )
+        clock = read_times([stamps.origin]).clock()
+        return stamps.times if clock is None else clock.times(stamps.times)
 
     def _read(self, what: str, values: Any) -> Times:
         return read_times(values, f"{self._title}: {what}")

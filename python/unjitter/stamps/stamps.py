@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._clock import Times, read_times
 from .source import BoolArray, FloatArray, Found, IntArray, Source
 
 MOST_LABELS_SHOWN = 4
@@ -25,15 +26,15 @@ class Stamps:
 
     Parameters
     ----------
-    times : array-like of float
-        Seconds from the origin, finite. They are put in order, together with what belongs to
-        each; stamps at the same time keep their order.
+    times : array-like of float, or of dates
+        Seconds from the origin, finite; or dates. They are put in order, together with what
+        belongs to each; stamps at the same time keep their order.
     labels : sequence of str, optional
         What each stamp says; empty if not given.
     durations : array-like of float, optional
         How long each lasts, in seconds; 0 if not given.
     origin : datetime, optional
-        When second 0 was.
+        When second 0 was; where times are dates, the first of them by default.
 
     Examples
     --------
@@ -59,7 +60,12 @@ class Stamps:
         durations: npt.ArrayLike | None = None,
         origin: datetime | None = None,
     ) -> None:
-        seconds = finite("times", times)
+        if origin is not None and not isinstance(origin, datetime):
+            raise TypeError(f"origin: found {origin!r}, expected a datetime or None")
+        read = read_times(times)
+        if read.are_dates and origin is None and len(read.values):
+            origin = moment(read)
+        seconds = finite("times", seconds_from(origin, read))
         count = len(seconds)
         texts = [""] * count if labels is None else list(labels)
         if isinstance(labels, str) or not all(isinstance(text, str) for text in texts):
@@ -73,8 +79,6 @@ class Stamps:
             )
         if np.any(lasting < 0):
             raise ValueError(f"durations: found {lasting.min()}, expected none below 0")
-        if not (origin is None or isinstance(origin, datetime)):
-            raise TypeError(f"origin: found {origin!r}, expected a datetime or None")
         order = np.argsort(seconds, kind="stable")
         in_order = tuple(texts[i] for i in order)
         self._begin(Found(seconds[order], in_order, lasting[order], origin), None)
@@ -110,6 +114,19 @@ class Stamps:
     def times(self) -> FloatArray:
         """Seconds from the origin, non-decreasing."""
         return read_only(self._now[self._chosen])
+
+    @property
+    def dates(self) -> npt.NDArray[np.datetime64]:
+        """When each stamp was: dates in UTC, or without a zone if the origin has none.
+
+        >>> Stamps([0.5], origin=datetime(2024, 5, 31, 14, 3)).dates
+        array(['2024-05-31T14:03:00.500000000'], dtype='datetime64[ns]')
+        """
+        if self.origin is None:
+            raise ValueError("the stamps have no origin that their seconds count from")
+        clock = read_times([self.origin]).clock()
+        assert clock is not None
+        return clock.dates(self.times)
 
     @property
     def labels(self) -> list[str]:
@@ -186,16 +203,17 @@ class Stamps:
 
         Parameters
         ----------
-        times : array-like of float
-            Where each stamp goes, in seconds, in the order of `times`. If that puts them into
-            another order, each takes its label and duration along.
+        times : array-like of float, or of dates
+            Where each stamp goes, in the order of `times`: in seconds from the origin, or as dates
+            if the origin is known. If that puts them into another order, each takes its label and
+            duration along.
 
         Examples
         --------
         >>> Stamps([1, 2], labels=["a", "b"]).moved([5, 4]).labels
         ['b', 'a']
         """
-        seconds = finite("times", times)
+        seconds = finite("times", seconds_from(self.origin, read_times(times)))
         if len(seconds) != len(self):
             raise ValueError(
                 f"times: found {len(seconds)}, expected {len(self)}, one for each stamp"
@@ -244,6 +262,22 @@ class Stamps:
         from .formats import write
 
         write(self, path, format, overwrite=overwrite, **options)
+
+
+def seconds_from(origin: datetime | None, times: Times) -> npt.NDArray[Any]:
+    """Seconds from the origin to dates; numbers as they are."""
+    if not times.are_dates:
+        return times.values
+    if origin is None:
+        raise ValueError("times: found dates, expected seconds: the stamps have no origin")
+    clock = read_times([origin]).clock()
+    return times.in_zone(clock.time_zone if clock else None).seconds(clock, "the stamps")
+
+
+def moment(times: Times) -> datetime:
+    """The earliest of some dates, in UTC if they have a zone."""
+    first: datetime = times.values.min().astype("datetime64[us]").item()
+    return first if times.time_zone is None else first.replace(tzinfo=timezone.utc)
 
 
 def finite(name: str, values: npt.ArrayLike) -> FloatArray:
