@@ -6,15 +6,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::quantile::quantile;
+use crate::error::require;
 use crate::math::Random;
 use crate::{Error, Result};
+
+/// Resamples, at most: their scores take 80 MB.
+const MAX_RESAMPLES: usize = 10_000_000;
 
 /// How to resample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BootstrapOptions {
     /// Share of the resampled scores inside the interval, between 0 and 1.
     pub level: f64,
-    /// Number of resamples, at least 1.
+    /// Number of resamples, from 1 to ten million.
     pub resamples: usize,
     /// Seed of the draws: same seed, same interval.
     pub seed: u64,
@@ -51,6 +55,8 @@ pub fn bootstrap_interval(
     if resamples == 0 {
         return Err(Error::TooFew { what: "resamples", found: 0, least: 1 });
     }
+    let few = resamples <= MAX_RESAMPLES;
+    require("resamples", resamples as f64, few, "a number from 1 to 10000000")?;
     if !(level > 0.0 && level < 1.0) {
         let (name, expected) = ("level".to_owned(), "a number between 0 and 1");
         return Err(Error::OutOfRange { name, value: level, expected });
@@ -130,6 +136,8 @@ mod tests {
         assert_eq!(run(0, 0.9, 1, 0.0), "no sessions were given");
         assert_eq!(run(1, 0.9, 0, 0.0), "0 resamples, expected at least 1");
         assert_eq!(run(1, 1.0, 1, 0.0), "level is 1, expected a number between 0 and 1");
+        let many = "resamples is 10000001, expected a number from 1 to 10000000";
+        assert_eq!(run(1, 0.9, 10_000_001, 0.0), many);
         let nan = "statistic of resample 0 is NaN, expected a finite number";
         assert_eq!(run(1, 0.9, 1, f64::NAN), nan);
     }

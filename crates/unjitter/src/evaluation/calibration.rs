@@ -9,9 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::instances::check;
 use super::quantile::between;
 use super::scores::share;
+use crate::error::require;
 use crate::{Error, Result};
 
-/// How probabilities are grouped; the number of bins is at least one.
+/// Bins, at most: finer ones than any data can tell apart.
+const MAX_BINS: usize = 1_000_000;
+
+/// How probabilities are grouped; the number of bins is from one to a million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bins {
@@ -63,6 +67,8 @@ fn inner_edges(probabilities: &[f64], bins: Bins) -> Result<Vec<f64>> {
     if number == 0 {
         return Err(Error::TooFew { what: "bins", found: 0, least: 1 });
     }
+    let few = number <= MAX_BINS;
+    require("number of bins", number as f64, few, "a number from 1 to 1000000")?;
     Ok(match bins {
         Bins::EqualWidth(_) => (1..number).map(|k| share(k, number)).collect(),
         Bins::Quantile(_) => {
@@ -120,6 +126,15 @@ fn mean(probabilities: &[f64], labels: &[bool], loss: impl Fn(f64, bool) -> f64)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bins_beyond_all_memory_are_refused() {
+        for bins in [Bins::EqualWidth(10_000_000_000), Bins::Quantile(1_000_001)] {
+            let error = reliability_curve(&[0.5], &[true], bins).unwrap_err().to_string();
+            assert!(error.starts_with("number of bins is 100000"), "{error}");
+            assert!(error.ends_with(", expected a number from 1 to 1000000"), "{error}");
+        }
+    }
 
     #[test]
     fn an_edge_belongs_to_the_bin_below() {

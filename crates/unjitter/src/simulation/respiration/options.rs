@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::Result;
 use crate::error::require;
 
+/// Breaths of a study, at most: more than a year of them, some 15 GB.
+const MAX_BREATHS: usize = 10_000_000;
+
 /// How many recordings of what.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -13,10 +16,10 @@ pub struct Respiration {
     pub subjects: usize,
     /// Number of recordings, each with one smoking episode.
     pub sessions: usize,
-    /// Puffs in all recordings together.
+    /// Puffs in all recordings together, at most ten million.
     pub puffs: usize,
-    /// Other breaths in all recordings together. As many cycles are found, to within a few per
-    /// cent.
+    /// Other breaths in all recordings together, at most ten million. As many cycles are found, to
+    /// within a few per cent.
     pub negatives: usize,
     /// How much puffs and other breaths are alike: 0 (each puff is a full one, no sigh is held) to
     /// 1.
@@ -64,7 +67,7 @@ impl Respiration {
 
     /// So many sessions; puffs and other breaths go with them, and people without any go away.
     pub fn with_sessions(self, sessions: usize) -> Self {
-        let scaled = |total: usize| total * sessions / self.sessions.max(1);
+        let scaled = |total| scaled(total, sessions, self.sessions, u128::div_euclid);
         Self {
             subjects: self.subjects.min(sessions),
             puffs: scaled(self.puffs),
@@ -76,16 +79,21 @@ impl Respiration {
 
     /// So many people, each with about as many sessions as before, which are like those before.
     pub fn with_subjects(self, subjects: usize) -> Self {
-        let sessions = (self.sessions * subjects).div_ceil(self.subjects.max(1));
+        let sessions = scaled(self.sessions, subjects, self.subjects, u128::div_ceil);
         Self { subjects, ..self.with_sessions(sessions) }
     }
 
     /// Checks every setting.
     pub fn check(&self) -> Result<()> {
+        // Sessions need breaths and subjects sessions, so these two bound all four.
+        for (name, value) in [("puffs", self.puffs), ("negatives", self.negatives)] {
+            require(name, value as f64, value <= MAX_BREATHS, "at most 10000000 in all")?;
+        }
+        let least = self.sessions.saturating_mul(20);
         let counts = [
             ("subjects", self.subjects, 1, "at least 1"),
             ("sessions", self.sessions, self.subjects, "at least one for each subject"),
-            ("negatives", self.negatives, 20 * self.sessions, "at least 20 for each session"),
+            ("negatives", self.negatives, least, "at least 20 for each session"),
         ];
         for (name, value, least, expected) in counts {
             require(name, value as f64, value >= least, expected)?;
@@ -106,6 +114,12 @@ impl Respiration {
     }
 }
 
+/// `total` · `number` / `before`, or the largest number, which no check lets pass.
+fn scaled(total: usize, number: usize, before: usize, divide: fn(u128, u128) -> u128) -> usize {
+    let scaled = divide(total as u128 * number as u128, before.max(1) as u128);
+    usize::try_from(scaled).unwrap_or(usize::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,5 +134,20 @@ mod tests {
         assert_eq!(Respiration::mpuff().with_subjects(4), Respiration::mpuff());
         let few = Respiration::mpuff().with_sessions(3);
         assert_eq!((few.subjects, few.sessions), (3, 3));
+    }
+
+    #[test]
+    fn a_study_beyond_all_memory_is_refused() {
+        let message = |options: Respiration| options.check().unwrap_err().to_string();
+        let breaths = ", expected at most 10000000 in all";
+        for number in [1 << 20, 1 << 60, usize::MAX] {
+            assert!(message(Respiration::mpuff().with_sessions(number)).ends_with(breaths));
+            assert!(message(Respiration::mpuff().with_subjects(number)).ends_with(breaths));
+        }
+        let many = Respiration { negatives: 1_000_000_000_000, ..Respiration::mpuff() };
+        assert_eq!(message(many), format!("negatives is 1000000000000{breaths}"));
+        let sessions = usize::MAX;
+        let many = Respiration { sessions, ..Respiration::mpuff() };
+        assert!(message(many).ends_with("expected at least 20 for each session"));
     }
 }
