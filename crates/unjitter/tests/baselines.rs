@@ -10,7 +10,7 @@ use unjitter::evaluation::confusion;
 use unjitter::learning::{Supervised, Target};
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Activation, ClassifierSpec, Detector, Error, Recording, Session};
+use unjitter::{Activation, ClassifierSpec, Detector, Error, Recording, Session, Stop};
 
 /// Ten sessions of 100 instances one second apart; 15 % events, two telling features.
 fn recordings(spread: f64) -> Vec<Recording<'static>> {
@@ -162,7 +162,10 @@ fn every_learner_stops_when_it_is_told_to() {
         Box::new(Imprecise::default()),
     ];
     for learner in learners {
-        let stopped = |stop| learner.fit_stoppable(&training, 0, &AtomicBool::new(stop)).err();
+        let stopped = |stop| {
+            let flag = AtomicBool::new(stop);
+            learner.fit_stoppable(&training, 0, Stop::at(&flag)).err()
+        };
         assert!(matches!(stopped(true), Some(Error::Cancelled)), "{}", learner.name());
         assert!(stopped(false).is_none(), "{}", learner.name());
     }

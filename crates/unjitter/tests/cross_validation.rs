@@ -16,7 +16,7 @@ use unjitter::evaluation::{
 use unjitter::learning::Supervised;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Error, Priors, Recording, Result, Session};
+use unjitter::{Error, Priors, Recording, Result, Session, Stop};
 
 /// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
 /// annotated with a spread of one second; two sessions per subject.
@@ -104,7 +104,7 @@ impl Learner for Spy {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         let names = recordings.iter().map(|r| r.session.name().to_owned()).collect();
         self.seen.lock().unwrap().push(names);
@@ -253,7 +253,7 @@ impl Learner for Slow {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         if std::env::var_os("UNJITTER_TEST_JOURNAL").is_some() {
             std::thread::sleep(Duration::from_millis(30));
@@ -378,7 +378,7 @@ fn a_request_to_stop_ends_a_cell() {
             &self,
             recordings: &[&Recording],
             seed: u64,
-            stop: &AtomicBool,
+            stop: Stop<'_>,
         ) -> Result<Trained> {
             self.0.store(true, Ordering::Relaxed);
             Naive::default().fit_stoppable(recordings, seed, stop)
@@ -389,4 +389,42 @@ fn a_request_to_stop_ends_a_cell() {
     let result = options().run_stoppable(&data, &contenders, None, &stop, &go_on);
     // Not one cell is finished: each was given up, though nobody broke off between two.
     assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
+}
+
+#[test]
+fn a_request_to_stop_ends_the_fit_of_an_annotator_too() {
+    /// Asks for an end once it has learned.
+    #[derive(Debug)]
+    struct Done(Arc<AtomicBool>);
+    impl Learner for Done {
+        fn name(&self) -> String {
+            "done".to_owned()
+        }
+        fn options(&self) -> serde_json::Value {
+            serde_json::json!(null)
+        }
+        fn fit_stoppable(
+            &self,
+            recordings: &[&Recording],
+            seed: u64,
+            stop: Stop<'_>,
+        ) -> Result<Trained> {
+            let trained = Naive::default().fit_stoppable(recordings, seed, stop);
+            self.0.store(true, Ordering::Relaxed);
+            trained
+        }
+    }
+    let (data, stop) = (recordings(8), Arc::new(AtomicBool::new(false)));
+    let contenders = [Contender::single(Done(Arc::clone(&stop)))];
+    let result = options().run_stoppable(&data, &contenders, None, &stop, &go_on);
+    assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
+}
+
+#[test]
+fn a_watcher_that_breaks_leaves_the_request_to_stop_alone() {
+    let (data, stop) = (recordings(8), AtomicBool::new(false));
+    let at_once = |_: CellsDone| ControlFlow::Break(());
+    let result = options().run_stoppable(&data, &contenders(), None, &stop, &at_once);
+    assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
+    assert!(!stop.into_inner());
 }

@@ -527,3 +527,23 @@ fn the_evidence_of_a_fit_is_that_of_its_sessions() {
     // One is derived from the final value less the prior, the others are summed anew: rounding.
     assert_close(fitted.outcome().log_evidence, each.sum(), 1e-9, "log evidence");
 }
+
+#[test]
+fn features_too_large_to_standardise_are_an_error_of_supervised_learning_too() {
+    let features =
+        Array2::from_shape_fn((4, 1), |(i, _)| if i % 2 == 0 { 1.7e308 } else { -1.7e308 });
+    let targets = [true, false, true, false].map(Target::from);
+    let error = Supervised::default().fit(&[(features.view(), &targets)], 0).unwrap_err();
+    let message = error.to_string();
+    assert!(message.starts_with("the log posterior at the start is "), "{message}");
+    assert!(message.ends_with("features or frozen values may be extreme"), "{message}");
+}
+
+#[test]
+fn restarts_beyond_counting_are_refused() {
+    for restarts in [1_000_001, usize::MAX] {
+        let options = FitOptions { restarts, ..FitOptions::default() };
+        let error = Model::default().fit(&drawn(1, 50, 0), &options).unwrap_err().to_string();
+        assert!(error.ends_with("expected a number from 0 to 1000000"), "{error}");
+    }
+}

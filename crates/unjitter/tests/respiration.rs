@@ -155,3 +155,10 @@ fn options_out_of_range_are_refused_by_name() {
         assert!(error.starts_with(&format!("{name} is ")), "{name}: {error}");
     }
 }
+
+#[test]
+fn a_request_to_stop_ends_a_simulation() {
+    let flag = std::sync::atomic::AtomicBool::new(true);
+    let stopped = Respiration::mpuff().simulate_stoppable(0, unjitter::Stop::at(&flag));
+    assert!(matches!(stopped, Err(unjitter::Error::Cancelled)), "{stopped:?}");
+}

@@ -1,15 +1,13 @@
 //! The cautious habit: stamps at their word, but instances near a stamp, which may be the true
 //! ones, are left out of training instead of being called negative.
 
-use std::sync::atomic::AtomicBool;
-
 use serde::{Deserialize, Serialize};
 
 use super::naive::{naive_labels, observed_targets};
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::error::require;
 use crate::learning::{Supervised, Target};
-use crate::{Recording, Result};
+use crate::{Recording, Result, Stop};
 
 /// Naive learning without the instances within `radius` of a stamp, its nearest excepted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,7 +38,7 @@ impl Learner for DropNear {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         require("radius", self.radius, self.radius >= 0.0, "a finite time of at least 0")?;
         let targets: Vec<Vec<Target>> =

@@ -1,12 +1,10 @@
 //! Training on labels that somebody aligned by hand: the ceiling of what sloppy stamps can teach.
 
-use std::sync::atomic::AtomicBool;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
-use crate::{Recording, Result};
+use crate::{Recording, Result, Stop};
 
 /// Ordinary supervised learning on hand-aligned labels: LR-H, KLR-H, NN-H.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,7 +27,7 @@ impl Learner for HandAligned {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         let targets = |recording: &&Recording| {
             Ok(recording.hand_labels()?.iter().map(|&label| Target::from(label)).collect())

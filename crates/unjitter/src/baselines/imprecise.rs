@@ -1,13 +1,11 @@
 //! Ours: the detector and the annotator learned together from all alignments.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described};
 use crate::learning::FitOptions;
 use crate::model::Model;
-use crate::{Error, Recording, Result, Session};
+use crate::{Recording, Result, Session, Stop};
 
 /// A model fitted to stamps: LR-M, KLR-M, NN-M.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -32,15 +30,12 @@ impl Learner for Imprecise {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         let sessions: Vec<Session> =
             recordings.iter().map(|recording| recording.session.clone()).collect();
         let options = FitOptions { seed, threads: None, ..self.fit.clone() };
-        let fitted = self.model.fit_watched(&sessions, &options, stop, &mut |_| {})?;
-        if stop.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
+        let fitted = self.model.fit_stoppable(&sessions, &options, stop)?;
         Ok(Trained::Fitted(Box::new(fitted)))
     }
 }

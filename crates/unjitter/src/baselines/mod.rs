@@ -17,7 +17,6 @@ mod naive;
 mod smear;
 
 use std::fmt::Debug;
-use std::sync::atomic::AtomicBool;
 
 pub use drop_near::DropNear;
 pub use hand_aligned::HandAligned;
@@ -29,7 +28,7 @@ pub use smear::Smear;
 use crate::learning::{Fitted, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::ClassifierSpec;
-use crate::{Recording, Result};
+use crate::{Recording, Result, Stop};
 
 /// What a learner gives back.
 #[derive(Debug)]
@@ -66,18 +65,18 @@ pub trait Learner: Debug + Send + Sync {
     /// All its options, so that two learners are the same if and only if these are.
     fn options(&self) -> serde_json::Value;
 
-    /// Learns from recordings, all with the same number of features. Once `stop` is set, by any
-    /// thread, learning ends as soon as it can, with [`Error::Cancelled`](crate::Error::Cancelled).
+    /// Learns from recordings, all with the same number of features. Once `stop` is
+    /// requested, learning ends as soon as it can, with [`Error::Cancelled`](crate::Error::Cancelled).
     fn fit_stoppable(
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained>;
 
     /// Learns to the end.
     fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
-        self.fit_stoppable(recordings, seed, &AtomicBool::new(false))
+        self.fit_stoppable(recordings, seed, Stop::default())
     }
 }
 
@@ -103,7 +102,7 @@ fn fit_targets(
     recordings: &[&Recording],
     targets: &[Vec<Target>],
     seed: u64,
-    stop: &AtomicBool,
+    stop: Stop<'_>,
 ) -> Result<Trained> {
     let data: Vec<_> = recordings
         .iter()

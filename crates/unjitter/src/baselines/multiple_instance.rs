@@ -7,8 +7,6 @@
 //! and fitting the detector alternate until the witnesses stay. Neither step can make the objective
 //! worse. As in MI-SVM, the first detector sees the mean of each positive bag.
 
-use std::sync::atomic::AtomicBool;
-
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +66,7 @@ impl Learner for MultipleInstance {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         Ok(Trained::Detector(self.alternate_stoppable(recordings, seed, stop)?.detector))
     }
@@ -83,14 +81,14 @@ struct Bags {
 impl MultipleInstance {
     /// Alternates between witnesses and detector, and tells how it went.
     pub fn alternate(&self, recordings: &[&Recording], seed: u64) -> Result<Witnesses> {
-        self.alternate_stoppable(recordings, seed, &AtomicBool::new(false))
+        self.alternate_stoppable(recordings, seed, Stop::default())
     }
 
     fn alternate_stoppable(
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Witnesses> {
         if self.bag_size == 0 {
             let expected = "at least 1";
@@ -99,7 +97,7 @@ impl MultipleInstance {
         self.supervised.priors.check()?;
         let features: Vec<ArrayView2<'_, f64>> =
             recordings.iter().map(|recording| recording.session.features()).collect();
-        let classifier = self.supervised.classifier.fit(&features, seed, Stop::at(stop))?;
+        let classifier = self.supervised.classifier.fit(&features, seed, stop)?;
         let bags: Vec<Bags> = recordings.iter().map(|recording| self.bags(recording)).collect();
         let positives: usize = bags.iter().map(|bags| bags.positive.len()).sum();
         let negatives: f64 = bags.iter().flat_map(|b| &b.negatives).map(|t| t.weight).sum();
@@ -154,7 +152,7 @@ impl MultipleInstance {
         bags: &[Bags],
         witnesses: &[Vec<usize>],
         start: Vec<f64>,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Minimum> {
         let targets: Vec<Vec<Target>> = bags
             .iter()
@@ -176,7 +174,7 @@ impl MultipleInstance {
         features: &[ArrayView2<'_, f64>],
         bags: &[Bags],
         start: Vec<f64>,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Minimum> {
         let means: Vec<Array2<f64>> = features
             .iter()

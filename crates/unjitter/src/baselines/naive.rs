@@ -1,13 +1,11 @@
 //! Each stamp at its word: it belongs to the nearest instance, and all else is negative.
 
-use std::sync::atomic::AtomicBool;
-
 use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
 use crate::session::nearest;
-use crate::{Recording, Result, Session};
+use crate::{Recording, Result, Session, Stop};
 
 /// Supervised learning on naively aligned stamps: LR-N, NN-N.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,7 +28,7 @@ impl Learner for Naive {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         let targets: Vec<Vec<Target>> = recordings
             .iter()

@@ -1,14 +1,12 @@
 //! The common habit: a soft label, a Gaussian of hand-set width around each stamp.
 
-use std::sync::atomic::AtomicBool;
-
 use serde::{Deserialize, Serialize};
 
 use super::naive::observed_targets;
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::error::require;
 use crate::learning::{Supervised, Target};
-use crate::{Recording, Result};
+use crate::{Recording, Result, Stop};
 
 /// Supervised learning on soft labels max_l exp(−½((t − z_l)/width)²).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,7 +37,7 @@ impl Learner for Smear {
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Trained> {
         require("width", self.width, self.width > 0.0, "a finite time above 0")?;
         let targets: Vec<Vec<Target>> =

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::baselines::Trained;
 use crate::learning::{FitOptions, Fitted};
 use crate::model::Model;
-use crate::{Error, Recording, Result, Session};
+use crate::{Error, Recording, Result, Session, Stop};
 
 /// What to make large on held-out recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,12 @@ pub(super) enum Annotated<'a> {
 
 impl<'a> Annotated<'a> {
     /// Fits an annotator model around a bare detector, on the recordings it was trained on.
-    pub(super) fn new(trained: &'a Trained, training: &[&Recording], seed: u64) -> Result<Self> {
+    pub(super) fn new(
+        trained: &'a Trained,
+        training: &[&Recording],
+        seed: u64,
+        stop: Stop<'_>,
+    ) -> Result<Self> {
         match trained {
             Trained::Fitted(fitted) => Ok(Self::Own(fitted)),
             Trained::Detector(_) => {
@@ -41,7 +46,7 @@ impl<'a> Annotated<'a> {
                     .map(|recording| by_log_odds(trained, &recording.session))
                     .collect::<Result<_>>()?;
                 let options = FitOptions { seed, ..FitOptions::default() };
-                let fitted = Box::new(Model::default().fit(&sessions, &options)?);
+                let fitted = Box::new(Model::default().fit_stoppable(&sessions, &options, stop)?);
                 Ok(Self::Around { trained, fitted })
             }
         }

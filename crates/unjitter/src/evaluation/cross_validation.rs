@@ -20,7 +20,7 @@ use super::instances::{Confusion, confusion};
 use super::journal::Journal;
 use super::threshold::Threshold;
 use crate::baselines::Learner;
-use crate::{Error, Recording, Result};
+use crate::{Error, Recording, Result, Stop};
 
 /// How to cross-validate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -198,12 +198,15 @@ impl CrossValidation {
         };
         let plan = Plan { options: self, recordings: all, outer, contenders };
         let inner = plan.inner_cells()?;
+        let broken = AtomicBool::new(false);
+        let stop = Stop::at_either(stop, &broken);
         let work = Work {
             journal,
             watch,
             done: AtomicUsize::new(0),
             total: inner.len() + plan.outer.len() * contenders.len(),
             stop,
+            broken: &broken,
         };
         let inner: Vec<(InnerCell, InnerResult)> = inner
             .into_par_iter()
@@ -350,7 +353,7 @@ impl<'a> Plan<'a> {
         Ok(cells)
     }
 
-    fn inner(&self, cell: &InnerCell, stop: &AtomicBool) -> Result<InnerResult> {
+    fn inner(&self, cell: &InnerCell, stop: Stop<'_>) -> Result<InnerResult> {
         let learner = &self.contenders[cell.contender].candidates[cell.candidate];
         let training = self.at(&cell.training);
         let seed = self.options.seed;
@@ -358,7 +361,8 @@ impl<'a> Plan<'a> {
         let held_out = self.at(&cell.held_out);
         match self.criterion() {
             Criterion::F1 => {
-                let threshold = self.options.threshold.choose(&trained, &training, seed)?;
+                let threshold =
+                    self.options.threshold.choose_stoppable(&trained, &training, seed, stop)?;
                 let mut confusion = Confusion::default();
                 for recording in held_out {
                     let probabilities = trained.predict(recording.session.features())?;
@@ -367,7 +371,7 @@ impl<'a> Plan<'a> {
                 Ok(InnerResult { confusion: Some(confusion), log_evidence: None })
             }
             Criterion::LogEvidence => {
-                let annotated = Annotated::new(&trained, &training, seed)?;
+                let annotated = Annotated::new(&trained, &training, seed, stop)?;
                 let log_evidence = sum_evidence(&annotated, &held_out)?;
                 Ok(InnerResult { confusion: None, log_evidence })
             }
@@ -409,13 +413,13 @@ impl<'a> Plan<'a> {
         contender: usize,
         fold: usize,
         chosen: usize,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<FoldResult> {
         let learner = &self.contenders[contender].candidates[chosen];
         let training = self.at(&self.rest(fold));
         let seed = self.options.seed;
         let trained = learner.fit_stoppable(&training, seed, stop)?;
-        let threshold = self.options.threshold.choose(&trained, &training, seed)?;
+        let threshold = self.options.threshold.choose_stoppable(&trained, &training, seed, stop)?;
         let held_out = self.at(&self.outer[fold]);
         let mut probabilities = Vec::new();
         let mut confusion = Some(Confusion::default());
@@ -427,7 +431,7 @@ impl<'a> Plan<'a> {
             };
             probabilities.push(found);
         }
-        let annotated = Annotated::new(&trained, &training, seed)?;
+        let annotated = Annotated::new(&trained, &training, seed, stop)?;
         let log_evidence = sum_evidence(&annotated, &held_out)?;
         Ok(FoldResult { chosen, threshold, log_evidence, probabilities, confusion })
     }
@@ -452,13 +456,15 @@ struct Work<'a> {
     watch: &'a (dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
     done: AtomicUsize,
     total: usize,
-    stop: &'a AtomicBool,
+    stop: Stop<'a>,
+    /// Set once the watcher breaks, which stops the cells under way too.
+    broken: &'a AtomicBool,
 }
 
 impl Work<'_> {
     /// The result of a cell, from the journal or by doing it.
     fn cell(&self, name: &str, work: impl FnOnce() -> Result<Cell>) -> Result<Cell> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stop.is_requested() {
             return Err(self.interrupted());
         }
         let result = match self.journal.get(name) {
@@ -474,7 +480,7 @@ impl Work<'_> {
         };
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         if (self.watch)(CellsDone { done, total: self.total }).is_break() {
-            self.stop.store(true, Ordering::Relaxed);
+            self.broken.store(true, Ordering::Relaxed);
             return Err(self.interrupted());
         }
         Ok(result)

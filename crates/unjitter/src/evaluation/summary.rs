@@ -9,7 +9,7 @@ use super::curve::average_precision;
 use super::instances::{Confusion, confusion};
 use super::scores::Scores;
 use super::significance::{bonferroni, paired_t_test};
-use crate::{Recording, Result};
+use crate::{Error, Recording, Result, Stop};
 
 /// How a contender did, all held-out sessions together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,17 @@ impl Comparison {
         reference: usize,
         options: &BootstrapOptions,
     ) -> Result<Vec<Summary>> {
+        self.summary_stoppable(recordings, reference, options, Stop::default())
+    }
+
+    /// The same; [`Error::Cancelled`] once `stop` is requested.
+    pub fn summary_stoppable(
+        &self,
+        recordings: &[Recording],
+        reference: usize,
+        options: &BootstrapOptions,
+        stop: Stop<'_>,
+    ) -> Result<Vec<Summary>> {
         let stamps: usize = recordings.iter().map(|one| one.session.stamps().len()).sum();
         let reference_f1 = self.contenders.get(reference).and_then(Judged::f1);
         let mut lines = Vec::with_capacity(self.contenders.len());
@@ -56,7 +67,7 @@ impl Comparison {
             let evidence: Option<Vec<f64>> =
                 judged.folds.iter().map(|fold| fold.log_evidence).collect();
             let evidence = evidence.filter(|_| stamps > 0);
-            let mut labelled = self.labelled(judged, recordings, options)?;
+            let mut labelled = self.labelled(judged, recordings, options, stop)?;
             if let (Some(labelled), Some(reference_f1)) = (&mut labelled, &reference_f1)
                 && k != reference
             {
@@ -88,6 +99,7 @@ impl Comparison {
         judged: &Judged,
         recordings: &[Recording],
         options: &BootstrapOptions,
+        stop: Stop<'_>,
     ) -> Result<Option<LabelledSummary>> {
         let (Some(pooled), Some(fold_f1)) = (judged.pooled(), judged.f1()) else { return Ok(None) };
         let probabilities = self.probabilities(judged, recordings.len());
@@ -104,9 +116,17 @@ impl Comparison {
             labels.extend_from_slice(truth);
         }
         let f1_interval = bootstrap_interval(self.groups.len(), options, |drawn| {
+            if stop.is_requested() {
+                // Ends the resampling.
+                return f64::NAN;
+            }
             let total = drawn.iter().flat_map(|&k| &self.groups[k]).map(|&k| by_session[k]);
             total.fold(Confusion::default(), std::ops::Add::add).scores().f1
-        })?;
+        });
+        if stop.is_requested() {
+            return Err(Error::Cancelled);
+        }
+        let f1_interval = f1_interval?;
         Ok(Some(LabelledSummary {
             scores: pooled.scores(),
             f1_interval,

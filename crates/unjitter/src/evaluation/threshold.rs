@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::criterion::Annotated;
 use crate::baselines::Trained;
 use crate::error::require;
-use crate::{Recording, Result};
+use crate::{Recording, Result, Stop};
 
 /// How the threshold of a trained detector is found, on the recordings it was trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,17 @@ impl Default for Threshold {
 impl Threshold {
     /// The threshold for a trained learner; instances at or above it are positive.
     pub fn choose(&self, trained: &Trained, training: &[&Recording], seed: u64) -> Result<f64> {
+        self.choose_stoppable(trained, training, seed, Stop::default())
+    }
+
+    /// The same; [`Error::Cancelled`](crate::Error::Cancelled) once `stop` is requested.
+    pub(super) fn choose_stoppable(
+        &self,
+        trained: &Trained,
+        training: &[&Recording],
+        seed: u64,
+        stop: Stop<'_>,
+    ) -> Result<f64> {
         match *self {
             Threshold::Fixed(value) => {
                 let inside = (0.0..=1.0).contains(&value);
@@ -40,7 +51,7 @@ impl Threshold {
                 Ok(labels.map(|&label| f64::from(u8::from(label))).collect())
             }),
             Threshold::ExpectedF1 => {
-                let annotated = Annotated::new(trained, training, seed)?;
+                let annotated = Annotated::new(trained, training, seed, stop)?;
                 best(trained, training, |recording| annotated.posterior(recording))
             }
         }

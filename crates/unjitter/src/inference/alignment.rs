@@ -40,6 +40,17 @@ impl Lattice<'_> {
 
     /// `draws` alignments (one instance per stamp) drawn from their posterior.
     pub fn sample(&self, draws: usize, seed: u64) -> Result<Vec<Vec<usize>>, Impossible> {
+        self.sample_while(draws, seed, || true)
+    }
+
+    /// The same while `goes_on` holds, which is asked before every piece of a draw; the rest is
+    /// left out of the alignments after that.
+    pub fn sample_while(
+        &self,
+        draws: usize,
+        seed: u64,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Vec<Vec<usize>>, Impossible> {
         let mut solver = SpanSolver::default();
         self.widened(|lattice, band| {
             lattice.sum(band, &mut solver)?;
@@ -49,6 +60,9 @@ impl Lattice<'_> {
             for block in blocks(band) {
                 log_space.prepare_draws(band, &block, &lattice.log_weights());
                 for alignment in &mut alignments {
+                    if !goes_on() {
+                        return Ok(alignments);
+                    }
                     let counts = log_space.draw(band, &block, &lattice.log_weights(), &mut random);
                     append(alignment, block.instances.start, &counts);
                 }

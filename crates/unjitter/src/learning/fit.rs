@@ -14,15 +14,19 @@ use super::map::MapObjective;
 use super::objective::Objective;
 use super::start::start;
 use super::warning::{Warning, warnings};
+use crate::error::require;
 use crate::model::{Model, Parts, check_capacity, infeasible};
 use crate::session::check_together;
 use crate::{Error, Result, Session, Stop};
+
+/// Restarts, at most: far more than anybody waits for.
+const MAX_RESTARTS: usize = 1_000_000;
 
 /// How to fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FitOptions {
-    /// Starts besides the naive one.
+    /// Starts besides the naive one, at most a million.
     pub restarts: usize,
     /// Seed of everything random: restarts, initial weights, landmarks.
     pub seed: u64,
@@ -96,9 +100,31 @@ impl Model {
         stop: &AtomicBool,
         watch: &mut (dyn FnMut(&Progress) + Send),
     ) -> Result<Fitted> {
+        self.fit_pooled(sessions, options, Stop::at(stop), watch)
+    }
+
+    /// As [`fit`](Self::fit), but once `stop` is requested it ends as soon as it can, with
+    /// [`Error::Cancelled`].
+    pub(crate) fn fit_stoppable(
+        &self,
+        sessions: &[Session],
+        options: &FitOptions,
+        stop: Stop<'_>,
+    ) -> Result<Fitted> {
+        let fitted = self.fit_pooled(sessions, options, stop, &mut |_| {})?;
+        if stop.is_requested() { Err(Error::Cancelled) } else { Ok(fitted) }
+    }
+
+    fn fit_pooled(
+        &self,
+        sessions: &[Session],
+        options: &FitOptions,
+        stop: Stop<'_>,
+        watch: &mut (dyn FnMut(&Progress) + Send),
+    ) -> Result<Fitted> {
         match options.threads {
             // In the pool as a whole: handing over every evaluation would cost more than a small one.
-            None => rayon::scope(|_| self.fit_here(sessions, options, Stop::at(stop), watch)),
+            None => rayon::scope(|_| self.fit_here(sessions, options, stop, watch)),
             Some(threads) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool = pool.map_err(|_| Error::OutOfRange {
@@ -106,7 +132,7 @@ impl Model {
                     value: threads as f64,
                     expected: "a number of threads that the system can start",
                 })?;
-                pool.install(|| self.fit_here(sessions, options, Stop::at(stop), watch))
+                pool.install(|| self.fit_here(sessions, options, stop, watch))
             }
         }
     }
@@ -118,6 +144,8 @@ impl Model {
         stop: Stop<'_>,
         watch: &mut dyn FnMut(&Progress),
     ) -> Result<Fitted> {
+        let few = options.restarts <= MAX_RESTARTS;
+        require("restarts", options.restarts as f64, few, "a number from 0 to 1000000")?;
         let problem = Problem::stoppable(self, sessions, options.seed, stop)?;
         let objective = problem.objective()?;
         let best = run_starts(&problem, &objective, options, watch)?;
@@ -235,6 +263,10 @@ fn run_starts(
     }
 }
 
+/// What a fit needs to begin.
+pub(super) const FINITE_START: &str =
+    "a finite number with a finite gradient: features or frozen values may be extreme";
+
 /// The error for sessions whose stamps are impossible at every start.
 fn impossible_session(
     problem: &Problem<'_>,
@@ -251,8 +283,7 @@ fn impossible_session(
         None => Error::OutOfRange {
             name: "the log posterior at the start".to_owned(),
             value: -objective.evaluate(&from, &mut vec![0.0; objective.dim()]),
-            expected: "a finite number with a finite gradient: features or frozen values may be \
-                       extreme",
+            expected: FINITE_START,
         },
     }
 }

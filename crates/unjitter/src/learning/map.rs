@@ -7,12 +7,12 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use ndarray::s;
+use ndarray::{Axis, s};
 use rayon::prelude::*;
 
 use super::data::SessionData;
 use super::objective::Objective;
-use super::supervised::{Target, cross_entropy};
+use super::supervised::{ROWS, Target, cross_entropy};
 use crate::Stop;
 use crate::inference::{
     Band, CountTables, DelayDensity, Expected, Impossible, SpanSolver, Trouble, widen,
@@ -237,13 +237,21 @@ impl<'a> MapObjective<'a> {
         let Some(rows) = &session.unobserved else { return };
         let theta = self.parts.layout.part(Part::Classifier);
         let classifier: &dyn Classifier = self.parts.classifier.as_ref();
-        let mut log_odds = vec![0.0; rows.labels.len()];
-        classifier.log_odds(&params[theta.clone()], rows.features.view(), &mut log_odds);
-        let targets = rows.labels.iter().map(|&label| Target::from(label));
-        sums.value -= cross_entropy(&mut log_odds, targets);
-        log_odds.iter_mut().for_each(|d| *d = -*d);
-        let d_theta = &mut sums.d_params[theta.clone()];
-        classifier.pull_back(&params[theta], rows.features.view(), &log_odds, d_theta);
+        let mut log_odds = vec![0.0; rows.labels.len().min(ROWS)];
+        let chunks = rows.features.axis_chunks_iter(Axis(0), ROWS);
+        for (features, labels) in chunks.zip(rows.labels.chunks(ROWS)) {
+            if self.stop.is_requested() {
+                sums.value = f64::NAN;
+                return;
+            }
+            let log_odds = &mut log_odds[..labels.len()];
+            classifier.log_odds(&params[theta.clone()], features, log_odds);
+            let targets = labels.iter().map(|&label| Target::from(label));
+            sums.value -= cross_entropy(log_odds, targets);
+            log_odds.iter_mut().for_each(|d| *d = -*d);
+            let d_theta = &mut sums.d_params[theta.clone()];
+            classifier.pull_back(&params[theta.clone()], features, log_odds, d_theta);
+        }
     }
 }
 
@@ -285,6 +293,9 @@ impl Objective for MapObjective<'_> {
     }
 
     fn evaluate(&self, free: &[f64], gradient: &mut [f64]) -> f64 {
+        if self.stop.is_requested() {
+            return f64::INFINITY;
+        }
         let params = self.full(free);
         let tables = self.parts.tables(&params, self.max_stamps);
         let run = |task| self.task(task, &params, &tables);

@@ -51,6 +51,7 @@ pub(super) fn start(
         .data()
         .iter()
         .map(|session| match start {
+            _ if objective.stop().is_requested() => naive_targets(session),
             0 => naive_targets(session),
             _ => {
                 supposed_targets(session, parts, &params).unwrap_or_else(|| naive_targets(session))

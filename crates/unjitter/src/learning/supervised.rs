@@ -4,12 +4,12 @@
 //! hand-aligned and naive learners, and starts the real fit. Targets may be soft and weighted.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
 
 use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::fit::FINITE_START;
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::objective::Objective;
 use crate::math::{sigmoid, softplus};
@@ -60,7 +60,7 @@ pub(crate) struct SupervisedObjective<'a> {
 }
 
 /// Rows between two looks at whether to stop: some tenths of a second for a large network.
-const ROWS: usize = 1 << 14;
+pub(super) const ROWS: usize = 1 << 14;
 
 impl<'a> SupervisedObjective<'a> {
     /// `data` are prepared features with a target per row.
@@ -103,6 +103,9 @@ impl Objective for SupervisedObjective<'_> {
     }
 
     fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64 {
+        if self.stop.is_requested() {
+            return f64::INFINITY;
+        }
         let parts: Vec<(f64, Vec<f64>)> = self
             .data
             .par_iter()
@@ -149,21 +152,20 @@ impl Supervised {
         data: &[(ArrayView2<'_, f64>, &[Target])],
         seed: u64,
     ) -> Result<(Detector, Minimum)> {
-        self.fit_stoppable(data, seed, &AtomicBool::new(false))
+        self.fit_stoppable(data, seed, Stop::default())
     }
 
-    /// The same. Once `stop` is set, by any thread, the fit ends as soon as it can, with
-    /// [`Error::Cancelled`].
+    /// The same. Once `stop` is requested, the fit ends as soon as it can, with [`Error::Cancelled`].
     pub fn fit_stoppable(
         &self,
         data: &[(ArrayView2<'_, f64>, &[Target])],
         seed: u64,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<(Detector, Minimum)> {
         self.priors.check()?;
         check_targets(data)?;
         let features: Vec<ArrayView2<'_, f64>> = data.iter().map(|(rows, _)| *rows).collect();
-        let classifier = self.classifier.fit(&features, seed, Stop::at(stop))?;
+        let classifier = self.classifier.fit(&features, seed, stop)?;
         let start = classifier.start(seed);
         let minimum = self.fit_classifier(classifier.as_ref(), data, start, stop)?;
         Ok((Detector::new(classifier, minimum.params.clone()), minimum))
@@ -175,9 +177,8 @@ impl Supervised {
         classifier: &dyn Classifier,
         data: &[(ArrayView2<'_, f64>, &[Target])],
         start: Vec<f64>,
-        stop: &AtomicBool,
+        stop: Stop<'_>,
     ) -> Result<Minimum> {
-        let stop = Stop::at(stop);
         let prepared = data
             .iter()
             .map(|(rows, targets)| (classifier.prepare(*rows, stop), *targets))
@@ -191,7 +192,12 @@ impl Supervised {
         if stop.is_requested() {
             return Err(Error::Cancelled);
         }
-        Ok(minimum.expect("cross-entropy is finite at a finite start"))
+        // Features near the largest numbers overflow when they are standardised.
+        minimum.ok_or_else(|| Error::OutOfRange {
+            name: "the log posterior at the start".to_owned(),
+            value: -objective.evaluate(&start, &mut vec![0.0; start.len()]),
+            expected: FINITE_START,
+        })
     }
 }
 

@@ -14,9 +14,9 @@ mod waveform;
 
 pub use options::Respiration;
 
-use crate::Result;
 use crate::math::Random;
 use crate::signal::{CycleOptions, LabelledSession, Signal, session_from_signal};
+use crate::{Error, Result, Stop};
 use breaths::{Breath, Subject};
 
 /// Rate of the sensor, in Hz.
@@ -55,6 +55,11 @@ impl ChestBand {
 impl Respiration {
     /// The recordings that belong to `seed`.
     pub fn simulate(&self, seed: u64) -> Result<Vec<ChestBand>> {
+        self.simulate_stoppable(seed, Stop::default())
+    }
+
+    /// The same; [`Error::Cancelled`] once `stop` is requested.
+    pub fn simulate_stoppable(&self, seed: u64, stop: Stop<'_>) -> Result<Vec<ChestBand>> {
         self.check()?;
         let mut random = Random::new(seed);
         let people: Vec<Subject> = (0..self.subjects).map(|_| Subject::new(&mut random)).collect();
@@ -62,6 +67,9 @@ impl Respiration {
         let others = split(self.negatives, self.sessions, &mut random);
         (0..self.sessions)
             .map(|k| {
+                if stop.is_requested() {
+                    return Err(Error::Cancelled);
+                }
                 let person = k % self.subjects;
                 let breaths =
                     breaths::sequence(&people[person], puffs[k], others[k], self, &mut random);
