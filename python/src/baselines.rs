@@ -7,11 +7,11 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
-use unjitter::Recording;
 use unjitter::baselines::{
     DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
 };
 use unjitter::evaluation::{BootstrapOptions, CellsDone, Comparison, Contender, CrossValidation};
+use unjitter::{Recording, Stop};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, threads_for};
@@ -117,7 +117,7 @@ pub(crate) fn learn(
     let trained = watched(
         py,
         |_, ()| Ok(()),
-        |watch| alone(threads, || learner.fit_stoppable(&training, seed, watch.stop())),
+        |watch| alone(threads, || learner.fit_stoppable(&training, seed, Stop::at(watch.stop()))),
     )??;
     match trained.map_err(to_python)? {
         Trained::Detector(detector) => Ok(Detector(detector)),
@@ -177,7 +177,8 @@ pub(crate) fn compare<'py>(
         let (journal, stop) = (journal.as_deref(), watch.stop());
         alone(threads, || {
             let found = options.run_stoppable(&recordings, &contenders, journal, stop, &tell)?;
-            let summary = found.summary(&recordings, reference, &bootstrap)?;
+            let summary =
+                found.summary_stoppable(&recordings, reference, &bootstrap, Stop::at(stop))?;
             Ok((found, summary))
         })
     })??;

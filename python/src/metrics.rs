@@ -286,8 +286,10 @@ pub(crate) fn bootstrap_interval(
     let mut failure = None;
     let interval = evaluation::bootstrap_interval(sessions, &options, |drawn| {
         let positions: Vec<i64> = drawn.iter().map(|&k| k as i64).collect();
-        let value =
-            statistic.call1((positions.into_pyarray(py),)).and_then(|found| found.extract());
+        // What is not written in Python sees no signal.
+        let value = py
+            .check_signals()
+            .and_then(|()| statistic.call1((positions.into_pyarray(py),))?.extract());
         // Not a number ends the resampling; what Python said comes first.
         value.unwrap_or_else(|error| {
             failure = Some(error);

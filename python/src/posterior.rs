@@ -1,13 +1,17 @@
 //! Bare inference, for people who bring their own log-odds.
 
+use std::sync::atomic::Ordering;
+
 use ndarray::Array3;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use unjitter::inference::{CountTables, Lattice, Marginals};
 use unjitter::model::{BoundCounts, BoundNoise};
 use unjitter::{Counts, Noise};
 
 use crate::convert::{from_json, to_python};
+use crate::watch::watched;
 
 /// Natural values of a part's parameter blocks, by name.
 pub(crate) type Values = Vec<(String, Vec<f64>)>;
@@ -25,6 +29,12 @@ pub(crate) fn bind_noise(noise: &str, values: &Values) -> PyResult<BoundNoise> {
 fn borrow(values: &Values) -> Vec<(&str, &[f64])> {
     values.iter().map(|(name, values)| (name.as_str(), &values[..])).collect()
 }
+
+/// Numbers that draws may take together: 1.6 GB while they are copied.
+const MAX_DRAWN: usize = 100_000_000;
+
+/// Numbers that a draw takes besides its stamps.
+const DRAW: usize = 4;
 
 /// The posterior over the alignments of one session.
 #[pyclass(frozen, module = "unjitter._core")]
@@ -118,13 +128,31 @@ impl Posterior {
     }
 
     /// Alignments drawn from the posterior, draws × stamps.
-    fn sample<'py>(&self, py: Python<'py>, draws: usize, seed: u64) -> Bound<'py, PyArray2<i64>> {
-        let samples = py.detach(|| self.lattice().sample(draws, seed));
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        draws: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let stamps = self.stamps.len();
+        let most = MAX_DRAWN / (stamps + DRAW);
+        if draws > most {
+            let problem = format!("n is {draws}, expected at most {most} for {stamps} stamps");
+            return Err(PyValueError::new_err(problem));
+        }
+        let samples = watched(
+            py,
+            |_, ()| Ok(()),
+            |watch| {
+                let goes_on = || !watch.stop().load(Ordering::Relaxed);
+                self.lattice().sample_while(draws, seed, goes_on)
+            },
+        )?;
         let samples = samples.expect("the marginals exist, so a path does");
         let flat: Vec<i64> = samples.into_iter().flatten().map(|i| i as i64).collect();
-        let shape = (draws, self.stamps.len());
+        let shape = (draws, stamps);
         let table = ndarray::Array2::from_shape_vec(shape, flat).expect("one instance per stamp");
-        table.into_pyarray(py)
+        Ok(table.into_pyarray(py))
     }
 }
 

@@ -5,10 +5,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Annotator, ChestBand, Presses, Respiration, Sloppiness};
+use unjitter::{Error, Stop};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::dataset::NewSession;
 use crate::session::{PySession, recordings};
+use crate::watch::{Watch, watched};
 
 /// Settings of a study by its name, of another size if so many subjects or sessions are asked for.
 #[pyfunction]
@@ -58,7 +60,8 @@ pub(crate) fn chest_bands<'py>(
     seed: u64,
 ) -> PyResult<Vec<NewChestBand<'py>>> {
     let options: Respiration = from_json("options", options)?;
-    let bands = py.detach(|| options.simulate(seed)).map_err(to_python)?;
+    let simulate = |watch: &Watch<()>| options.simulate_stoppable(seed, Stop::at(watch.stop()));
+    let bands = watched(py, |_, ()| Ok(()), simulate)?.map_err(to_python)?;
     let new = |ChestBand { name, subject, signal, puffs }: ChestBand| NewChestBand {
         name,
         subject,
@@ -79,10 +82,15 @@ pub(crate) fn respiration<'py>(
 ) -> PyResult<Vec<NewSession<'py>>> {
     let options: Respiration = from_json("options", options)?;
     let cycles = from_json("cycles", cycles)?;
-    let recordings: unjitter::Result<Vec<_>> = py.detach(|| {
-        let bands = options.simulate(seed)?;
-        bands.iter().map(|band| Ok(band.session(&cycles)?.recording())).collect()
-    });
+    let simulate = |watch: &Watch<()>| {
+        let stop = Stop::at(watch.stop());
+        let cut = |band: ChestBand| match stop.is_requested() {
+            true => Err(Error::Cancelled),
+            false => Ok(band.session(&cycles)?.recording()),
+        };
+        options.simulate_stoppable(seed, stop)?.into_iter().map(cut).collect()
+    };
+    let recordings: unjitter::Result<Vec<_>> = watched(py, |_, ()| Ok(()), simulate)?;
     let recordings = recordings.map_err(to_python)?;
     Ok(recordings.iter().map(|recording| NewSession::new(py, recording)).collect())
 }

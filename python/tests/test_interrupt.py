@@ -1,4 +1,4 @@
-"""Ctrl-C ends a fit at once, and leaves the detector as it was."""
+"""Ctrl-C ends long work at once, and leaves a detector as it was."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import time
 
 import numpy as np
 import pytest
+from drawn import make_session
 
-from unjitter import EventDetector, Mlp, Session
+from unjitter import EventDetector, Mlp, Session, posterior, simulate
+from unjitter.baselines import Naive, compare
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +24,20 @@ def long_work():
     X = rng.normal(size=(instances, 20)) + labels[:, None]
     times = np.arange(float(instances))
     return [Session(X, times, np.sort(times[labels] + rng.normal(size=labels.sum())))]
+
+
+def seconds_to_stop(work):
+    """How long `work` goes on after a Ctrl-C that comes when it has run for a second."""
+    pressed = []
+
+    def press():
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(1.0, press).start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    return time.monotonic() - pressed[0]
 
 
 # The exact kernel of 8000 instances is factorised for a minute before the first iteration.
@@ -38,17 +54,30 @@ def test_ctrl_c_stops_within_a_second(long_work, classifier, instances):
         events=session.events[session.events < instances],
     )
     detector = EventDetector(classifier, max_iter=100_000, restarts=50)
-    pressed = []
-
-    def press():
-        pressed.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Timer(1.0, press).start()
-    with pytest.raises(KeyboardInterrupt):
-        detector.fit([first])
-    assert time.monotonic() - pressed[0] < 1.0
+    assert seconds_to_stop(lambda: detector.fit([first])) < 1.0
     assert not hasattr(detector, "delay_")
+
+
+def test_labels_where_nobody_annotated_do_not_delay_the_end(long_work):
+    (session,) = long_work
+    labels = (np.arange(len(session)) % 20 == 0).astype(int)
+    watched = session.replace(
+        events=session.events[session.events < 900], observed=[(0.0, 1000.0)], labels=labels
+    )
+    detector = EventDetector(Mlp((64, 64)), max_iter=100_000, use_labels=True)
+    assert seconds_to_stop(lambda: detector.fit([watched])) < 1.0
+
+
+def test_ctrl_c_stops_what_is_not_a_fit():
+    sessions = [make_session(seed) for seed in range(4)]
+    found = posterior(np.arange(2000.0), np.arange(0.5, 2000.0, 20.0), np.zeros(2000))
+    work = {
+        "summary": lambda: compare(sessions, [Naive()], folds=2, resamples=10_000_000),
+        "sample": lambda: found.sample(900_000),
+        "study": lambda: simulate.respiration(sessions=10_000),
+    }
+    for name, run in work.items():
+        assert seconds_to_stop(run) < 1.0, name
 
 
 def test_other_threads_run_while_a_fit_does(long_work):
