@@ -195,3 +195,18 @@ def test_mistakes_are_named(long_session):
             simulate.annotate(long_session, annotator)
     with pytest.raises(ValueError, match="label"):
         simulate.annotate(long_session.replace(labels=None), simulate.Annotator())
+
+
+def test_unknown_labels_are_not_pressed_for():
+    annotator = simulate.Annotator(spread=0.1)
+    for labels in ([0, 1, -1], [0.0, 1.0, np.nan]):
+        with pytest.raises(ValueError, match="label 2 is .*, expected 0 or 1"):
+            simulate.press([0, 10, 20], labels, annotator)
+
+
+def test_no_two_seeds_share_draws():
+    session = Session([[0.0]] * 20, times=10.0 * np.arange(20), events=[], labels=[1] * 20)
+    annotator = simulate.Annotator(spread=1.0)
+    many = simulate.annotate([session] * 1001, annotator, seed=0)
+    (first,) = simulate.annotate([session], annotator, seed=1)
+    assert not np.array_equal(many[1000].events, first.events)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._base import are_sessions, sessions_of
+from ._check import whole
 from ._session import Session
 
 _Floats = NDArray[np.float64]
@@ -227,7 +228,7 @@ def reliability_curve(
     y_true, y_score
         As in :func:`confusion`.
     n_bins : int
-        Number of groups of similar probability; empty ones are left out.
+        Number of groups of similar probability, at most a million; empty ones are left out.
     strategy : {"uniform", "quantile"}
         Bins of equal width, or of about equal count.
 
@@ -290,7 +291,7 @@ def log_loss(y_true: Any, y_score: Any) -> float:
 def _pooled(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
     """Known labels and their probabilities in one array each."""
     if not are_sessions(y_true):
-        return _known(y_true), positive_column(y_score)
+        return known_labels(y_true), positive_column(y_score)
     sessions = sessions_of(y_true)
     scores = [y_score] if isinstance(y_true, Session) else list(y_score)
     if len(scores) != len(sessions):
@@ -313,7 +314,8 @@ def _pooled(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
     return np.concatenate(labels), np.concatenate(probabilities)
 
 
-def _known(y_true: ArrayLike) -> NDArray[np.bool_]:
+def known_labels(y_true: ArrayLike) -> NDArray[np.bool_]:
+    """Labels as truth values; none may be unknown."""
     labels = np.asarray(y_true)
     if labels.ndim != 1:
         raise ValueError(f"y_true has {labels.ndim} dimensions, expected 1")
@@ -341,6 +343,7 @@ def _bins(n_bins: int, strategy: str) -> str:
     kinds = {"uniform": "equal_width", "quantile": "quantile"}
     if strategy not in kinds:
         raise ValueError(f"strategy is {strategy!r}, expected one of {', '.join(kinds)}")
-    if n_bins < 1:
+    number = whole("n_bins", n_bins)
+    if number < 1:
         raise ValueError(f"n_bins is {n_bins}, expected at least 1")
-    return json.dumps({kinds[strategy]: int(n_bins)})
+    return json.dumps({kinds[strategy]: number})

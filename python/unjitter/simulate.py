@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._base import sessions_of
 from ._check import whole
+from ._instances import known_labels
 from ._models import Gaussian, Noise, noise_model
 from ._session import Session
 from .signal import CYCLE_FEATURES, CycleOptions, session_from_signal
@@ -358,7 +359,7 @@ def annotate(
     annotator : Annotator or Sloppiness
         How sloppy.
     seed : int
-        Of all draws; each session has its own.
+        Of all draws. Each session has its own, by its position; no two seeds share any.
 
     Returns
     -------
@@ -387,7 +388,7 @@ def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: in
     ----------
     times : array-like of shape (n_instances,)
     labels : array-like of shape (n_instances,)
-        0 or 1.
+        0 or 1; none may be unknown.
     annotator : Annotator
     seed : int
 
@@ -404,9 +405,10 @@ def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: in
     array([1, 2])
     """
     when = np.ascontiguousarray(times, dtype=np.float64)
-    truth = np.ascontiguousarray(labels, dtype=np.bool_)
-    if when.ndim != 1 or when.shape != truth.shape:
-        raise ValueError(f"times have shape {when.shape} and labels {truth.shape}, expected one")
+    shape = np.shape(labels)
+    if when.ndim != 1 or when.shape != shape:
+        raise ValueError(f"times have shape {when.shape} and labels {shape}, expected one")
+    truth = np.ascontiguousarray(known_labels(labels))
     settings = json.dumps(annotator.settings())
     return Presses(*_core.press(settings, when, truth, whole("seed", seed)))
 
