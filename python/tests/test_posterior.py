@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import itertools
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -136,3 +138,25 @@ def test_a_model_that_cannot_be_says_why(models, message):
 def test_no_instance_explains_a_stamp():
     with pytest.raises(ValueError, match="no instance can have given stamp 0"):
         unjitter.posterior([0.0, 1.0], [9.0], [0.0, 0.0], noise=unjitter.Uniform(0.0, 2.0))
+
+
+def test_a_pickle_has_all_that_was_inferred():
+    found = unjitter.posterior(
+        [0.0, 1.0, 2.0],
+        [0.7, 1.9],
+        [-1.0, 2.0, 0.5],
+        unjitter.Poisson(0.1, 1.0),
+        unjitter.Laplace(0.2, 0.8),
+    )
+    for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
+        assert other.log_evidence == found.log_evidence
+        assert np.array_equal(other.counts, found.counts)
+        assert np.array_equal(other.sample(20, seed=3), found.sample(20, seed=3))
+        assert repr(other) == repr(found)
+
+
+def test_arrays_of_more_dimensions_are_named():
+    right = {"times": [0.0, 1.0], "events": [0.4], "log_odds": [0.0, 0.0]}
+    for name, values in right.items():
+        with pytest.raises(ValueError, match=f"{name} have shape .* expected one dimension"):
+            unjitter.posterior(**{**right, name: [values]})

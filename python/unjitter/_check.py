@@ -9,10 +9,13 @@ from typing import Any
 
 
 def whole(name: str, value: Any) -> int:
-    """A whole number of at least 0."""
+    """A whole number of at least 0 that the library can hold."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
         raise ValueError(f"{name} is {value!r}, expected a whole number of at least 0")
-    return int(value)
+    number = int(value)
+    if number >= 2**64:
+        raise ValueError(f"{name} is {value!r}, expected a whole number of at most 2**64 - 1")
+    return number
 
 
 def probability(name: str, value: Any) -> float:

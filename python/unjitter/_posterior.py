@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array
 
 from . import _core
+from ._check import whole
 from ._html import posterior_html
 from ._models import Bernoulli, Counts, Gaussian, Noise, counts_model, noise_model
+
+_Floats = NDArray[np.float64]
+_Given = tuple[_Floats, _Floats, _Floats, Counts, Noise]
 
 
 class Posterior:
@@ -33,9 +38,15 @@ class Posterior:
         log p(that alignment, stamps | log-odds, times).
     """
 
-    def __init__(self, core: _core.Posterior, instances: int, stamps: int) -> None:
+    def __init__(self, core: _core.Posterior, given: _Given) -> None:
         self._core = core
-        self._shape = (instances, stamps)
+        self._given = given
+        times, events, *_ = given
+        self._shape = (len(times), len(events))
+
+    def __reduce__(self) -> tuple[Any, _Given]:
+        # Inference again is as exact as its result, and its input is smaller.
+        return posterior, self._given
 
     def __repr__(self) -> str:
         instances, stamps = self._shape
@@ -82,7 +93,7 @@ class Posterior:
         Parameters
         ----------
         n : int
-            How many.
+            How many; refused where they would take gigabytes.
         seed : int
             The same seed gives the same draws.
 
@@ -91,7 +102,7 @@ class Posterior:
         ndarray of shape (n, n_stamps)
             The instance of each stamp in each draw.
         """
-        return self._core.sample(n, seed)
+        return self._core.sample(whole("n", n), whole("seed", seed))
 
 
 def posterior(
@@ -136,17 +147,26 @@ def posterior(
     >>> found.positive.round(3)
     array([0.008, 0.978, 0.022, 0.014])
     """
-    times, events, log_odds = (
-        np.ascontiguousarray(values, dtype=np.float64) for values in (times, events, log_odds)
+    when, stamps, odds = (
+        _one_dimension(name, values)
+        for name, values in (("times", times), ("events", events), ("log_odds", log_odds))
     )
     bound_counts, bound_noise = counts_model(counts), noise_model(noise)
     core = _core.posterior(
-        times,
-        events,
-        log_odds,
+        when,
+        stamps,
+        odds,
         json.dumps(bound_counts.settings()),
         list(bound_counts.values().items()),
         json.dumps(bound_noise.settings()),
         list(bound_noise.values().items()),
     )
-    return Posterior(core, len(times), len(events))
+    return Posterior(core, (when, stamps, odds, bound_counts, bound_noise))
+
+
+def _one_dimension(name: str, values: ArrayLike) -> _Floats:
+    # A copy: what was given may change later.
+    numbers = np.array(values, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} have shape {numbers.shape}, expected one dimension")
+    return numbers

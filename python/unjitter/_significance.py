@@ -119,7 +119,7 @@ def bootstrap_interval(
     level : float
         Share of the resampled scores inside the interval.
     resamples : int
-        How often to draw.
+        How often to draw, at most ten million times.
     seed : int
         Same seed, same interval.
 
