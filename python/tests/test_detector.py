@@ -15,6 +15,7 @@ from drawn import DELAY, FALSE, MISS, SPREAD, make_session
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_validate
+from sklearn.utils import resample
 
 import unjitter
 from unjitter import (
@@ -369,13 +370,22 @@ def test_sessions_with_other_features_are_refused(sessions):
             ask(turned)
 
 
+def test_sessions_may_be_drawn_again(sessions):
+    twice = EventDetector().fit([sessions[0], sessions[1], sessions[0]])
+    copy = sessions[0].replace(name="copy")
+    assert twice.delay_ == EventDetector().fit([sessions[0], sessions[1], copy]).delay_
+    resampled = resample(sessions, random_state=0)
+    assert len({session.name for session in resampled}) < len(resampled)
+    EventDetector().fit(resampled)
+
+
 def test_bad_sessions_are_value_errors_with_the_librarys_words(sessions):
     broken = sessions[0].X.copy()
     broken[7, 1] = np.inf
     cases = [
         ([sessions[0].replace(X=broken)], "session-0.*inf"),
         ([sessions[0].replace(events=[])], "none of the 1 sessions has a stamp"),
-        ([sessions[0], sessions[0]], "session-0"),
+        ([sessions[0], sessions[0].replace(labels=None)], "session-0"),
         ([], "no sessions were given"),
         ([sessions[0].replace(times=sessions[0].times[::-1])], "session-0"),
         ([sessions[0], sessions[1].replace(X=np.zeros((300, 2)))], "session-1"),

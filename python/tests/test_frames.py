@@ -227,6 +227,12 @@ def test_dates_of_python_and_of_fixed_zones_are_dates():
         np.testing.assert_array_equal(b.events, [1.0])
 
 
+def test_a_column_that_is_named_must_be_there(frame):
+    for wrong in ({"label": "Label"}, {"subject": "participant"}):
+        with pytest.raises(ValueError, match="instances has no column"):
+            sessions_from_frames(frame(INSTANCES), frame(EVENTS), **wrong)
+
+
 def test_a_frame_of_no_known_kind_is_refused():
     with pytest.raises(TypeError):
         sessions_from_frames([1, 2], [3])
@@ -340,3 +346,5 @@ def test_files_with_mistakes_say_where(tmp_path):
         read_dataset(write(tmp_path / "..", {}))
     with pytest.raises(ValueError, match="needs a folder"):
         read_dataset()
+    with pytest.raises(ValueError, match="times_in is 'h', expected one of s, ms, us, ns"):
+        read_dataset(tmp_path, times_in="h")

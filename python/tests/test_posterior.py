@@ -95,6 +95,15 @@ def test_known_labels_are_infinite_log_odds():
     assert got.positive[2] == 1.0
 
 
+def test_dates_are_taken_as_seconds():
+    dates = np.datetime64("2024-05-31T14:03:00") + np.arange(3).astype("timedelta64[s]")
+    got = unjitter.posterior(dates, dates[1:2], [0.0, 0.0, 0.0])
+    want = unjitter.posterior([0.0, 1.0, 2.0], [1.0], [0.0, 0.0, 0.0])
+    assert got.log_evidence == want.log_evidence
+    with pytest.raises(ValueError, match="times are dates but events are numbers"):
+        unjitter.posterior(dates, [1.0], [0.0, 0.0, 0.0])
+
+
 def test_no_stamps():
     got = unjitter.posterior([0.0, 1.0], [], [0.0, 1.0])
     assert got.responsibilities.shape == (2, 0)
@@ -124,6 +133,9 @@ def test_bad_input_is_a_value_error_with_the_librarys_words(arguments, message):
         ({"noise": unjitter.Gaussian(delay=0.0)}, "noise.spread"),
         ({"noise": unjitter.Gaussian(delay=0.0, spread=-1.0)}, "noise.spread is -1"),
         ({"noise": "gauss"}, "expected one of gaussian"),
+        ({"noise": "gaussian"}, "needs its values too, as in noise=Gaussian"),
+        ({"counts": "poisson"}, "needs its values too, as in counts=Bernoulli"),
+        ({"noise": unjitter.Gaussian(delay=0.0, spread=np.nan)}, "noise.spread is NaN"),
         ({"noise": "uniform"}, "Uniform"),
         ({"counts": unjitter.Bernoulli(0.1, 1.5)}, "counts.hit_rate is 1.5"),
         ({"counts": "normal"}, "expected one of bernoulli"),

@@ -87,7 +87,8 @@ class Detector(BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        ndarray of times (dates if the session's times were dates), or a list of them
+        ndarray of times (datetime64 if the session's times were dates, in UTC if these have a
+            zone), or a list of them
         """
         sessions = self._known(X)
         found = []

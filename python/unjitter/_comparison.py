@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _tables
-from ._base import Detector, sessions_of
+from ._base import Detector, same_names, sessions_of
 from ._check import whole
 from ._detector import EventDetector
 from ._learners import Baseline
@@ -163,6 +163,7 @@ def compare(
     ['learner', 'precision', 'recall', 'f1']
     """
     known = sessions_of(sessions)
+    same_names(known)
     contenders = _contenders(learners)
     names = [name for name, _ in contenders]
     options = {

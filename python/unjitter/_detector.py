@@ -16,6 +16,7 @@ from ._base import Detector, Sessions, are_sessions, same_names, seed_of, sessio
 from ._check import number, probability, settings, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
+from ._floats import floats
 from ._models import Counts, Noise, counts_model, noise_model
 from ._priors import Priors
 from ._progress import Bar
@@ -212,7 +213,8 @@ object of that kind, or Uniform
             ``session`` (its name), ``stamp`` (as pressed), ``time`` (mean of where it belongs),
             ``low`` and ``high`` (95 % interval), ``instance`` (its most probable instance),
             ``instance_time``, ``p_instance``, ``best_instance`` (in the best alignment of all
-            stamps together) and ``p_spurious``.
+            stamps together) and ``p_spurious``. Times are dates if the sessions' were, in UTC if
+            these are of several zones.
         """
         return self._align(X, 0, ("stamp", "time", "low", "high", "instance_time"), backend)
 
@@ -243,7 +245,7 @@ object of that kind, or Uniform
     def delay_density(self, delays: ArrayLike) -> NDArray[np.float64]:
         """The learned density of stamp - instance time, at each of `delays`."""
         self._check_fitted()
-        return self._fitted.delay_density(np.ascontiguousarray(delays, dtype=np.float64))
+        return self._fitted.delay_density(floats(delays, "delays"))
 
     def score(self, X: Sessions, y: None = None) -> float:
         """How good the detector is on sessions: larger is better.
@@ -327,7 +329,7 @@ object of that kind, or Uniform
             raise ValueError(f"{given[0]} is for flat arrays; sessions have their own")
         sessions = sessions_of(X)
         same_names(sessions)
-        return sessions
+        return _apart(sessions)
 
     def _model(self) -> dict[str, Any]:
         counts, noise = counts_model(self.counts), noise_model(self.noise)
@@ -409,6 +411,18 @@ object of that kind, or Uniform
                 _tables.times_column(clocks, own, backend) if name in dated else np.concatenate(own)
             )
         return _tables.frame(columns, backend)
+
+
+def _apart(sessions: list[Session]) -> list[Session]:
+    """Sessions drawn more than once, as a bootstrap does, by names of their own. Different sessions
+    of one name are left for the library to refuse."""
+    seen: dict[int, int] = {}
+    apart = []
+    for session in sessions:
+        times = seen[id(session)] = seen.get(id(session), 0) + 1
+        again = times > 1 and session.name is not None
+        apart.append(session.replace(name=f"{session.name} ({times})") if again else session)
+    return apart
 
 
 def _notes(sessions: list[Session]) -> dict[str, Any]:

@@ -54,7 +54,8 @@ def sessions_from_frames(
     features : sequence of str, optional
         The columns of features; by default all that are nothing else.
     label, subject : str or None
-        Their columns; they may be missing, and so may values in them. All rows of a session are
+        Their columns: "label" and "subject" if there are such, or others that must be there.
+        Values in them may be missing. All rows of a session are
         of one subject.
     event_time : str, optional
         The column of times in `events`, where it has another name.
@@ -142,8 +143,8 @@ class _Columns:
         label: str | None,
         subject: str | None,
     ) -> None:
-        self.label = label if label in rows.columns else None
-        self.subject = subject if subject in rows.columns else None
+        self.label = _optional(rows, label, "label")
+        self.subject = _optional(rows, subject, "subject")
         self.backend = str(rows.implementation)
         others = {session, time, self.label, self.subject}
         self.features = (
@@ -218,6 +219,13 @@ def _subject(values: NDArray[Any], session: str | None) -> str | None:
         where = "instances" if session is None else f"session {session}"
         raise ValueError(f"{where} has the subjects {first!r} and {second!r}, expected one")
     return next(iter(known), None)
+
+
+def _optional(rows: nw.DataFrame[Any], column: str | None, default: str) -> str | None:
+    """A column that may be missing if nobody has named it; else it would become a feature."""
+    if column is not None and column != default:
+        _require(rows, "instances", column)
+    return column if column in rows.columns else None
 
 
 def _require(rows: nw.DataFrame[Any], table: str, column: str) -> None:
@@ -336,6 +344,8 @@ def read_dataset(
     """
     if folder is None and instances is None:
         raise ValueError("read_dataset needs a folder, or instances=... and events=...")
+    if times_in not in ("s", "ms", "us", "ns"):
+        raise ValueError(f"times_in is {times_in!r}, expected one of s, ms, us, ns")
     columns = {
         "session": session,
         "time": time,

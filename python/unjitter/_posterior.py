@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array
 
 from . import _core
-from ._check import whole
+from ._check import settings, whole
+from ._clock import read_times
 from ._html import posterior_html
 from ._models import Bernoulli, Counts, Gaussian, Noise, counts_model, noise_model
 
@@ -109,15 +109,15 @@ def posterior(
     times: ArrayLike,
     events: ArrayLike,
     log_odds: ArrayLike,
-    counts: str | Counts = Bernoulli(false_rate=0.01, hit_rate=0.9),
-    noise: str | Noise = Gaussian(delay=0.0, spread=1.0),
+    counts: Counts = Bernoulli(false_rate=0.01, hit_rate=0.9),
+    noise: Noise = Gaussian(delay=0.0, spread=1.0),
 ) -> Posterior:
     """Exact posterior over which instance gave which stamp, and which instances are positive.
 
     Parameters
     ----------
     times : array-like of shape (n_instances,)
-        Time of each instance; they do not decrease.
+        Time of each instance, numbers or dates; they do not decrease.
     events : array-like of shape (n_stamps,)
         The stamps; they do not decrease.
     log_odds : array-like of shape (n_instances,)
@@ -147,18 +147,25 @@ def posterior(
     >>> found.positive.round(3)
     array([0.008, 0.978, 0.022, 0.014])
     """
-    when, stamps, odds = (
-        _one_dimension(name, values)
-        for name, values in (("times", times), ("events", events), ("log_odds", log_odds))
-    )
+    read = read_times(times)
+    clock = read.clock()
+    when = _one_dimension("times", read.seconds(clock, "times"))
+    stamps = _one_dimension("events", read_times(events, "events").seconds(clock, "events"))
+    odds = _one_dimension("log_odds", log_odds)
     bound_counts, bound_noise = counts_model(counts), noise_model(noise)
+    for part, given in (("counts", counts), ("noise", noise)):
+        if isinstance(given, str):
+            raise ValueError(
+                f"{part} is {given!r}, but a posterior needs its values too, as in "
+                f"{part}={'Bernoulli(0.01, 0.9)' if part == 'counts' else 'Gaussian(0.0, 1.0)'}"
+            )
     core = _core.posterior(
         when,
         stamps,
         odds,
-        json.dumps(bound_counts.settings()),
+        settings(bound_counts.settings()),
         list(bound_counts.values().items()),
-        json.dumps(bound_noise.settings()),
+        settings(bound_noise.settings()),
         list(bound_noise.values().items()),
     )
     return Posterior(core, (when, stamps, odds, bound_counts, bound_noise))
