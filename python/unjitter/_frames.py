@@ -55,8 +55,7 @@ def sessions_from_frames(
         The columns of features; by default all that are nothing else.
     label, subject : str or None
         Their columns: "label" and "subject" if there are such, or others that must be there.
-        Values in them may be missing. All rows of a session are
-        of one subject.
+        Values in them may be missing. All rows of a session are of one subject.
     event_time : str, optional
         The column of times in `events`, where it has another name.
     observed : DataFrame, optional
