@@ -59,13 +59,18 @@ def learned_html(detector: EventDetector) -> str:
     rows = [
         ("stamps", f"{abs(detector.delay_):.3g} {'early' if early else 'late'}"),
         ("give or take", f"{detector.spread_:.3g}"),
-        ("misses", f"{100.0 * detector.miss_rate_:.3g} % of the events"),
-        ("stamps for nothing at", f"{100.0 * detector.false_rate_:.3g} % of the other instances"),
+        ("misses", f"{_share(detector.miss_rate_)} of the events"),
+        ("stamps for nothing at", f"{_share(detector.false_rate_)} of the other instances"),
         ("log evidence", f"{detector.log_evidence_:.6g}"),
     ]
     if not detector.converged_:
         rows.append(("learning", f"stopped early, after {detector.n_iter_} iterations"))
     return _box("The annotator", rows)
+
+
+def _share(p: float) -> str:
+    """A probability for people: digits beyond these are the optimiser's."""
+    return "less than 0.01 %" if p < 1e-4 else f"{100.0 * p:.3g} %"
 
 
 def _box(title: str, rows: Iterable[tuple[str, str]], picture: str = "") -> str:
