@@ -258,10 +258,7 @@ object of that kind, or Uniform
         sessions = sessions_of(X)
         if any(session.labels is not None for session in sessions):
             return metrics.f1(sessions, self.predict_proba(sessions), threshold=self.threshold)
-        stamps = sum(len(session.events) for session in sessions)
-        if stamps == 0:
-            raise ValueError("these sessions have neither labels nor stamps to score by")
-        return self.log_evidence(sessions) / stamps
+        return metrics.log_evidence_scorer(self, sessions)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which the command line reads too; whole or not at all."""
