@@ -56,8 +56,9 @@ export async function view(page) {
 }
 
 export const drawn = (page, mark) => page.locator(`#lanes path.${mark}`).first().getAttribute("d");
+/** Found and read in one go: a node that is redrawn in between has no style any more. */
 export const colour = (page, selector, property) =>
-  page.locator(selector).first().evaluate((node, name) => getComputedStyle(node)[name], property);
+  page.evaluate(([found, name]) => getComputedStyle(document.querySelector(found))[name], [selector, property]);
 
 export async function box(page, selector = "#lanes") {
   await page.locator(selector).scrollIntoViewIfNeeded();
