@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from unjitter import baselines
+from unjitter import EventDetector, Kernel, baselines
 
 if "fork" not in multiprocessing.get_all_start_methods():
     pytest.skip("processes are not forked here", allow_module_level=True)
@@ -38,6 +38,15 @@ def test_prediction(sessions):
     assert np.array_equal(
         in_a_fork(detector.decision_function, ROWS), detector.decision_function(ROWS)
     )
+
+
+@pytest.mark.filterwarnings("ignore::unjitter.UnjitterWarning")
+def test_a_detector_that_aligns(sessions):
+    detector = EventDetector(Kernel(landmarks=300), max_iter=20).fit(sessions)
+    here = detector.align_instances(sessions[0])
+    there = in_a_fork(detector.align_instances, sessions[0])
+    assert np.array_equal(there["p_positive"], here["p_positive"])
+    assert np.array_equal(in_a_fork(detector.predict, ROWS), detector.predict(ROWS))
 
 
 def test_learning(sessions):
