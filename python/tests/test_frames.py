@@ -215,6 +215,7 @@ def test_a_table_is_not_searched_for_each_session(frame, monkeypatch):
     assert [session.events[0] for session in sessions] == list(range(count))[::-1]
 
 
+@pytest.mark.filterwarnings("ignore:Setting an Index with object dtype")
 def test_dates_of_python_and_of_fixed_zones_are_dates():
     dates = pd.date_range("2024-05-31", periods=4, freq="1s", tz="Etc/GMT-2")
     for column in (dates, dates.astype(object)):

@@ -173,7 +173,7 @@ def posterior(
 
 def _one_dimension(name: str, values: ArrayLike) -> _Floats:
     # A copy: what was given may change later.
-    numbers = np.array(values, dtype=np.float64)
+    numbers = np.asarray(values, dtype=np.float64).copy()
     if numbers.ndim != 1:
         raise ValueError(f"{name} have shape {numbers.shape}, expected one dimension")
     return numbers
