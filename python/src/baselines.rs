@@ -14,7 +14,7 @@ use unjitter::evaluation::{BootstrapOptions, CellsDone, Comparison, Contender, C
 use unjitter::{Recording, Stop};
 
 use crate::convert::{from_json, to_json, to_python};
-use crate::pool::{alone, threads_for};
+use crate::pool::{alone, each_row, threads_for};
 use crate::session::{PySession, recordings};
 use crate::watch::watched;
 
@@ -81,11 +81,7 @@ impl Detector {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let features = features.as_array();
-        let threads = threads_for(features.nrows());
-        let values =
-            py.detach(|| alone(threads, || self.0.log_odds(features)))?.map_err(to_python)?;
-        Ok(values.into_pyarray(py))
+        each_row(py, &features, true, |rows| self.0.log_odds(rows))
     }
 
     /// Probability that each row is positive.
@@ -94,11 +90,7 @@ impl Detector {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let features = features.as_array();
-        let threads = threads_for(features.nrows());
-        let values =
-            py.detach(|| alone(threads, || self.0.predict(features)))?.map_err(to_python)?;
-        Ok(values.into_pyarray(py))
+        each_row(py, &features, true, |rows| self.0.predict(rows))
     }
 }
 

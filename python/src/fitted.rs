@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use ndarray::ArrayView2;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use unjitter::ClassifierSpec;
 
 use crate::convert::{from_json, to_json, to_python};
-use crate::pool::{alone, threads_for};
+use crate::pool::{alone, each_row, threads_for};
 use crate::session::PySession;
 
 /// A fitted model.
@@ -18,25 +17,14 @@ use crate::session::PySession;
 pub(crate) struct Fitted(pub(crate) unjitter::Fitted);
 
 impl Fitted {
-    /// Runs work on so many rows. Only a kernel shares it out, and needs a pool for that.
-    fn pooled<T: Send>(&self, rows: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-        match self.0.model().classifier {
-            ClassifierSpec::Kernel { .. } => alone(threads_for(rows), work),
-            _ => Ok(work()),
-        }
+    /// Whether work on rows is shared out: only a kernel does that.
+    fn is_shared(&self) -> bool {
+        matches!(self.0.model().classifier, ClassifierSpec::Kernel { .. })
     }
 
-    /// One number for each row.
-    fn answer<'py>(
-        &self,
-        py: Python<'py>,
-        features: &PyReadonlyArray2<'py, f64>,
-        ask: fn(&unjitter::Fitted, ArrayView2<'_, f64>) -> unjitter::Result<Vec<f64>>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let features = features.as_array();
-        let rows = features.nrows();
-        let values = py.detach(|| self.pooled(rows, || ask(&self.0, features)))?;
-        Ok(values.map_err(to_python)?.into_pyarray(py))
+    /// Runs work on so many rows, in a pool if it is shared out.
+    fn pooled<T: Send>(&self, rows: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+        if self.is_shared() { alone(threads_for(rows), work) } else { Ok(work()) }
     }
 }
 
@@ -141,7 +129,7 @@ impl Fitted {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.answer(py, &features, unjitter::Fitted::log_odds)
+        each_row(py, &features, self.is_shared(), |rows| self.0.log_odds(rows))
     }
 
     /// Probability that each row is positive.
@@ -150,7 +138,7 @@ impl Fitted {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.answer(py, &features, unjitter::Fitted::predict)
+        each_row(py, &features, self.is_shared(), |rows| self.0.predict(rows))
     }
 
     /// Probability that the annotator stamps each row.
@@ -159,7 +147,7 @@ impl Fitted {
         py: Python<'py>,
         features: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        self.answer(py, &features, unjitter::Fitted::predict_stamped)
+        each_row(py, &features, self.is_shared(), |rows| self.0.predict_stamped(rows))
     }
 
     /// Density of the delay.

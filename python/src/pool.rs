@@ -7,8 +7,12 @@
 
 use std::num::NonZero;
 
+use ndarray::ArrayView2;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::convert::to_python;
 
 /// Rows per thread, at least: fewer are predicted sooner than a thread is started.
 const ROWS_PER_THREAD: usize = 256;
@@ -25,4 +29,21 @@ pub(crate) fn alone<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) ->
 pub(crate) fn threads_for(rows: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     cores.min(rows / ROWS_PER_THREAD).max(1)
+}
+
+/// One number for each row of features, without the interpreter; in a pool if the work may be
+/// shared out.
+pub(crate) fn each_row<'py>(
+    py: Python<'py>,
+    features: &PyReadonlyArray2<'py, f64>,
+    is_shared: bool,
+    ask: impl FnOnce(ArrayView2<'_, f64>) -> unjitter::Result<Vec<f64>> + Send,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let features = features.as_array();
+    let threads = threads_for(features.nrows());
+    let values = py.detach(|| match is_shared {
+        true => alone(threads, || ask(features)),
+        false => Ok(ask(features)),
+    })?;
+    Ok(values.map_err(to_python)?.into_pyarray(py))
 }

@@ -14,7 +14,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ._floats import floats, refuse_masked
 
@@ -128,20 +128,6 @@ def read_times(values: Any, what: str = "times") -> Times:
         if kind == "c":
             raise
         raise ValueError(f"{what} must be numbers or dates, got {values!r:.60}") from None
-
-
-def is_date(values: Any) -> bool:
-    """Whether an array-like holds dates rather than numbers."""
-    try:
-        return read_times(values).are_dates
-    except ValueError:
-        return False
-
-
-def to_dates(values: ArrayLike) -> tuple[NDArray[np.datetime64], str | None]:
-    """Dates as UTC (or local, without a zone) nanoseconds, and the zone."""
-    read = read_times(values)
-    return read.values, read.time_zone
 
 
 def zone_name(name: str) -> str:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._clock import Clock, is_date, to_dates
+from .._clock import Clock, Times, read_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,15 +36,23 @@ def seconds(session: Session, moment: Any, what: str) -> float | None:
             raise ValueError(f"{what} is {moment!r}, expected a number like the times") from None
     if isinstance(moment, str):
         moment = np.datetime64(moment)
-    if not is_date([moment]):
+    read = _read(moment)
+    if read is None or not read.are_dates:
         raise ValueError(f"{what} is {moment!r}, expected a date like the times")
-    dates, zone = to_dates([moment])
-    if zone is None and session.clock.time_zone is not None:
+    dates = read.values
+    if read.time_zone is None and session.clock.time_zone is not None:
         # A bare date means what the axis shows: the session's own zone.
         own = _zone(session.clock.time_zone)
         local = dates[0].astype("datetime64[us]").item().replace(tzinfo=own)
-        dates, _ = to_dates([local])
+        dates = read_times([local]).values
     return float(session.clock.seconds(dates)[0])
+
+
+def _read(moment: Any) -> Times | None:
+    try:
+        return read_times([moment])
+    except ValueError:
+        return None
 
 
 def label(ax: Axes, clock: Clock | None) -> None:
