@@ -1,0 +1,179 @@
+//! How many instructions the core kernels execute, held against the counts in `instructions.txt`.
+//!
+//! Times are noise on a busy machine; a count under callgrind is the same twice. `cargo bench
+//! --bench instructions` runs each kernel under valgrind, where there is one, and fails if a count
+//! is off by more than [`MARGIN`] either way: a gain is written down as well, so that it cannot be
+//! lost unseen. `-- --bless` writes the counts that it finds. In test mode every kernel runs once,
+//! uncounted.
+//!
+//! valgrind knows no AVX-512, so that counts are those of the AVX2 versions wherever it runs.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+use ndarray::Array2;
+use unjitter::learning::{Objective, Problem};
+use unjitter::math::{Random, exp_in_place};
+use unjitter::model::Evidence;
+use unjitter::{Counts, Model, Noise, Session};
+
+/// Room for another compiler and another C library.
+const MARGIN: f64 = 0.05;
+
+const COUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.txt");
+
+/// Instances of a session.
+const INSTANCES: usize = 10_000;
+
+/// Something to count.
+type Kernel = Box<dyn FnMut()>;
+
+fn kernels() -> Vec<(&'static str, fn() -> Kernel)> {
+    vec![
+        ("exponentials", exponentials),
+        ("inference, spread 0.5", || inference(Counts::Bernoulli, Noise::Gaussian, 0.5)),
+        ("inference, spread 2", || inference(Counts::Bernoulli, Noise::Gaussian, 2.0)),
+        ("inference, spread 8", || inference(Counts::Bernoulli, Noise::Gaussian, 8.0)),
+        ("inference, Poisson", || inference(Counts::Poisson, Noise::Gaussian, 2.0)),
+        ("inference, categorical", || {
+            inference(Counts::Categorical { max_count: 3 }, Noise::Gaussian, 2.0)
+        }),
+        ("inference, mixture", || {
+            inference(Counts::Bernoulli, Noise::GaussianMixture { components: 2 }, 2.0)
+        }),
+        ("objective, 50 features", objective),
+    ]
+}
+
+fn exponentials() -> Kernel {
+    let mut random = Random::new(1);
+    let mut values: Vec<f64> = (0..INSTANCES).map(|_| 10.0 * random.normal()).collect();
+    Box::new(move || exp_in_place(black_box(&mut values)))
+}
+
+/// Times, and 5 % as many stamps, off by `spread`.
+fn stamped(spread: f64) -> (Vec<f64>, Vec<f64>) {
+    let mut random = Random::new(2);
+    let times: Vec<f64> = (0..INSTANCES).map(|i| i as f64).collect();
+    let mut stamps: Vec<f64> = (0..INSTANCES / 20)
+        .map(|_| random.below(INSTANCES) as f64 + spread * random.normal())
+        .collect();
+    stamps.sort_by(f64::total_cmp);
+    (times, stamps)
+}
+
+fn inference(counts: Counts, noise: Noise, spread: f64) -> Kernel {
+    let evidence = Evidence::new(&counts, &noise, 1.0).expect("valid settings");
+    let mut params = evidence
+        .start(&[("counts.false_rate", &[1e-3]), ("counts.hit_rate", &[0.95])])
+        .expect("valid rates");
+    for block in evidence.layout().blocks() {
+        if block.name.starts_with("noise.spread") {
+            params[block.range.clone()].fill(spread.ln());
+        }
+    }
+    let (times, stamps) = stamped(spread);
+    let mut random = Random::new(3);
+    let log_odds: Vec<f64> = times.iter().map(|_| -4.0 + random.normal()).collect();
+    Box::new(move || {
+        let gradient = evidence.gradient("kernel", &params, &times, &stamps, &log_odds);
+        black_box(gradient.expect("an alignment exists"));
+    })
+}
+
+fn objective() -> Kernel {
+    let (times, stamps) = stamped(1.0);
+    let mut random = Random::new(4);
+    let features = Array2::from_shape_simple_fn((INSTANCES, 50), || random.normal());
+    // The objective borrows these; the process ends with the kernel.
+    let model: &'static Model = Box::leak(Box::default());
+    let session = Session::new("kernel", features, times, stamps).expect("a session");
+    let sessions: &'static [Session<'static>] = Box::leak(Box::new([session]));
+    let problem: &'static Problem<'static> =
+        Box::leak(Box::new(Problem::new(model, sessions, 0).expect("a problem")));
+    let objective = problem.objective().expect("an objective");
+    let mut params: Vec<f64> = (0..objective.dim() - 5).map(|_| 0.2 * random.normal()).collect();
+    params.extend([-4.0, -7.0, 3.0, 0.3, 0.0]);
+    let mut gradient = vec![0.0; objective.dim()];
+    Box::new(move || {
+        objective.evaluate(black_box(&params), &mut gradient);
+    })
+}
+
+/// What callgrind collects: nothing outside of it counts.
+#[inline(never)]
+fn measured(kernel: &mut Kernel) {
+    kernel();
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = env::args().collect();
+    let after = |flag: &str| args.iter().position(|arg| arg == flag).map(|at| at + 1);
+    if let Some(name) = after("--kernel").and_then(|at| args.get(at)) {
+        let (_, make) = kernels().into_iter().find(|(known, _)| known == name).expect("a kernel");
+        let mut kernel = make();
+        kernel(); // buffers and dispatch
+        measured(&mut kernel);
+        return ExitCode::SUCCESS;
+    }
+    if after("--bench").is_none() {
+        kernels().into_iter().for_each(|(_, make)| measured(&mut make()));
+        return ExitCode::SUCCESS;
+    }
+    let Some(counts) = count_all() else {
+        println!("no valgrind here: instructions are not counted");
+        return ExitCode::SUCCESS;
+    };
+    if after("--bless").is_some() {
+        let lines = counts.iter().map(|(name, count)| format!("{count:>12}  {name}\n"));
+        fs::write(COUNTS, lines.collect::<String>()).expect("counts can be written");
+        return ExitCode::SUCCESS;
+    }
+    if compare(&counts) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Instructions of every kernel; `None` without valgrind.
+fn count_all() -> Option<Vec<(&'static str, u64)>> {
+    Command::new("valgrind").arg("--version").output().ok()?;
+    Some(kernels().into_iter().map(|(name, _)| (name, count(name))).collect())
+}
+
+fn count(kernel: &str) -> u64 {
+    let program = env::current_exe().expect("this program");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg("--toggle-collect=instructions::measured")
+        .arg(program)
+        .args(["--kernel", kernel])
+        // One thread: what waits in a pool would be counted too.
+        .env("RAYON_NUM_THREADS", "1")
+        .output()
+        .expect("valgrind runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let collected = said.lines().find_map(|line| line.split("Collected : ").nth(1));
+    collected.and_then(|count| count.trim().parse().ok()).unwrap_or_else(|| panic!("{said}"))
+}
+
+/// Says how the counts compare with the written ones; whether all are within the margin.
+fn compare(counts: &[(&'static str, u64)]) -> bool {
+    let written = fs::read_to_string(COUNTS).unwrap_or_default();
+    let written: BTreeMap<&str, u64> = written
+        .lines()
+        .filter_map(|line| line.trim().split_once("  "))
+        .filter_map(|(count, name)| Some((name, count.parse().ok()?)))
+        .collect();
+    let mut good = true;
+    for (name, count) in counts {
+        let change = written.get(name).map(|&want| *count as f64 / want as f64 - 1.0);
+        let within = change.is_some_and(|change| change.abs() <= MARGIN);
+        let said = change.map_or("not written down".to_owned(), |c| format!("{:+.2} %", 100.0 * c));
+        println!("{count:>12}  {name}: {said}{}", if within { "" } else { "  <-- look here" });
+        good &= within;
+    }
+    if !good {
+        println!("after a change that is meant: cargo bench --bench instructions -- --bless");
+    }
+    good
+}
