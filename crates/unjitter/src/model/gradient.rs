@@ -14,7 +14,7 @@ use super::evidence::Evidence;
 use super::parts::{Density, tables};
 use super::posterior::{check, infeasible};
 use crate::Result;
-use crate::inference::{Band, CountTables, Expected, SpanSolver, Trouble, widen};
+use crate::inference::{Band, Expected, SpanSolver, widen};
 use crate::params::Part;
 
 /// The log evidence of one session and its derivatives.
@@ -28,13 +28,8 @@ pub struct Gradient {
     pub d_params: Vec<f64>,
 }
 
-/// What one pass over the alignments yields.
-struct Solved {
-    log_evidence: f64,
-    d_log_odds: Vec<f64>,
-    expected: Expected,
-    responsibilities: Vec<f64>,
-}
+/// Instances that go through together, about: their numbers stay in the second-level cache.
+const SPAN_INSTANCES: usize = 2048;
 
 impl Evidence {
     /// Log evidence and derivatives at the unconstrained parameters `params`. `session` is its name
@@ -73,51 +68,42 @@ impl Evidence {
         let tables = tables(self.counts.as_ref(), &params[counts.clone()], stamps.len());
         let density = Density { noise: self.noise.as_ref(), params: &params[noise.clone()] };
         let (mut band, mut solver) = (Band::default(), SpanSolver::default());
+        let mut responsibilities = Vec::new();
         let solved = widen(&mut band, &unit_times, &unit_stamps, &density, &tables, |band| {
-            band.load(0..stamps.len(), &unit_times, &unit_stamps, &density)?;
-            solve(band, &mut solver, &tables, log_odds)
+            let mut sums = Gradient {
+                log_evidence: 0.0,
+                d_log_odds: vec![0.0; log_odds.len()],
+                d_params: vec![0.0; params.len()],
+            };
+            let mut expected = Expected::zeros(&tables);
+            // Odds without bound must be compared over the whole session.
+            let rows = tables.log_odds_range().map_or(usize::MAX, |_| SPAN_INSTANCES);
+            for span in band.spans(rows) {
+                band.load(span.stamps.clone(), &unit_times, &unit_stamps, &density)?;
+                responsibilities.resize(band.cells(), 0.0);
+                sums.log_evidence += solver.solve(
+                    band,
+                    &tables,
+                    &span,
+                    &log_odds[span.instances.clone()],
+                    &mut responsibilities,
+                    &mut sums.d_log_odds[span.instances.clone()],
+                    &mut expected,
+                )?;
+                let d_noise = &mut sums.d_params[noise.clone()];
+                self.noise.pull_back(density.params, band.delays(), &responsibilities, d_noise);
+            }
+            Ok((sums, expected))
         });
-        let solved = solved.map_err(|why| infeasible(session, times, stamps, why))?;
-
-        let mut d_params = vec![0.0; params.len()];
-        for (label, expected) in solved.expected.0.iter().enumerate() {
-            let d_counts = &mut d_params[counts.clone()];
+        let (mut sums, expected) = solved.map_err(|why| infeasible(session, times, stamps, why))?;
+        for (label, expected) in expected.0.iter().enumerate() {
+            let d_counts = &mut sums.d_params[counts.clone()];
             self.counts.pull_back(&params[counts.clone()], label, expected, d_counts);
         }
-        let d_noise = &mut d_params[noise.clone()];
-        self.noise.pull_back(&params[noise], band.delays(), &solved.responsibilities, d_noise);
         // A density per unit of time becomes one per unit of the data.
-        let log_evidence = solved.log_evidence - stamps.len() as f64 * self.time_unit.ln();
-        Ok(Gradient { log_evidence, d_log_odds: solved.d_log_odds, d_params })
+        sums.log_evidence -= stamps.len() as f64 * self.time_unit.ln();
+        Ok(sums)
     }
-}
-
-/// Sums over the alignments within the windows of a loaded band, if they are wide enough.
-fn solve(
-    band: &Band,
-    solver: &mut SpanSolver,
-    tables: &CountTables,
-    log_odds: &[f64],
-) -> std::result::Result<Solved, Trouble> {
-    let mut solved = Solved {
-        log_evidence: 0.0,
-        d_log_odds: vec![0.0; log_odds.len()],
-        expected: Expected::zeros(tables),
-        responsibilities: vec![0.0; band.cells()],
-    };
-    // One span, as long as the session: its log-odds are all here already.
-    for span in band.spans(log_odds.len()) {
-        solved.log_evidence += solver.solve(
-            band,
-            tables,
-            &span,
-            &log_odds[span.instances.clone()],
-            &mut solved.responsibilities,
-            &mut solved.d_log_odds[span.instances.clone()],
-            &mut solved.expected,
-        )?;
-    }
-    Ok(solved)
 }
 
 #[cfg(test)]
