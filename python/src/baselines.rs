@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use unjitter::{Recording, Stop};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
-use crate::session::{PySession, recordings};
+use crate::session::{PyFeatures, PySession, recordings};
 use crate::watch::watched;
 
 /// Any learner, in the form that [`Learner::options`] has.
@@ -79,7 +79,7 @@ impl Detector {
     fn log_odds<'py>(
         &self,
         py: Python<'py>,
-        features: PyReadonlyArray2<'py, f64>,
+        features: PyFeatures<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, true, |rows| self.0.log_odds(rows))
     }
@@ -88,7 +88,7 @@ impl Detector {
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        features: PyReadonlyArray2<'py, f64>,
+        features: PyFeatures<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, true, |rows| self.0.predict(rows))
     }

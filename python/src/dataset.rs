@@ -44,7 +44,7 @@ impl<'py> NewSession<'py> {
             Array2::from_shape_vec((intervals.len(), 2), flat).expect("two ends each")
         });
         Self {
-            features: session.features().to_owned().into_pyarray(py),
+            features: session.features().to_f64().into_owned().into_pyarray(py),
             times: session.times().to_vec().into_pyarray(py),
             events: session.stamps().to_vec().into_pyarray(py),
             labels: labels.map(|labels| labels.into_pyarray(py)),

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use unjitter::ClassifierSpec;
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
-use crate::session::PySession;
+use crate::session::{PyFeatures, PySession};
 
 /// A fitted model.
 #[pyclass(frozen, module = "unjitter._core")]
@@ -127,7 +127,7 @@ impl Fitted {
     fn log_odds<'py>(
         &self,
         py: Python<'py>,
-        features: PyReadonlyArray2<'py, f64>,
+        features: PyFeatures<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, self.is_shared(), |rows| self.0.log_odds(rows))
     }
@@ -136,7 +136,7 @@ impl Fitted {
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        features: PyReadonlyArray2<'py, f64>,
+        features: PyFeatures<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, self.is_shared(), |rows| self.0.predict(rows))
     }
@@ -145,7 +145,7 @@ impl Fitted {
     fn predict_stamped<'py>(
         &self,
         py: Python<'py>,
-        features: PyReadonlyArray2<'py, f64>,
+        features: PyFeatures<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, self.is_shared(), |rows| self.0.predict_stamped(rows))
     }

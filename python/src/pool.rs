@@ -7,12 +7,13 @@
 
 use std::num::NonZero;
 
-use ndarray::ArrayView2;
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use unjitter::FeatureView;
 
 use crate::convert::to_python;
+use crate::session::PyFeatures;
 
 /// Rows per thread, at least: fewer are predicted sooner than a thread is started.
 const ROWS_PER_THREAD: usize = 256;
@@ -35,11 +36,12 @@ pub(crate) fn threads_for(rows: usize) -> usize {
 /// shared out.
 pub(crate) fn each_row<'py>(
     py: Python<'py>,
-    features: &PyReadonlyArray2<'py, f64>,
+    features: &PyFeatures<'py>,
     is_shared: bool,
-    ask: impl FnOnce(ArrayView2<'_, f64>) -> unjitter::Result<Vec<f64>> + Send,
+    ask: impl FnOnce(FeatureView<'_>) -> unjitter::Result<Vec<f64>> + Send,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let features = features.as_array();
+    let features = features.lend();
+    let features = features.view();
     let threads = threads_for(features.nrows());
     let values = py.detach(|| match is_shared {
         true => alone(threads, || ask(features)),

@@ -4,22 +4,39 @@ use std::collections::HashSet;
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use unjitter::{Recording, Session};
+use unjitter::{Features, Recording, Session};
 
 use crate::convert::to_python;
 
-/// What the Python class `Session` has checked and laid out: C-contiguous arrays of doubles, labels
-/// as −1 (unknown), 0 or 1.
+/// What the Python class `Session` has checked and laid out: C-contiguous arrays, of doubles
+/// but for features in single precision, labels as −1 (unknown), 0 or 1.
 #[derive(FromPyObject)]
 pub(crate) struct PySession<'py> {
     #[pyo3(attribute("X"))]
-    features: PyReadonlyArray2<'py, f64>,
+    features: PyFeatures<'py>,
     times: PyReadonlyArray1<'py, f64>,
     events: PyReadonlyArray1<'py, f64>,
     labels: Option<PyReadonlyArray1<'py, i8>>,
     subject: Option<String>,
     observed: Option<PyReadonlyArray2<'py, f64>>,
     name: Option<String>,
+}
+
+/// Features in the precision that NumPy holds them in.
+#[derive(FromPyObject)]
+pub(crate) enum PyFeatures<'py> {
+    Double(PyReadonlyArray2<'py, f64>),
+    Single(PyReadonlyArray2<'py, f32>),
+}
+
+impl PyFeatures<'_> {
+    /// The same, borrowed.
+    pub(crate) fn lend(&self) -> Features<'_> {
+        match self {
+            Self::Double(values) => values.as_array().into(),
+            Self::Single(values) => values.as_array().into(),
+        }
+    }
 }
 
 impl PySession<'_> {
@@ -31,8 +48,7 @@ impl PySession<'_> {
 
     fn lend_as(&self, name: String, use_labels: bool) -> PyResult<Session<'_>> {
         let (times, events) = (self.times.as_array().to_vec(), self.events.as_array().to_vec());
-        let session =
-            Session::new(name, self.features.as_array(), times, events).map_err(to_python)?;
+        let session = Session::new(name, self.features.lend(), times, events).map_err(to_python)?;
         let session = match &self.subject {
             Some(subject) => session.with_subject(subject),
             None => session,

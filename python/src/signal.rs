@@ -127,7 +127,7 @@ pub(crate) fn session_from_signal<'py>(
     let LabelledSession { session, labels, missed, .. } = made.map_err(to_python)?;
     Ok((
         session.times().to_vec().into_pyarray(py),
-        session.features().to_owned().into_pyarray(py),
+        session.features().to_f64().into_owned().into_pyarray(py),
         labels.into_pyarray(py),
         missed.into_pyarray(py),
     ))

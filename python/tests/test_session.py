@@ -64,7 +64,7 @@ def test_unnamed_sessions_do_not_clash_with_named_ones():
 @pytest.mark.parametrize(
     "given",
     [
-        X.astype(np.float32),
+        X.astype(np.float16),
         X.astype(int).tolist(),
         np.asfortranarray(X),
         pd.DataFrame(X, columns=["a", "b"]),
@@ -78,6 +78,21 @@ def test_anything_like_an_array_becomes_contiguous_doubles(given):
     assert session.X.dtype == np.float64
     assert session.X.flags.c_contiguous
     np.testing.assert_array_equal(session.X, X)
+
+
+def test_single_precision_stays_and_changes_no_result():
+    sessions = [make_session(seed) for seed in range(3)]
+    single = [own.replace(X=own.X.astype(np.float32)) for own in sessions]
+    double = [own.replace(X=own.X.astype(np.float64)) for own in single]
+    given = X.astype(np.float32)
+    assert Session(given, TIMES, []).X is given
+    assert Session(np.asfortranarray(given), TIMES, []).X.dtype == np.float32
+    narrow, wide = EventDetector().fit(single), EventDetector().fit(double)
+    assert narrow.spread_ == wide.spread_
+    own, other = single[0], double[0]
+    np.testing.assert_array_equal(narrow.predict_proba(own), wide.predict_proba(other))
+    np.testing.assert_array_equal(narrow.predict_proba(own.X), wide.predict_proba(other.X))
+    assert narrow.log_evidence(own) == wide.log_evidence(other)
 
 
 def test_names_of_features_come_from_a_frame():

@@ -117,12 +117,12 @@ class Detector(BaseEstimator):  # type: ignore[misc]
             self._check_names(f"session {title}", session.feature_names)
         return sessions
 
-    def _rows(self, X: Any) -> NDArray[np.float64]:
+    def _rows(self, X: Any) -> NDArray[np.float64] | NDArray[np.float32]:
         """Features as scikit-learn checks them, but no rows are no mistake, and an array without
         names needs no warning: sessions have names, their arrays do not."""
         self._check_fitted()
         self._check_names("X", getattr(X, "columns", None))
-        rows = check_array(X, dtype=np.float64, order="C", ensure_min_samples=0)
+        rows = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=0)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "

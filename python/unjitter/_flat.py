@@ -20,7 +20,7 @@ def sessions_from_arrays(
     """Cuts flat arrays into sessions, in the order in which groups first appear."""
     columns = getattr(X, "columns", None)
     refuse_masked(X, "X")
-    rows = check_array(X, dtype=np.float64, order="C")
+    rows = check_array(X, dtype=[np.float64, np.float32], order="C")
     if times is None or events is None:
         missing = "times" if times is None else "events"
         raise ValueError(

@@ -71,14 +71,14 @@ class Histogram(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(_core.histogram_names(self._histogram, list(names)), dtype=object)
 
     def _session(self, session: Session) -> Session:
-        members = _core.transform_histogram(self._histogram, session.X)
+        members = _core.transform_histogram(self._histogram, *_feature_arrays(session))
         names = self.get_feature_names_out(session.feature_names)
         return session.replace(X=members, feature_names=tuple(names))
 
 
 def _feature_arrays(X: Any) -> list[_Floats]:
     if isinstance(X, Session):
-        return [X.X]
+        return _feature_arrays(X.X)
     if are_sessions(X):
-        return [session.X for session in X]
+        return [np.ascontiguousarray(session.X, dtype=np.float64) for session in X]
     return [np.ascontiguousarray(X, dtype=np.float64)]

@@ -22,8 +22,9 @@ class Session:
     Parameters
     ----------
     X : array-like of shape (n_instances, n_features)
-        Features of each instance (breath, beat, window). A C-contiguous array of doubles is kept
-        as it is, without a copy; do not change it afterwards. All else is copied.
+        Features of each instance (breath, beat, window). A C-contiguous array of doubles, or of
+        single precision, is kept as it is, without a copy; do not change it afterwards. All else
+        is copied. Arithmetic is in double precision.
     times : array-like of shape (n_instances,)
         Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
         Durations (``timedelta64``) become seconds. Dates of several time zones are kept in UTC.
@@ -59,7 +60,7 @@ class Session:
     array([0., 2.])
     """
 
-    X: NDArray[np.float64]
+    X: NDArray[np.float64] | NDArray[np.float32]
     times: NDArray[np.float64]
     events: NDArray[np.float64]
     labels: NDArray[np.int8] | None
@@ -152,7 +153,7 @@ class Session:
         values = np.asarray(seconds, dtype=np.float64)
         return values if self.clock is None else self.clock.dates(values)
 
-    def _features(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _features(self, X: ArrayLike) -> NDArray[np.float64] | NDArray[np.float32]:
         refuse_masked(X, f"{self._title}: X")
         features = np.asarray(X)
         if features.dtype.kind == "c":
@@ -167,6 +168,8 @@ class Session:
                 f"{self._title}: X has {features.ndim} dimensions, expected 2 "
                 "(instances x features)"
             )
+        if features.dtype == np.float32:
+            return np.require(features, np.float32, ["C", "A"])
         return np.require(features, np.float64, ["C", "A"])
 
     def _stamps(self, stamps: Stamps) -> Any:

@@ -60,7 +60,7 @@ fn params(dim: usize) -> Vec<f64> {
 
 /// Cross-entropy and its gradient in one pass, as plainly as it can be written and still be fast.
 fn fused_logistic(session: &Session, labels: &[f64], w: &[f64], gradient: &mut [f64]) -> f64 {
-    let features = session.features();
+    let features = session.features().to_f64();
     let columns = features.ncols();
     gradient.fill(0.0);
     let mut value = 0.0;

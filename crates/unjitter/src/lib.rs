@@ -4,6 +4,7 @@ mod align;
 pub mod baselines;
 pub mod error;
 pub mod evaluation;
+pub mod features;
 pub mod inference;
 pub mod inspection;
 pub mod io;
@@ -19,6 +20,7 @@ mod stop;
 
 pub use align::{Aligned, AlignedInstance, AlignedStamp};
 pub use error::{Error, Result};
+pub use features::{FeatureView, Features};
 pub use learning::{FitOptions, Fitted, Learned, Outcome, Progress, Warning};
 pub use model::classifier::{Activation, ClassifierSpec};
 pub use model::counts::Counts;

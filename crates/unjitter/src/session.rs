@@ -4,8 +4,7 @@
 
 use std::collections::HashMap;
 
-use ndarray::{ArcArray2, Array2, ArrayView2};
-
+use crate::features::{FeatureView, Features};
 use crate::{Error, Result};
 
 /// A recording with its sloppy stamps. Its features are its own, or borrowed for `'a` from
@@ -19,51 +18,6 @@ pub struct Session<'a> {
     labels: Option<Vec<Option<bool>>>,
     subject: Option<String>,
     observed: Option<Vec<(f64, f64)>>,
-}
-
-/// Features of a session, instances × columns, made from an `Array2<f64>` or, without a copy if its
-/// rows lie one behind the other, from an `ArrayView2<f64>`.
-#[derive(Debug, Clone)]
-pub struct Features<'a>(Storage<'a>);
-
-#[derive(Debug, Clone)]
-enum Storage<'a> {
-    /// Shared, so that a copy of a session costs little.
-    Shared(ArcArray2<f64>),
-    /// Shape and numbers, row by row: unlike a view, these let the lifetime shrink.
-    Borrowed((usize, usize), &'a [f64]),
-}
-
-impl Features<'_> {
-    fn view(&self) -> ArrayView2<'_, f64> {
-        match &self.0 {
-            Storage::Shared(features) => features.view(),
-            Storage::Borrowed(shape, values) => {
-                ArrayView2::from_shape(*shape, values).expect("they came from such an array")
-            }
-        }
-    }
-}
-
-impl PartialEq for Features<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.view() == other.view()
-    }
-}
-
-impl From<Array2<f64>> for Features<'_> {
-    fn from(features: Array2<f64>) -> Self {
-        Self(Storage::Shared(features.into_shared()))
-    }
-}
-
-impl<'a> From<ArrayView2<'a, f64>> for Features<'a> {
-    fn from(features: ArrayView2<'a, f64>) -> Self {
-        match features.to_slice() {
-            Some(values) => Self(Storage::Borrowed(features.dim(), values)),
-            None => features.to_owned().into(),
-        }
-    }
 }
 
 impl<'a> Session<'a> {
@@ -153,7 +107,7 @@ impl<'a> Session<'a> {
     }
 
     /// Features, instances × columns.
-    pub fn features(&self) -> ArrayView2<'_, f64> {
+    pub fn features(&self) -> FeatureView<'_> {
         self.features.view()
     }
 
@@ -262,10 +216,10 @@ pub(crate) fn check_columns(session: &str, found: usize, expected: usize) -> Res
     }
 }
 
-pub(crate) fn check_features(session: &str, features: ArrayView2<'_, f64>) -> Result<()> {
-    match features.indexed_iter().find(|(_, value)| !value.is_finite()) {
+pub(crate) fn check_features(session: &str, features: FeatureView<'_>) -> Result<()> {
+    match features.first_non_finite() {
         None => Ok(()),
-        Some(((instance, column), &value)) => {
+        Some((instance, column, value)) => {
             Err(Error::NonFiniteFeature { session: session.to_owned(), instance, column, value })
         }
     }

@@ -5,8 +5,8 @@ use unjitter::learning::{Supervised, Target};
 use unjitter::model::{BoundCounts, BoundNoise};
 use unjitter::prior::{Beta, InverseGamma, Normal};
 use unjitter::{
-    Activation, ClassifierSpec, Counts, FitOptions, Fitted, Model, Noise, Priors, Result, Session,
-    posterior,
+    Activation, ClassifierSpec, Counts, Features, FitOptions, Fitted, Model, Noise, Priors, Result,
+    Session, posterior,
 };
 
 const NAN: f64 = f64::NAN;
@@ -57,7 +57,7 @@ fn sessions_are_checked_at_the_door() {
     };
     let two = || array![[1.0], [2.0]];
     assert_messages([
-        (new(Array2::zeros((0, 2)), &[], &[]), "session night 3: it has no instances"),
+        (new(Array2::<f64>::zeros((0, 2)), &[], &[]), "session night 3: it has no instances"),
         (new(two(), &[0.0], &[]), "session night 3: 1 times for 2 instances"),
         (
             new(array![[1.0, 2.0], [3.0, NAN]], &[0.0, 1.0], &[]),
@@ -131,7 +131,8 @@ fn labels_and_intervals_are_checked_when_they_are_added() {
 
 #[test]
 fn sessions_are_checked_together() {
-    let wide = Session::new("wide", Array2::zeros((2, 3)), vec![0.0, 1.0], vec![0.5]).unwrap();
+    let wide =
+        Session::new("wide", Array2::<f64>::zeros((2, 3)), vec![0.0, 1.0], vec![0.5]).unwrap();
     let crowded = session("crowded", &[0.0, 0.5, 1.0, 1.5, 2.0]);
     let half = session("half", &[0.0, 0.5]).with_observed(vec![(-0.5, 0.5)]).unwrap();
     let twice = Model { counts: Counts::Categorical { max_count: 2 }, ..Model::default() };
@@ -216,10 +217,11 @@ fn impossible_stamps_say_why() {
 #[test]
 fn new_data_must_suit_the_detector() {
     let model = fitted(&Model::default());
-    let wide = Session::new("wide", Array2::zeros((2, 3)), vec![0.0, 1.0], vec![0.5]).unwrap();
+    let wide =
+        Session::new("wide", Array2::<f64>::zeros((2, 3)), vec![0.0, 1.0], vec![0.5]).unwrap();
     assert_messages([
         (
-            fails(model.predict(Array2::zeros((2, 5)).view())),
+            fails(model.predict(Array2::<f64>::zeros((2, 5)).view())),
             "session to predict: 5 features, expected 2",
         ),
         (
@@ -239,7 +241,7 @@ fn new_data_must_suit_the_detector() {
              classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread",
         ),
         (
-            fails(model.into_detector().predict(Array2::zeros((2, 1)).view())),
+            fails(model.into_detector().predict(Array2::<f64>::zeros((2, 1)).view())),
             "session to predict: 1 features, expected 2",
         ),
     ]);
@@ -277,7 +279,7 @@ fn bare_inference_checks_its_input() {
 
 #[test]
 fn supervised_learning_checks_its_targets() {
-    let features = array![[0.0], [1.0], [2.0]];
+    let features = Features::from(array![[0.0], [1.0], [2.0]]);
     let supervised = Supervised::default();
     let learn = |targets: &[Target]| fails(supervised.fit(&[(features.view(), targets)], 0));
     let yes = Target::from(true);

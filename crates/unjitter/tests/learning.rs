@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Drawn, Truth};
 use ndarray::{Array2, ArrayView1, Axis, concatenate};
+use unjitter::features::Values;
 use unjitter::learning::{LbfgsOptions, StopReason, Supervised, Target};
 use unjitter::prior::InverseGamma;
 use unjitter::{
-    Activation, ClassifierSpec, Counts, Error, FitOptions, Fitted, Model, Noise, Priors, Progress,
-    Session, Warning,
+    Activation, ClassifierSpec, Counts, Error, Features, FitOptions, Fitted, Model, Noise, Priors,
+    Progress, Session, Warning,
 };
 
 fn linear(row: ArrayView1<'_, f64>) -> f64 {
@@ -65,7 +66,7 @@ fn assert_close(got: f64, want: f64, tolerance: f64, what: &str) {
 fn retimed(session: &Session, change: impl Fn(f64) -> f64) -> Session<'static> {
     let change = |times: &[f64]| times.iter().map(|&t| change(t)).collect();
     let (times, stamps) = (change(session.times()), change(session.stamps()));
-    Session::new(session.name(), session.features().to_owned(), times, stamps).unwrap()
+    Session::new(session.name(), session.features().to_f64().into_owned(), times, stamps).unwrap()
 }
 
 #[test]
@@ -90,6 +91,40 @@ fn the_number_of_threads_changes_no_bit() {
         let one = on(1);
         assert_eq!(one, on(2), "{:?}", model.classifier);
         assert_eq!(one, on(1), "{:?}: the same again", model.classifier);
+    }
+}
+
+#[test]
+fn single_precision_changes_no_bit() {
+    // Some rows are out of sight, and of these some have labels: such rows are copied.
+    let with = |session: &Session, features: Features<'static>| {
+        let labels = (0..session.len()).map(|i| (i % 7 == 0).then_some(0));
+        Session::new(session.name(), features, session.times().to_vec(), Vec::new())
+            .and_then(|session| session.with_observed(vec![(0.0, 250.0)]))
+            .and_then(|observed| observed.with_stamps(session.stamps().to_vec()))
+            .and_then(|stamped| stamped.with_labels(labels))
+            .unwrap()
+    };
+    let sessions = drawn(3, 400, 21);
+    let (mut single, mut double) = (Vec::new(), Vec::new());
+    for session in &sessions {
+        let features = session.features().to_f64().mapv(|x| x as f32);
+        double.push(with(session, features.mapv(f64::from).into()));
+        single.push(with(session, features.into()));
+    }
+    assert!(matches!(single[0].features().values(), Values::Single(_)));
+    for classifier in classifiers() {
+        let model = Model { classifier, ..Model::default() };
+        // Bits differ or not long before convergence.
+        let optimiser = LbfgsOptions { max_iterations: 8, ..LbfgsOptions::default() };
+        let options = FitOptions { restarts: 1, optimiser, ..FitOptions::default() };
+        let of = |sessions: &[Session]| {
+            let fitted = model.fit(sessions, &options).unwrap();
+            let aligned = fitted.align(&sessions[0]).unwrap();
+            let odds = fitted.log_odds(sessions[1].features()).unwrap();
+            (all_parameters(&fitted), fitted.outcome().clone(), format!("{aligned:?}"), odds)
+        };
+        assert_eq!(of(&single), of(&double), "{:?}", model.classifier);
     }
 }
 
@@ -204,7 +239,7 @@ fn constant_columns_do_no_harm() {
     let widened = |session: &Session| {
         let rows = session.len();
         let constants = Array2::from_shape_fn((rows, 3), |(_, j)| [0.0, 7.0, 1e9][j]);
-        let features = concatenate![Axis(1), session.features(), constants];
+        let features = concatenate![Axis(1), session.features().to_f64(), constants];
         let (times, stamps) = (session.times().to_vec(), session.stamps().to_vec());
         Session::new(session.name(), features, times, stamps).unwrap()
     };
@@ -244,7 +279,8 @@ fn with_every_label_known_the_detector_is_the_supervised_one() {
     let observed = |session: Session| {
         let inside = |z: &f64| *z < 130.0 || *z > 270.0;
         let stamps = session.stamps().iter().copied().filter(inside).collect();
-        let (features, times) = (session.features().to_owned(), session.times().to_vec());
+        let (features, times) =
+            (session.features().to_f64().into_owned(), session.times().to_vec());
         let labels: Vec<_> = (0..session.len()).map(|i| session.label(i).map(u8::from)).collect();
         let partly = Session::new(session.name(), features, times, stamps).unwrap();
         partly
@@ -280,7 +316,8 @@ fn where_nobody_watched_silence_says_nothing() {
     let cut = |drawn: &Drawn| {
         let session = &drawn.session;
         let stamps = session.stamps().iter().copied().filter(|&z| z <= 750.0).collect();
-        let (features, times) = (session.features().to_owned(), session.times().to_vec());
+        let (features, times) =
+            (session.features().to_f64().into_owned(), session.times().to_vec());
         Session::new(session.name(), features, times, stamps).unwrap()
     };
     let blind: Vec<Session> = all.iter().map(cut).collect();
@@ -311,7 +348,8 @@ fn where_nobody_watched_silence_says_nothing() {
 fn a_session_that_nobody_watched_changes_nothing() {
     let mut sessions = drawn(2, 400, 9);
     let unwatched = |session: &Session| {
-        let (features, times) = (session.features().to_owned(), session.times().to_vec());
+        let (features, times) =
+            (session.features().to_f64().into_owned(), session.times().to_vec());
         let silent = Session::new("unwatched", features, times, vec![]).unwrap();
         // Between two instances: the interval holds none.
         silent.with_observed(vec![(0.25, 0.75)]).unwrap()
@@ -501,7 +539,7 @@ fn stamps_far_from_every_instance_warn() {
     let mut stamps = session.stamps().to_vec();
     stamps.extend([520.0, 540.0]);
     let last = stamps.len() - 1;
-    let (features, times) = (session.features().to_owned(), session.times().to_vec());
+    let (features, times) = (session.features().to_f64().into_owned(), session.times().to_vec());
     let sessions = [Session::new("night", features, times, stamps).unwrap()];
     let model = Model::default().freeze("noise.spread", &[0.7]).freeze("noise.delay", &[0.6]);
     let fitted = fit(&model, &sessions);
@@ -532,6 +570,7 @@ fn the_evidence_of_a_fit_is_that_of_its_sessions() {
 fn features_too_large_to_standardise_are_an_error_of_supervised_learning_too() {
     let features =
         Array2::from_shape_fn((4, 1), |(i, _)| if i % 2 == 0 { 1.7e308 } else { -1.7e308 });
+    let features = Features::from(features);
     let targets = [true, false, true, false].map(Target::from);
     let error = Supervised::default().fit(&[(features.view(), &targets)], 0).unwrap_err();
     let message = error.to_string();

@@ -57,7 +57,7 @@ fn weights(fitted: &Fitted) -> [f64; 3] {
 fn weight_errors(drawn: &[Drawn], hit_rate: f64) -> [f64; 3] {
     let mut information = [[0.0; 3]; 3];
     for drawn in drawn {
-        for row in drawn.session.features().rows() {
+        for row in drawn.session.features().to_f64().rows() {
             let row = [1.0, row[0], row[1]];
             let p = sigmoid(row.iter().zip(TRUE_WEIGHTS).map(|(x, w)| x * w).sum());
             let q = FALSE_RATE + (hit_rate - FALSE_RATE) * p;
@@ -238,7 +238,8 @@ fn f1_of(classifier: ClassifierSpec, log_odds: LogOdds<'_>) -> (f64, f64) {
     let options = FitOptions { restarts: 1, optimiser, ..FitOptions::default() };
     let model = Model { classifier, priors, ..Model::default() };
     let fitted = model.fit(&sessions(&drawn), &options).unwrap();
-    let best: Vec<f64> = features.rows().into_iter().map(|row| sigmoid(log_odds(row))).collect();
+    let best: Vec<f64> =
+        features.to_f64().rows().into_iter().map(|row| sigmoid(log_odds(row))).collect();
     (f1(&fitted.predict(features).unwrap(), &fresh.labels), f1(&best, &fresh.labels))
 }
 

@@ -28,7 +28,7 @@ pub use smear::Smear;
 use crate::learning::{Fitted, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::ClassifierSpec;
-use crate::{Recording, Result, Stop};
+use crate::{Features, Recording, Result, Stop};
 
 /// What a learner gives back.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub enum Trained {
 
 impl Trained {
     /// Probability of the positive label, one per row of `features`.
-    pub fn predict(&self, features: ndarray::ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         match self {
             Trained::Detector(detector) => detector.predict(features),
             Trained::Fitted(fitted) => fitted.predict(features),
@@ -49,7 +49,7 @@ impl Trained {
     }
 
     /// Log-odds of the positive label, one per row of `features`.
-    pub fn log_odds(&self, features: ndarray::ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    pub fn log_odds<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         match self {
             Trained::Detector(detector) => detector.log_odds(features),
             Trained::Fitted(fitted) => fitted.log_odds(features),

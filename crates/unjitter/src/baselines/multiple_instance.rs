@@ -7,7 +7,7 @@
 //! and fitting the detector alternate until the witnesses stay. Neither step can make the objective
 //! worse. As in MI-SVM, the first detector sees the mean of each positive bag.
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 
 use super::naive::naive_labels;
@@ -15,7 +15,7 @@ use super::{Learner, Trained, described};
 use crate::learning::{Minimum, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::Classifier;
-use crate::{Error, Recording, Result, Stop};
+use crate::{Error, FeatureView, Features, Recording, Result, Stop};
 
 /// Rounds after which to stop even if witnesses still change: each lowers the objective, so they
 /// cannot cycle, but they could be many.
@@ -95,7 +95,7 @@ impl MultipleInstance {
             return Err(Error::OutOfRange { name: "bag_size".into(), value: 0.0, expected });
         }
         self.supervised.priors.check()?;
-        let features: Vec<ArrayView2<'_, f64>> =
+        let features: Vec<FeatureView<'_>> =
             recordings.iter().map(|recording| recording.session.features()).collect();
         let classifier = self.supervised.classifier.fit(&features, seed, stop)?;
         let bags: Vec<Bags> = recordings.iter().map(|recording| self.bags(recording)).collect();
@@ -148,7 +148,7 @@ impl MultipleInstance {
     fn fit_to_witnesses(
         &self,
         classifier: &dyn Classifier,
-        features: &[ArrayView2<'_, f64>],
+        features: &[FeatureView<'_>],
         bags: &[Bags],
         witnesses: &[Vec<usize>],
         start: Vec<f64>,
@@ -171,25 +171,27 @@ impl MultipleInstance {
     fn fit_to_means(
         &self,
         classifier: &dyn Classifier,
-        features: &[ArrayView2<'_, f64>],
+        features: &[FeatureView<'_>],
         bags: &[Bags],
         start: Vec<f64>,
         stop: Stop<'_>,
     ) -> Result<Minimum> {
-        let means: Vec<Array2<f64>> = features
+        let means: Vec<Features<'_>> = features
             .iter()
             .zip(bags)
             .map(|(rows, bags)| {
                 let mut means = Array2::zeros((bags.positive.len(), rows.ncols()));
                 for (mut mean, bag) in means.rows_mut().into_iter().zip(&bags.positive) {
-                    let bag = rows.select(Axis(0), bag);
-                    mean.assign(&bag.mean_axis(Axis(0)).expect("a bag has instances"));
+                    let bag = rows.select(bag);
+                    mean.assign(
+                        &bag.view().to_f64().mean_axis(Axis(0)).expect("a bag has instances"),
+                    );
                 }
-                means
+                means.into()
             })
             .collect();
         let positive: Vec<Vec<Target>> =
-            means.iter().map(|means| vec![Target::from(true); means.nrows()]).collect();
+            means.iter().map(|means| vec![Target::from(true); means.view().nrows()]).collect();
         let of_means = means.iter().zip(&positive).map(|(rows, t)| (rows.view(), &t[..]));
         let of_negatives = features.iter().zip(bags).map(|(rows, b)| (*rows, &b.negatives[..]));
         let data: Vec<_> = of_negatives.chain(of_means).collect();
@@ -201,14 +203,14 @@ impl MultipleInstance {
 fn choose(
     classifier: &dyn Classifier,
     params: &[f64],
-    features: &[ArrayView2<'_, f64>],
+    features: &[FeatureView<'_>],
     bags: &[Bags],
 ) -> Vec<Vec<usize>> {
-    let witnesses = |(rows, bags): (&ArrayView2<'_, f64>, &Bags)| {
+    let witnesses = |(rows, bags): (&FeatureView<'_>, &Bags)| {
         let mut log_odds = vec![0.0; rows.nrows()];
         classifier.log_odds(
             params,
-            classifier.prepare(*rows, Stop::default()).view(),
+            classifier.prepare((*rows).into(), Stop::default()).view(),
             &mut log_odds,
         );
         let likeliest = |bag: &Vec<usize>| {

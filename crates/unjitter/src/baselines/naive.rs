@@ -78,7 +78,7 @@ mod tests {
     fn only_stamps_nearest_to_a_true_positive_keep_it() {
         let times = vec![0.0, 1.0, 2.0, 3.0, 4.0];
         // The second stamp strays from 2 to 3; the third is right; 0 is true but nobody watched.
-        let session = Session::new("s", Array2::zeros((5, 1)), times, vec![1.1, 2.6, 4.2])
+        let session = Session::new("s", Array2::<f64>::zeros((5, 1)), times, vec![1.1, 2.6, 4.2])
             .and_then(|session| session.with_observed(vec![(0.5, 5.0)]))
             .unwrap();
         let truth = Some(vec![true, true, true, false, true]);

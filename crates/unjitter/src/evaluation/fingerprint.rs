@@ -18,7 +18,7 @@ pub fn fingerprint(recordings: &[Recording]) -> String {
         hasher.write_usize(session.features().ncols());
         numbers(&mut hasher, session.times());
         numbers(&mut hasher, session.stamps());
-        session.features().iter().for_each(|value| hasher.write_u64(value.to_bits()));
+        session.features().visit_rows(|row| row.iter().for_each(|x| hasher.write_u64(x.to_bits())));
         for i in 0..session.len() {
             let known = session.label(i).map_or(2, u8::from);
             let truth = recording.truth.as_ref().map_or(2, |truth| u8::from(truth[i]));

@@ -1,9 +1,7 @@
 //! Sessions as the objective sees them: features mapped once, times in units, unobserved rows out.
 
-use ndarray::{ArrayView2, Axis, CowArray, Ix2};
-
 use crate::model::classifier::Classifier;
-use crate::{Session, Stop};
+use crate::{FeatureView, Features, Session, Stop};
 
 /// One session, ready for evaluation.
 #[derive(Debug)]
@@ -11,7 +9,7 @@ pub(crate) struct SessionData<'a> {
     /// Position of the session among those given.
     pub(crate) index: usize,
     /// Prepared features of the observed instances.
-    pub(crate) features: CowArray<'a, f64, Ix2>,
+    pub(crate) features: Features<'a>,
     /// Their times, from the first instance on, in units.
     pub(crate) times: Vec<f64>,
     /// The stamps, likewise.
@@ -26,7 +24,7 @@ pub(crate) struct SessionData<'a> {
 #[derive(Debug)]
 pub(crate) struct LabelledRows<'a> {
     /// Prepared features.
-    pub(crate) features: CowArray<'a, f64, Ix2>,
+    pub(crate) features: Features<'a>,
     /// One label per row.
     pub(crate) labels: Vec<bool>,
 }
@@ -76,16 +74,14 @@ impl<'a> SessionData<'a> {
 /// The chosen rows, prepared; a view where that is possible.
 fn rows<'a>(
     classifier: &dyn Classifier,
-    features: ArrayView2<'a, f64>,
+    features: FeatureView<'a>,
     chosen: &[usize],
     stop: Stop<'_>,
-) -> CowArray<'a, f64, Ix2> {
+) -> Features<'a> {
     if chosen.len() == features.nrows() {
-        return classifier.prepare(features, stop);
+        return classifier.prepare(features.into(), stop);
     }
-    let selected = features.select(Axis(0), chosen);
-    let prepared = classifier.prepare(selected.view(), stop).into_owned();
-    CowArray::from(prepared)
+    classifier.prepare(features.select(chosen), stop)
 }
 
 fn unobserved_rows<'a>(

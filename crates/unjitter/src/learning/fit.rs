@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, median_spacing};
@@ -17,7 +16,7 @@ use super::warning::{Warning, warnings};
 use crate::error::require;
 use crate::model::{Model, Parts, check_capacity, infeasible};
 use crate::session::check_together;
-use crate::{Error, Result, Session, Stop};
+use crate::{Error, FeatureView, Result, Session, Stop};
 
 /// Restarts, at most: far more than anybody waits for.
 const MAX_RESTARTS: usize = 1_000_000;
@@ -188,7 +187,7 @@ impl<'a> Problem<'a> {
             return Err(Error::NoStamps { sessions: sessions.len() });
         }
         let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
-        let features: Vec<ArrayView2<'_, f64>> = sessions.iter().map(Session::features).collect();
+        let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let parts = Parts::new(
             model.classifier.fit(&features, seed, stop)?,
             model.counts.build()?,

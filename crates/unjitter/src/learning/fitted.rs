@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::data::SessionData;
@@ -15,7 +14,7 @@ use crate::model::classifier::ClassifierState;
 use crate::model::{Detector, Model, Parts, check_capacity, infeasible, linear, log_odds};
 use crate::params::Part;
 use crate::session::check_columns;
-use crate::{Result, Session, Stop};
+use crate::{Features, Result, Session, Stop};
 
 /// A fitted model.
 #[derive(Debug)]
@@ -109,22 +108,22 @@ impl Fitted {
     }
 
     /// Probability that an instance is positive, p(x), one per row of `features`.
-    pub fn predict(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
     /// Probability that the annotator stamps an instance, q(x) = π₀ + (π₁ − π₀)·p(x): all that
     /// the stamps themselves can tell.
-    pub fn predict_stamped(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    pub fn predict_stamped<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         let Learned { miss_rate, false_rate, .. } = self.learned();
         let stamped = |p: f64| (1.0 - p) * false_rate + p * (1.0 - miss_rate);
         Ok(self.predict(features)?.into_iter().map(stamped).collect())
     }
 
     /// Log-odds that an instance is positive, one per row of `features`.
-    pub fn log_odds(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    pub fn log_odds<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         let theta = &self.params[self.parts.layout.part(Part::Classifier)];
-        log_odds(self.parts.classifier.as_ref(), theta, features)
+        log_odds(self.parts.classifier.as_ref(), theta, features.into().view())
     }
 
     /// The learned density of the delay, stamp − instance time, at each of `delays`, per unit of the

@@ -7,7 +7,6 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use ndarray::{Axis, s};
 use rayon::prelude::*;
 
 use super::data::SessionData;
@@ -194,7 +193,7 @@ impl<'a> MapObjective<'a> {
         let noise = self.parts.layout.part(Part::Noise);
         // Odds without bound must be compared over the whole session.
         let rows = match tables.log_odds_range() {
-            Some(_) => (SPAN_NUMBERS / (session.features.ncols() + WORK_COLUMNS)).max(64),
+            Some(_) => (SPAN_NUMBERS / (session.features.view().ncols() + WORK_COLUMNS)).max(64),
             None => usize::MAX,
         };
         for span in band.spans(rows) {
@@ -203,7 +202,7 @@ impl<'a> MapObjective<'a> {
                 break;
             }
             let Range { start, end } = span.instances;
-            let features = session.features.slice(s![start..end, ..]);
+            let features = session.features.view().slice(start..end);
             band.load(span.stamps.clone(), &session.times, &session.stamps, density)?;
             responsibilities.resize(band.cells(), 0.0);
             log_odds.resize(end - start, 0.0);
@@ -238,7 +237,7 @@ impl<'a> MapObjective<'a> {
         let theta = self.parts.layout.part(Part::Classifier);
         let classifier: &dyn Classifier = self.parts.classifier.as_ref();
         let mut log_odds = vec![0.0; rows.labels.len().min(ROWS)];
-        let chunks = rows.features.axis_chunks_iter(Axis(0), ROWS);
+        let chunks = rows.features.view().chunks(ROWS);
         for (features, labels) in chunks.zip(rows.labels.chunks(ROWS)) {
             if self.stop.is_requested() {
                 sums.value = f64::NAN;

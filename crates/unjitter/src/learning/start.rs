@@ -5,13 +5,13 @@
 //! (inference with a constant detector), and fit the detector to that. The supposed values are
 //! seeded: wide first, then random.
 
-use ndarray::CowArray;
 use std::ops::ControlFlow;
 
 use super::data::{SessionData, median};
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::supervised::{SupervisedObjective, Target};
+use crate::Features;
 use crate::inference::Lattice;
 use crate::math::{Random, logit};
 use crate::model::Parts;
@@ -123,7 +123,7 @@ fn fit_to(
 ) -> Vec<f64> {
     let rows = |(session, targets)| {
         let (session, targets): (&SessionData<'_>, &Vec<Target>) = (session, targets);
-        (CowArray::from(session.features.view()), targets.as_slice())
+        (Features::from(session.features.view()), targets.as_slice())
     };
     let data = objective.data().iter().zip(targets).map(rows).collect();
     let supervised =

@@ -5,7 +5,6 @@
 
 use std::ops::ControlFlow;
 
-use ndarray::{ArrayView2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,7 @@ use crate::model::Detector;
 use crate::model::classifier::{Classifier, ClassifierSpec};
 use crate::params::Layout;
 use crate::prior::Priors;
-use crate::{Error, Result, Stop};
+use crate::{Error, FeatureView, Features, Result, Stop};
 
 /// What one instance should be, and how much it counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,7 +54,7 @@ pub(crate) struct SupervisedObjective<'a> {
     layout: Layout,
     priors: &'a Priors,
     is_free: Vec<bool>,
-    data: Vec<(CowArray<'a, f64, Ix2>, &'a [Target])>,
+    data: Vec<(Features<'a>, &'a [Target])>,
     stop: Stop<'a>,
 }
 
@@ -67,7 +66,7 @@ impl<'a> SupervisedObjective<'a> {
     pub(crate) fn new(
         classifier: &'a dyn Classifier,
         priors: &'a Priors,
-        data: Vec<(CowArray<'a, f64, Ix2>, &'a [Target])>,
+        data: Vec<(Features<'a>, &'a [Target])>,
         stop: Stop<'a>,
     ) -> Self {
         let layout = Layout::new(classifier.blocks(), vec![], vec![]);
@@ -76,15 +75,10 @@ impl<'a> SupervisedObjective<'a> {
     }
 
     /// Value and derivatives of one session, without the prior.
-    fn session(
-        &self,
-        params: &[f64],
-        rows: ArrayView2<'_, f64>,
-        all: &[Target],
-    ) -> (f64, Vec<f64>) {
+    fn session(&self, params: &[f64], rows: FeatureView<'_>, all: &[Target]) -> (f64, Vec<f64>) {
         let (mut value, mut d_params) = (0.0, vec![0.0; params.len()]);
         let mut log_odds = vec![0.0; all.len().min(ROWS)];
-        for (features, targets) in rows.axis_chunks_iter(Axis(0), ROWS).zip(all.chunks(ROWS)) {
+        for (features, targets) in rows.chunks(ROWS).zip(all.chunks(ROWS)) {
             if self.stop.is_requested() {
                 return (f64::NAN, d_params);
             }
@@ -149,7 +143,7 @@ impl Supervised {
     /// Learns a detector from targets per instance: one slice of targets per feature matrix.
     pub fn fit(
         &self,
-        data: &[(ArrayView2<'_, f64>, &[Target])],
+        data: &[(FeatureView<'_>, &[Target])],
         seed: u64,
     ) -> Result<(Detector, Minimum)> {
         self.fit_stoppable(data, seed, Stop::default())
@@ -158,13 +152,13 @@ impl Supervised {
     /// The same. Once `stop` is requested, the fit ends as soon as it can, with [`Error::Cancelled`].
     pub fn fit_stoppable(
         &self,
-        data: &[(ArrayView2<'_, f64>, &[Target])],
+        data: &[(FeatureView<'_>, &[Target])],
         seed: u64,
         stop: Stop<'_>,
     ) -> Result<(Detector, Minimum)> {
         self.priors.check()?;
         check_targets(data)?;
-        let features: Vec<ArrayView2<'_, f64>> = data.iter().map(|(rows, _)| *rows).collect();
+        let features: Vec<FeatureView<'_>> = data.iter().map(|(rows, _)| *rows).collect();
         let classifier = self.classifier.fit(&features, seed, stop)?;
         let start = classifier.start(seed);
         let minimum = self.fit_classifier(classifier.as_ref(), data, start, stop)?;
@@ -175,13 +169,13 @@ impl Supervised {
     pub(crate) fn fit_classifier(
         &self,
         classifier: &dyn Classifier,
-        data: &[(ArrayView2<'_, f64>, &[Target])],
+        data: &[(FeatureView<'_>, &[Target])],
         start: Vec<f64>,
         stop: Stop<'_>,
     ) -> Result<Minimum> {
         let prepared = data
             .iter()
-            .map(|(rows, targets)| (classifier.prepare(*rows, stop), *targets))
+            .map(|(rows, targets)| (classifier.prepare((*rows).into(), stop), *targets))
             .collect();
         let objective = SupervisedObjective::new(classifier, &self.priors, prepared, stop);
         let mut watch = |_: &Step<'_>| match stop.is_requested() {
@@ -201,7 +195,7 @@ impl Supervised {
     }
 }
 
-fn check_targets(data: &[(ArrayView2<'_, f64>, &[Target])]) -> Result<()> {
+fn check_targets(data: &[(FeatureView<'_>, &[Target])]) -> Result<()> {
     let (mut positives, mut negatives) = (0.0, 0.0);
     let expected = data.first().ok_or(Error::NoSessions)?.0.ncols();
     for (index, (features, targets)) in data.iter().enumerate() {

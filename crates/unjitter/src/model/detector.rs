@@ -1,6 +1,5 @@
 //! The detector alone: a classifier with its parameters. Counts and noise are dropped.
 
-use ndarray::ArrayView2;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -8,7 +7,7 @@ use super::classifier::{Classifier, ClassifierState};
 use crate::math::sigmoid;
 use crate::params::Layout;
 use crate::session::{check_columns, check_features};
-use crate::{Result, Stop};
+use crate::{FeatureView, Features, Result, Stop};
 
 /// Features to probability of the positive label.
 #[derive(Debug)]
@@ -23,12 +22,12 @@ impl Detector {
     }
 
     /// Log-odds of the positive label, one per row of `features`.
-    pub fn log_odds(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
-        log_odds(self.classifier.as_ref(), &self.params, features)
+    pub fn log_odds<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
+        log_odds(self.classifier.as_ref(), &self.params, features.into().view())
     }
 
     /// Probability of the positive label, one per row of `features`.
-    pub fn predict(&self, features: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+    pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
@@ -92,11 +91,15 @@ pub(crate) fn linear(classifier: &dyn Classifier, params: &[f64]) -> Option<(Vec
 pub(crate) fn log_odds(
     classifier: &dyn Classifier,
     params: &[f64],
-    features: ArrayView2<'_, f64>,
+    features: FeatureView<'_>,
 ) -> Result<Vec<f64>> {
     check_columns("to predict", features.ncols(), classifier.features())?;
     check_features("to predict", features)?;
     let mut out = vec![0.0; features.nrows()];
-    classifier.log_odds(params, classifier.prepare(features, Stop::default()).view(), &mut out);
+    classifier.log_odds(
+        params,
+        classifier.prepare(features.into(), Stop::default()).view(),
+        &mut out,
+    );
     Ok(out)
 }

@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use crate::session::{check_columns, check_features};
-use crate::{Error, Result};
+use crate::{Error, Features, Result};
 
 /// Quantile bins of each feature, learned from training data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ impl Histogram {
         for (index, part) in training.iter().enumerate() {
             let name = format!("#{index}");
             check_columns(&name, part.ncols(), columns)?;
-            check_features(&name, *part)?;
+            check_features(&name, Features::from(*part).view())?;
         }
         let cuts = (0..columns)
             .map(|column| {
@@ -54,7 +54,7 @@ impl Histogram {
     /// beyond those of the training data lie in the first or last bin.
     pub fn transform(&self, features: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
         check_columns("to transform", features.ncols(), self.cuts.len())?;
-        check_features("to transform", features)?;
+        check_features("to transform", Features::from(features).view())?;
         let mut members = Array2::zeros((features.nrows(), self.columns()));
         for (row, mut out) in features.rows().into_iter().zip(members.rows_mut()) {
             let mut first = 0;

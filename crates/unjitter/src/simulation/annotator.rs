@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn every_recording_has_draws_of_its_own() {
         let (times, truth) = ((0..200).map(f64::from).collect::<Vec<_>>(), vec![true; 200]);
-        let features = ndarray::Array2::zeros((200, 1));
+        let features = ndarray::Array2::<f64>::zeros((200, 1));
         let session = crate::Session::new("one", features, times, vec![]).unwrap();
         let recordings = vec![Recording { session, truth: Some(truth) }; 2];
         let annotator = Annotator::gaussian(0.0, 1.0);

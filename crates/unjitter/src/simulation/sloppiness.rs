@@ -140,7 +140,7 @@ mod tests {
     fn recording() -> Recording<'static> {
         let count = 40_000;
         let times = (0..count).map(|i| 10.0 * i as f64).collect();
-        let session = Session::new("s", Array2::zeros((count, 1)), times, vec![]).unwrap();
+        let session = Session::new("s", Array2::<f64>::zeros((count, 1)), times, vec![]).unwrap();
         Recording { session, truth: Some((0..count).map(|i| i % 20 == 0).collect()) }
     }
 

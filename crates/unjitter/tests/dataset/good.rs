@@ -13,7 +13,7 @@ fn assert_read(dataset: &Dataset, what: &str) {
     let [a, b] = &dataset.recordings[..] else { panic!("{what}: {dataset:?}") };
     assert_eq!((a.session.name(), b.session.name()), ("a", "b"), "{what}");
     assert_eq!((a.session.times(), b.session.times()), (&[1.0, 2.0][..], &[1.0][..]), "{what}");
-    assert_eq!(a.session.features().row(1).to_vec(), [1.5, 300.0], "{what}");
+    assert_eq!(a.session.features().row(1), [1.5, 300.0], "{what}");
     assert_eq!(a.session.stamps(), [0.5, 1.5], "{what}");
     assert_eq!(b.session.stamps(), [0.25], "{what}");
     assert_eq!(dataset.stamp_rows, [vec![2, 0], vec![1]], "{what}");
@@ -95,7 +95,7 @@ fn columns_by_other_names() {
     assert_eq!(recording.truth.as_deref(), Some(&[true][..]));
     columns.features = Some(vec![owned("a"), owned("b")]);
     let chosen = folder.read_with(&columns, false).unwrap();
-    assert_eq!(chosen.recordings[0].session.features().row(0).to_vec(), [3.0, 2.0]);
+    assert_eq!(chosen.recordings[0].session.features().row(0), [3.0, 2.0]);
 }
 
 #[test]

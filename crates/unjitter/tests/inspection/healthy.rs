@@ -28,7 +28,7 @@ fn breaths(annotator: &Annotator, seed: u64) -> Vec<Made> {
         Made {
             name: session.name().to_owned(),
             times: session.times().to_vec(),
-            features: session.features().rows().into_iter().map(|row| row.to_vec()).collect(),
+            features: (0..session.len()).map(|i| session.features().row(i)).collect(),
             labels: truth.iter().map(|y| u8::from(*y).to_string()).collect(),
             stamps: session.stamps().to_vec(),
         }

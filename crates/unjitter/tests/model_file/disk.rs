@@ -14,7 +14,7 @@ fn file_names(folder: &Path) -> Vec<String> {
 /// A model whose file nobody could load: a spread so close to the largest number that, made from
 /// its rounded logarithm, it is infinite.
 fn unreadable() -> Fitted {
-    let features = session("one", 1).features().to_owned();
+    let features = session("one", 1).features().to_f64().into_owned();
     let times = (0..features.nrows()).map(|i| i as f64).collect();
     let one_stamp = Session::new("one", features, times, vec![5.0]).unwrap();
     let model = Model { time_unit: Some(3.0), ..Model::default() };

@@ -15,7 +15,7 @@
 //! For m landmarks, r of them kept: the fit takes (m³ + r³)/3 multiplications and 8m² bytes;
 //! preparing n rows takes n·r·(r/2 + columns) multiplications and 8·n·r bytes.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, s};
+use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ use super::standardise::varying_columns;
 use super::{Classifier, ClassifierState, Matrix, Standardiser, cholesky, linear, radial};
 use crate::math::Random;
 use crate::params::BlockSpec;
-use crate::{Error, Result, Stop};
+use crate::{Error, FeatureView, Features, Result, Stop};
 
 /// The most landmarks that a model may have: their kernel matrix then takes 3.2 GB.
 pub const MAX_LANDMARKS: usize = 20_000;
@@ -82,7 +82,7 @@ impl Kernel {
     /// Draws landmarks from the training rows and keeps those that differ. More landmarks than rows
     /// means all rows.
     pub fn fit(
-        training: &[ArrayView2<'_, f64>],
+        training: &[FeatureView<'_>],
         settings: KernelSettings,
         seed: u64,
         stop: Stop<'_>,
@@ -101,7 +101,7 @@ impl Kernel {
             .length_scale
             .unwrap_or_else(|| (varying_columns(training.iter().copied()) as f64).sqrt().max(1.0));
         let standardiser = Standardiser::fit(training.iter().copied());
-        let drawn = select_rows(training, &draw_distinct(count, instances, seed));
+        let drawn = Features::from(select_rows(training, &draw_distinct(count, instances, seed)));
         let drawn = standardiser.standardised(drawn.view());
         let pivots =
             cholesky::choose_pivots(&mut radial::kernel_matrix(&drawn, length_scale, stop), stop);
@@ -130,7 +130,7 @@ impl Kernel {
 
     /// φ of `features`, written to `out` (rows × r), by way of its transpose: there the triangular
     /// solve runs along contiguous rows.
-    fn map(&self, features: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+    fn map(&self, features: FeatureView<'_>, mut out: ArrayViewMut2<'_, f64>) {
         let points = self.standardiser.standardised(features);
         let points = points.as_slice().expect("a fresh array is in row order");
         let mut mapped = Array2::zeros((self.factor.nrows(), features.nrows()));
@@ -145,7 +145,7 @@ impl Kernel {
 
     fn map_in_chunks(
         &self,
-        features: ArrayView2<'_, f64>,
+        features: FeatureView<'_>,
         chunk: usize,
         stop: Stop<'_>,
     ) -> Array2<f64> {
@@ -158,7 +158,7 @@ impl Kernel {
             }
             let rows = values.len() / rank;
             let out = ArrayViewMut2::from_shape((rows, rank), values).expect("whole rows");
-            self.map(features.slice(s![k * chunk..k * chunk + rows, ..]), out);
+            self.map(features.slice(k * chunk..k * chunk + rows), out);
         });
         mapped
     }
@@ -204,11 +204,11 @@ impl Classifier for Kernel {
         vec![0.0; self.factor.nrows() + 1]
     }
 
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, stop: Stop<'_>) -> CowArray<'a, f64, Ix2> {
-        self.map_in_chunks(features, CHUNK, stop).into()
+    fn prepare<'a>(&self, features: Features<'a>, stop: Stop<'_>) -> Features<'a> {
+        self.map_in_chunks(features.view(), CHUNK, stop).into()
     }
 
-    fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]) {
+    fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]) {
         let (weights, intercept) = params.split_at(self.factor.nrows());
         linear::log_odds(prepared, &vec![0.0; weights.len()], weights, intercept[0], out);
     }
@@ -216,7 +216,7 @@ impl Classifier for Kernel {
     fn pull_back(
         &self,
         _params: &[f64],
-        prepared: ArrayView2<'_, f64>,
+        prepared: FeatureView<'_>,
         d_log_odds: &[f64],
         d_params: &mut [f64],
     ) {
@@ -249,13 +249,15 @@ fn draw_distinct(count: usize, total: usize, seed: u64) -> Vec<usize> {
 }
 
 /// The rows of those ascending numbers, counted through all parts.
-fn select_rows(parts: &[ArrayView2<'_, f64>], ascending: &[usize]) -> Array2<f64> {
+fn select_rows(parts: &[FeatureView<'_>], ascending: &[usize]) -> Array2<f64> {
     let columns = parts.first().map_or(0, |part| part.ncols());
     let mut selected = Array2::zeros((ascending.len(), columns));
-    let mut rows = parts.iter().flat_map(|part| part.rows()).enumerate();
+    let mut rows =
+        parts.iter().flat_map(|part| (0..part.nrows()).map(move |i| (part, i))).enumerate();
     for (mut out, &number) in selected.rows_mut().into_iter().zip(ascending) {
-        let (_, row) = rows.find(|&(k, _)| k == number).expect("numbers ascend within the rows");
-        out.assign(&row);
+        let found = rows.find(|&(k, _)| k == number);
+        let (_, (part, i)) = found.expect("numbers ascend within the rows");
+        out.assign(&ArrayView1::from(&part.row(i)));
     }
     selected
 }
@@ -265,6 +267,7 @@ mod tests {
     use ndarray::{Array1, concatenate};
 
     use super::*;
+    use crate::features::view;
 
     fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
         let mut random = Random::new(seed);
@@ -278,7 +281,7 @@ mod tests {
     #[test]
     fn whitened_weights_reproduce_the_kernel_expansion_and_its_norm() {
         let training = normal(60, 3, 1);
-        let kernel = Kernel::fit(&[training.view()], exact(0.8), 0, Stop::default()).unwrap();
+        let kernel = Kernel::fit(&[view(&training)], exact(0.8), 0, Stop::default()).unwrap();
         assert_eq!(kernel.landmarks.nrows(), 60);
         let alpha = Array1::from_vec(normal(60, 1, 2).into_raw_vec_and_offset().0);
         let lower =
@@ -296,8 +299,12 @@ mod tests {
 
         let new = normal(9, 3, 3);
         let mut got = vec![0.0; 9];
-        kernel.log_odds(&params, kernel.prepare(new.view(), Stop::default()).view(), &mut got);
-        let points = kernel.standardiser.standardised(new.view());
+        kernel.log_odds(
+            &params,
+            kernel.prepare(new.view().into(), Stop::default()).view(),
+            &mut got,
+        );
+        let points = kernel.standardiser.standardised(view(&new));
         let value = |x: ndarray::ArrayView1<'_, f64>, z: ndarray::ArrayView1<'_, f64>| {
             (-(&x - &z).mapv(|d| d * d).sum() / (2.0 * 0.8 * 0.8)).exp()
         };
@@ -317,17 +324,18 @@ mod tests {
     fn a_request_to_stop_ends_the_factorisation() {
         let flag = std::sync::atomic::AtomicBool::new(true);
         let training = normal(60, 3, 1);
-        let stopped = Kernel::fit(&[training.view()], exact(0.8), 0, Stop::at(&flag));
+        let stopped = Kernel::fit(&[view(&training)], exact(0.8), 0, Stop::at(&flag));
         assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
     }
 
     #[test]
     fn inner_products_of_mapped_training_rows_are_their_kernel_matrix() {
         let training = normal(150, 2, 4);
-        let kernel = Kernel::fit(&[training.view()], exact(1.5), 0, Stop::default()).unwrap();
+        let kernel = Kernel::fit(&[view(&training)], exact(1.5), 0, Stop::default()).unwrap();
         assert!(kernel.landmarks.nrows() < 150, "some rows are explained by others");
-        let mapped = kernel.prepare(training.view(), Stop::default());
-        let points = kernel.standardiser.standardised(training.view());
+        let mapped = kernel.prepare(training.view().into(), Stop::default());
+        let mapped = mapped.view().to_f64();
+        let points = kernel.standardiser.standardised(view(&training));
         let matrix = radial::kernel_matrix(&points, 1.5, Stop::default());
         let products = mapped.dot(&mapped.t());
         for i in 0..150 {
@@ -342,15 +350,16 @@ mod tests {
     fn repeated_training_rows_change_nothing() {
         let once = normal(40, 3, 5);
         let twice = concatenate![Axis(0), once, once];
-        let first = Kernel::fit(&[once.view()], exact(1.0), 0, Stop::default()).unwrap();
+        let first = Kernel::fit(&[view(&once)], exact(1.0), 0, Stop::default()).unwrap();
         let second =
-            Kernel::fit(&[once.view(), twice.view()], exact(1.0), 0, Stop::default()).unwrap();
+            Kernel::fit(&[view(&once), view(&twice)], exact(1.0), 0, Stop::default()).unwrap();
         assert_eq!(second.landmarks.nrows(), 40);
         // Means and scales are those of the same rows, up to rounding that L⁻¹ may magnify.
         let (first, second) = (
-            first.prepare(once.view(), Stop::default()),
-            second.prepare(once.view(), Stop::default()),
+            first.prepare(once.view().into(), Stop::default()),
+            second.prepare(once.view().into(), Stop::default()),
         );
+        let (first, second) = (first.view().to_f64(), second.view().to_f64());
         let products = (first.dot(&first.t()), second.dot(&second.t()));
         assert!((&products.0 - &products.1).iter().all(|d| d.abs() < 1e-9));
     }
@@ -358,17 +367,16 @@ mod tests {
     #[test]
     fn as_many_landmarks_as_rows_is_the_exact_model() {
         let training = normal(30, 4, 6);
-        let (head, tail) = training.view().split_at(Axis(0), 11);
+        let (head, tail) = (view(&training).slice(0..11), view(&training).slice(11..30));
         let fit = |landmarks, seed| {
             let settings = KernelSettings { length_scale: None, landmarks };
             Kernel::fit(&[head, tail], settings, seed, Stop::default())
                 .unwrap()
-                .prepare(training.view(), Stop::default())
-                .into_owned()
+                .prepare(training.view().into(), Stop::default())
         };
         assert_eq!(fit(Some(30), 1), fit(None, 2));
         assert_eq!(fit(Some(31), 1), fit(None, 2));
-        assert_eq!(fit(Some(7), 1).ncols(), 7);
+        assert_eq!(fit(Some(7), 1).view().ncols(), 7);
         assert_eq!(fit(Some(7), 1), fit(Some(7), 1));
         assert_ne!(fit(Some(7), 1), fit(Some(7), 2));
     }
@@ -377,15 +385,16 @@ mod tests {
     fn chunks_do_not_matter() {
         let training = normal(70, 5, 7);
         let settings = KernelSettings { length_scale: None, landmarks: Some(40) };
-        let kernel = Kernel::fit(&[training.view()], settings, 3, Stop::default()).unwrap();
+        let kernel = Kernel::fit(&[view(&training)], settings, 3, Stop::default()).unwrap();
         let new = normal(300, 5, 8);
-        let all = kernel.map_in_chunks(new.view(), 300, Stop::default());
+        let all = kernel.map_in_chunks(view(&new), 300, Stop::default());
         for chunk in [1, 7, CHUNK] {
-            let chunked = kernel.map_in_chunks(new.view(), chunk, Stop::default());
+            let chunked = kernel.map_in_chunks(view(&new), chunk, Stop::default());
             // The matrix product may round edges differently; L⁻¹ magnifies by at most 1e3 here.
             assert!((&chunked - &all).iter().all(|d| d.abs() < 1e-11), "{chunk}");
         }
-        assert_eq!(kernel.prepare(new.slice(s![..0, ..]), Stop::default()).dim(), (0, 40));
+        let none = view(&new).slice(0..0).into();
+        assert_eq!(kernel.prepare(none, Stop::default()).view().dim(), (0, 40));
     }
 
     #[test]
@@ -393,6 +402,7 @@ mod tests {
         let varied = normal(20, 9, 9);
         let flat = concatenate![Axis(1), varied, Array2::ones((20, 5))];
         let scale = |features: &Array2<f64>| {
+            let features = Features::from(features.view());
             Kernel::fit(&[features.view()], KernelSettings::default(), 0, Stop::default())
                 .unwrap()
                 .length_scale
@@ -417,7 +427,7 @@ mod tests {
     #[test]
     fn too_many_landmarks_are_refused_before_any_work() {
         let training = Array2::zeros((MAX_LANDMARKS + 1, 1));
-        let error = Kernel::fit(&[training.view()], KernelSettings::default(), 0, Stop::default())
+        let error = Kernel::fit(&[view(&training)], KernelSettings::default(), 0, Stop::default())
             .unwrap_err();
         assert!(matches!(error, Error::OutOfRange { value: 20001.0, .. }), "{error}");
     }

@@ -3,41 +3,47 @@
 //! Four rows go through at once, so that each weight, centre and sum is fetched once for four uses.
 //! A dot product runs in four independent partial sums, which the compiler turns into vector
 //! instructions without changing the order of summation: a row gives the same bits alone, in any
-//! company, in any memory layout and on any machine. Rows that are not contiguous are copied, a few at a time.
+//! company, in either precision of the features and on any machine.
 
 use multiversion::multiversion;
-use ndarray::{ArrayView2, Axis};
+
+use crate::FeatureView;
+use crate::features::Values;
 
 /// Partial sums of one dot product.
 const LANES: usize = 4;
 /// Rows that go through together.
 const TOGETHER: usize = 4;
-/// Rows copied at a time when they are not contiguous; a multiple of `TOGETHER`, so that the
-/// grouping of rows, and with it every bit of a sum over rows, is that of contiguous rows.
-const COPIED: usize = 64 * TOGETHER;
 
 /// Overwrites `out[i] = intercept + Σ_j (rows[i, j] − centres[j]) · weights[j]`.
 pub(super) fn log_odds(
-    rows: ArrayView2<'_, f64>,
+    rows: FeatureView<'_>,
     centres: &[f64],
     weights: &[f64],
     intercept: f64,
     out: &mut [f64],
 ) {
     debug_assert_eq!(rows.dim(), (out.len(), weights.len()));
-    visit_contiguous(rows, |first, values, count| {
-        centred_dots(values, centres, weights, intercept, &mut out[first..first + count]);
-    });
+    match rows.values() {
+        Values::Double(values) => centred_dots(values, centres, weights, intercept, out),
+        Values::Single(values) => centred_dots(values, centres, weights, intercept, out),
+    }
 }
 
 #[multiversion(targets("x86_64+avx2"))]
-fn centred_dots(values: &[f64], centres: &[f64], weights: &[f64], intercept: f64, out: &mut [f64]) {
+fn centred_dots<T: Copy + Into<f64>>(
+    values: &[T],
+    centres: &[f64],
+    weights: &[f64],
+    intercept: f64,
+    out: &mut [f64],
+) {
     let columns = weights.len();
     let (groups, rest) = out.as_chunks_mut::<TOGETHER>();
     let done = groups.len() * TOGETHER;
     for (k, group) in groups.iter_mut().enumerate() {
         let rows = rows_from(values, columns, k * TOGETHER);
-        *group = centred_dot::<TOGETHER>(rows, centres, weights).map(|dot| intercept + dot);
+        *group = centred_dot::<T, TOGETHER>(rows, centres, weights).map(|dot| intercept + dot);
     }
     for (k, out) in rest.iter_mut().enumerate() {
         let [dot] = centred_dot(rows_from(values, columns, done + k), centres, weights);
@@ -46,20 +52,21 @@ fn centred_dots(values: &[f64], centres: &[f64], weights: &[f64], intercept: f64
 }
 
 /// Adds `Σ_i factors[i] · (rows[i, j] − centres[j])` to `sums[j]`.
-pub(super) fn add_rows(
-    rows: ArrayView2<'_, f64>,
+pub(super) fn add_rows(rows: FeatureView<'_>, centres: &[f64], factors: &[f64], sums: &mut [f64]) {
+    debug_assert_eq!(rows.dim(), (factors.len(), sums.len()));
+    match rows.values() {
+        Values::Double(values) => add_groups(values, centres, factors, sums),
+        Values::Single(values) => add_groups(values, centres, factors, sums),
+    }
+}
+
+#[multiversion(targets("x86_64+avx2"))]
+fn add_groups<T: Copy + Into<f64>>(
+    values: &[T],
     centres: &[f64],
     factors: &[f64],
     sums: &mut [f64],
 ) {
-    debug_assert_eq!(rows.dim(), (factors.len(), sums.len()));
-    visit_contiguous(rows, |first, values, count| {
-        add_groups(values, centres, &factors[first..first + count], sums);
-    });
-}
-
-#[multiversion(targets("x86_64+avx2"))]
-fn add_groups(values: &[f64], centres: &[f64], factors: &[f64], sums: &mut [f64]) {
     let columns = sums.len();
     let (groups, rest) = factors.as_chunks::<TOGETHER>();
     let done = groups.len() * TOGETHER;
@@ -71,25 +78,14 @@ fn add_groups(values: &[f64], centres: &[f64], factors: &[f64], sums: &mut [f64]
     }
 }
 
-/// Calls `visit(first_row, values, row_count)` on contiguous runs of rows, in order.
-fn visit_contiguous(rows: ArrayView2<'_, f64>, mut visit: impl FnMut(usize, &[f64], usize)) {
-    if let Some(values) = rows.as_slice() {
-        return visit(0, values, rows.nrows());
-    }
-    for (k, chunk) in rows.axis_chunks_iter(Axis(0), COPIED).enumerate() {
-        let values: Vec<f64> = chunk.iter().copied().collect();
-        visit(k * COPIED, &values, chunk.nrows());
-    }
-}
-
 #[inline(always)]
-fn rows_from<const ROWS: usize>(values: &[f64], columns: usize, first: usize) -> [&[f64]; ROWS] {
+fn rows_from<T, const ROWS: usize>(values: &[T], columns: usize, first: usize) -> [&[T]; ROWS] {
     std::array::from_fn(|k| &values[(first + k) * columns..][..columns])
 }
 
 #[inline(always)]
-fn centred_dot<const ROWS: usize>(
-    rows: [&[f64]; ROWS],
+fn centred_dot<T: Copy + Into<f64>, const ROWS: usize>(
+    rows: [&[T]; ROWS],
     centres: &[f64],
     weights: &[f64],
 ) -> [f64; ROWS] {
@@ -102,22 +98,22 @@ fn centred_dot<const ROWS: usize>(
     for k in 0..weights.len() {
         for (sums, row) in sums.iter_mut().zip(full) {
             for (lane, sum) in sums.iter_mut().enumerate() {
-                *sum += (row[k][lane] - centres[k][lane]) * weights[k][lane];
+                *sum += (row[k][lane].into() - centres[k][lane]) * weights[k][lane];
             }
         }
     }
     for (sums, row) in sums.iter_mut().zip(rows) {
         let last = row.as_chunks::<LANES>().1.iter().zip(last_centres).zip(last_weights);
-        for (sum, ((x, centre), weight)) in sums.iter_mut().zip(last) {
-            *sum += (x - centre) * weight;
+        for (sum, ((&x, centre), weight)) in sums.iter_mut().zip(last) {
+            *sum += (x.into() - centre) * weight;
         }
     }
     sums.map(|[a, b, c, d]| (a + c) + (b + d))
 }
 
 #[inline(always)]
-fn add_group<const ROWS: usize>(
-    rows: [&[f64]; ROWS],
+fn add_group<T: Copy + Into<f64>, const ROWS: usize>(
+    rows: [&[T]; ROWS],
     factors: [f64; ROWS],
     centres: &[f64],
     sums: &mut [f64],
@@ -128,7 +124,7 @@ fn add_group<const ROWS: usize>(
     for j in 0..sums.len() {
         let mut total = 0.0;
         for (row, factor) in rows.iter().zip(factors) {
-            total += factor * (row[j] - centres[j]);
+            total += factor * (row[j].into() - centres[j]);
         }
         sums[j] += total;
     }
@@ -136,9 +132,10 @@ fn add_group<const ROWS: usize>(
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, ShapeBuilder, s};
+    use ndarray::Array2;
 
     use super::*;
+    use crate::Features;
     use crate::math::Random;
 
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
@@ -154,9 +151,10 @@ mod tests {
             let (centres, weights) = (numbers(columns, 2), numbers(columns, 3));
             let factors = numbers(rows, 4);
             let mut out = vec![f64::NAN; rows];
-            log_odds(values.view(), &centres, &weights, 0.5, &mut out);
+            let features = Features::from(values.view());
+            log_odds(features.view(), &centres, &weights, 0.5, &mut out);
             let mut sums = vec![1.0; columns];
-            add_rows(values.view(), &centres, &factors, &mut sums);
+            add_rows(features.view(), &centres, &factors, &mut sums);
 
             let mut want_sums = vec![1.0; columns];
             for i in 0..rows {
@@ -174,29 +172,24 @@ mod tests {
     }
 
     #[test]
-    fn layout_and_company_do_not_change_a_bit() {
-        let (rows, columns) = (2 * COPIED + 5, 11);
-        let values = Array2::from_shape_vec((rows, columns), numbers(rows * columns, 5)).unwrap();
+    fn precision_and_company_do_not_change_a_bit() {
+        let (rows, columns) = (517, 11);
+        let single = Array2::from_shape_vec((rows, columns), numbers(rows * columns, 5)).unwrap();
+        let single = single.mapv(|x| x as f32);
+        let double = Features::from(single.mapv(f64::from));
+        let single = Features::from(single);
         let (centres, weights) = (numbers(columns, 6), numbers(columns, 7));
         let factors = numbers(rows, 8);
-        let run = |view: ArrayView2<'_, f64>, factors: &[f64]| {
-            let (mut out, mut sums) = (vec![0.0; view.nrows()], vec![0.0; columns]);
-            log_odds(view, &centres, &weights, -1.0, &mut out);
-            add_rows(view, &centres, factors, &mut sums);
+        let run = |rows: FeatureView<'_>, factors: &[f64]| {
+            let (mut out, mut sums) = (vec![0.0; rows.nrows()], vec![0.0; columns]);
+            log_odds(rows, &centres, &weights, -1.0, &mut out);
+            add_rows(rows, &centres, factors, &mut sums);
             (out, sums)
         };
-        let (out, sums) = run(values.view(), &factors);
-
-        let mut by_column = Array2::zeros((rows, columns).f());
-        by_column.assign(&values);
-        assert_eq!(run(by_column.view(), &factors), (out.clone(), sums.clone()));
-
-        let mut wide = Array2::zeros((rows, 2 * columns));
-        wide.slice_mut(s![.., ..;2]).assign(&values);
-        assert_eq!(run(wide.slice(s![.., ..;2]), &factors), (out.clone(), sums));
-
+        let (out, sums) = run(double.view(), &factors);
+        assert_eq!(run(single.view(), &factors), (out.clone(), sums));
         for i in 0..rows {
-            assert_eq!(run(values.slice(s![i..=i, ..]), &factors[i..=i]).0, [out[i]]);
+            assert_eq!(run(double.view().slice(i..i + 1), &factors[i..=i]).0, [out[i]]);
         }
     }
 }

@@ -8,12 +8,11 @@
 //! f_i = b + Σ_j (x_ij − mean_j) · (w_j / scale_j)
 //! ```
 
-use ndarray::{ArrayView2, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
 use super::{Classifier, ClassifierState, Standardiser, linear};
-use crate::Stop;
 use crate::params::{BlockSpec, Role, Transform};
+use crate::{FeatureView, Features, Stop};
 
 /// Logistic regression on standardised features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,7 +23,7 @@ pub struct Logistic {
 
 impl Logistic {
     /// Learns means and scales from the training features.
-    pub fn fit(training: &[ArrayView2<'_, f64>]) -> Self {
+    pub fn fit(training: &[FeatureView<'_>]) -> Self {
         Self { standardiser: Standardiser::fit(training.iter().copied()) }
     }
 
@@ -51,11 +50,11 @@ impl Classifier for Logistic {
         vec![0.0; self.features() + 1]
     }
 
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, _: Stop<'_>) -> CowArray<'a, f64, Ix2> {
-        features.into()
+    fn prepare<'a>(&self, features: Features<'a>, _: Stop<'_>) -> Features<'a> {
+        features
     }
 
-    fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]) {
+    fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]) {
         let (weights, intercept) = params.split_at(self.features());
         let Standardiser { means, scales } = &self.standardiser;
         let weights: Vec<f64> = weights.iter().zip(scales).map(|(w, scale)| w / scale).collect();
@@ -65,7 +64,7 @@ impl Classifier for Logistic {
     fn pull_back(
         &self,
         _params: &[f64],
-        prepared: ArrayView2<'_, f64>,
+        prepared: FeatureView<'_>,
         d_log_odds: &[f64],
         d_params: &mut [f64],
     ) {
@@ -97,24 +96,25 @@ mod tests {
     use ndarray::array;
 
     use super::*;
+    use crate::features::view;
 
     #[test]
     fn log_odds_equal_the_formula_on_a_worked_example() {
         // Column 0: mean 3, scale 2. Column 1: constant, so its weight does nothing.
         let features = array![[1.0, 7.0], [5.0, 7.0]];
-        let logistic = Logistic::fit(&[features.view()]);
+        let logistic = Logistic::fit(&[view(&features)]);
         let mut out = [f64::NAN; 2];
-        logistic.log_odds(&[1.5, 100.0, 0.25], features.view(), &mut out);
+        logistic.log_odds(&[1.5, 100.0, 0.25], view(&features), &mut out);
         assert_eq!(out, [0.25 - 1.5, 0.25 + 1.5]);
     }
 
     #[test]
     fn the_linear_form_is_the_same_function() {
         let features = array![[1.0, 7.0], [5.0, 3.0], [2.0, 1.0]];
-        let logistic = Logistic::fit(&[features.view()]);
+        let logistic = Logistic::fit(&[view(&features)]);
         let params = [1.5, -0.4, 0.25];
         let mut out = [f64::NAN; 3];
-        logistic.log_odds(&params, features.view(), &mut out);
+        logistic.log_odds(&params, view(&features), &mut out);
         let (coefficients, intercept) = logistic.linear(&params);
         for (row, want) in features.rows().into_iter().zip(out) {
             let got = intercept + coefficients[0] * row[0] + coefficients[1] * row[1];
@@ -127,10 +127,10 @@ mod tests {
     fn an_offset_of_a_billion_changes_neither_log_odds_nor_gradient() {
         let plain = array![[1.0], [2.0], [4.0], [9.0]];
         let run = |features: ndarray::Array2<f64>| {
-            let logistic = Logistic::fit(&[features.view()]);
+            let logistic = Logistic::fit(&[view(&features)]);
             let (mut out, mut d_params) = (vec![0.0; 4], vec![0.0; 2]);
-            logistic.log_odds(&[1.0, 0.0], features.view(), &mut out);
-            logistic.pull_back(&[1.0, 0.0], features.view(), &[1.0, -2.0, 0.5, 0.5], &mut d_params);
+            logistic.log_odds(&[1.0, 0.0], view(&features), &mut out);
+            logistic.pull_back(&[1.0, 0.0], view(&features), &[1.0, -2.0, 0.5, 0.5], &mut d_params);
             (out, d_params)
         };
         // Whole numbers, means included: nothing rounds.

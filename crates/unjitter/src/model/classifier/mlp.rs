@@ -9,15 +9,13 @@
 //! ```
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{
-    Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, CowArray, Ix2, Zip,
-};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, Zip};
 use serde::{Deserialize, Serialize};
 
 use super::{Classifier, ClassifierState, Standardiser};
 use crate::math::Random;
 use crate::params::{BlockSpec, Role, Transform};
-use crate::{Error, Result, Stop};
+use crate::{Error, FeatureView, Features, Result, Stop};
 
 /// The most parameters that a network may have: 0.8 GB.
 pub const MAX_PARAMETERS: usize = 100_000_000;
@@ -77,7 +75,7 @@ impl Mlp {
     /// Learns means and scales from the training features; `hidden` are the sizes of the hidden
     /// layers, from the features on.
     pub fn fit(
-        training: &[ArrayView2<'_, f64>],
+        training: &[FeatureView<'_>],
         hidden: &[usize],
         activation: Activation,
     ) -> Result<Self> {
@@ -133,7 +131,7 @@ impl Mlp {
     fn forward(
         &self,
         layers: &[(ArrayView2<'_, f64>, ArrayView1<'_, f64>)],
-        features: ArrayView2<'_, f64>,
+        features: FeatureView<'_>,
     ) -> Vec<Array2<f64>> {
         let mut signals = vec![self.standardiser.standardised(features)];
         for (k, (weights, biases)) in layers.iter().enumerate() {
@@ -180,13 +178,13 @@ impl Classifier for Mlp {
         params
     }
 
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, _: Stop<'_>) -> CowArray<'a, f64, Ix2> {
-        features.into()
+    fn prepare<'a>(&self, features: Features<'a>, _: Stop<'_>) -> Features<'a> {
+        features
     }
 
-    fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]) {
+    fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]) {
         let layers = self.layers(params);
-        let chunks = prepared.axis_chunks_iter(Axis(0), CHUNK);
+        let chunks = prepared.chunks(CHUNK);
         for (chunk, out) in chunks.zip(out.chunks_mut(CHUNK)) {
             let signals = self.forward(&layers, chunk);
             out.iter_mut().zip(&signals[layers.len()]).for_each(|(out, f)| *out = *f);
@@ -196,13 +194,13 @@ impl Classifier for Mlp {
     fn pull_back(
         &self,
         params: &[f64],
-        prepared: ArrayView2<'_, f64>,
+        prepared: FeatureView<'_>,
         d_log_odds: &[f64],
         d_params: &mut [f64],
     ) {
         let layers = self.layers(params);
         let mut d_layers = self.layers_mut(d_params);
-        let chunks = prepared.axis_chunks_iter(Axis(0), CHUNK);
+        let chunks = prepared.chunks(CHUNK);
         for (chunk, d_out) in chunks.zip(d_log_odds.chunks(CHUNK)) {
             let signals = self.forward(&layers, chunk);
             let mut d_sums = ArrayView1::from(d_out).insert_axis(Axis(1)).to_owned();
@@ -255,6 +253,7 @@ mod tests {
     use ndarray::array;
 
     use super::*;
+    use crate::features::view;
 
     #[test]
     fn one_hidden_layer_equals_the_formula_on_a_worked_example() {
@@ -263,9 +262,9 @@ mod tests {
         // Two units: weights 2 and −1, biases 0.5 and 0; output weights 1 and 3, intercept −0.25.
         let params = [2.0, -1.0, 0.5, 0.0, 1.0, 3.0, -0.25];
         let run = |activation| {
-            let network = Mlp::fit(&[features.view()], &[2], activation).unwrap();
+            let network = Mlp::fit(&[view(&features)], &[2], activation).unwrap();
             let mut out = [f64::NAN; 2];
-            network.log_odds(&params, features.view(), &mut out);
+            network.log_odds(&params, view(&features), &mut out);
             out
         };
         assert_eq!(run(Activation::Relu), [3.0 - 0.25, 2.5 - 0.25]);
@@ -281,9 +280,9 @@ mod tests {
     #[test]
     fn a_rectifier_at_zero_has_no_slope() {
         let features = array![[0.0], [0.0]];
-        let network = Mlp::fit(&[features.view()], &[1], Activation::Relu).unwrap();
+        let network = Mlp::fit(&[view(&features)], &[1], Activation::Relu).unwrap();
         let mut d_params = [0.0; 4];
-        network.pull_back(&[1.0, 0.0, 1.0, 0.0], features.view(), &[1.0, 1.0], &mut d_params);
+        network.pull_back(&[1.0, 0.0, 1.0, 0.0], view(&features), &[1.0, 1.0], &mut d_params);
         assert_eq!(d_params, [0.0, 0.0, 0.0, 2.0]);
     }
 
@@ -293,7 +292,7 @@ mod tests {
         for (activation, variance) in
             [(Activation::Tanh, 2.0 / 500.0), (Activation::Relu, 2.0 / 300.0)]
         {
-            let network = Mlp::fit(&[features.view()], &[200], activation).unwrap();
+            let network = Mlp::fit(&[view(&features)], &[200], activation).unwrap();
             let params = network.start(5);
             assert_eq!(params, network.start(5));
             let (weights, rest) = params.split_at(300 * 200);

@@ -17,9 +17,8 @@ mod tests;
 
 use std::fmt::Debug;
 
-use ndarray::{ArrayView2, CowArray, Ix2};
-
 use crate::Stop;
+use crate::features::{FeatureView, Features};
 use crate::params::BlockSpec;
 
 pub use kernel::{Kernel, KernelSettings, KernelState, MAX_LANDMARKS};
@@ -43,16 +42,16 @@ pub trait Classifier: Debug + Send + Sync {
     /// The part of the work that no parameter changes, done once per session: `features` (rows ×
     /// columns) to what `log_odds` and `pull_back` take. Once `stop` is requested, what comes back
     /// may be unfinished and is good for nothing.
-    fn prepare<'a>(&self, features: ArrayView2<'a, f64>, stop: Stop<'_>) -> CowArray<'a, f64, Ix2>;
+    fn prepare<'a>(&self, features: Features<'a>, stop: Stop<'_>) -> Features<'a>;
 
     /// Overwrites `out` (one per row) with the log-odds.
-    fn log_odds(&self, params: &[f64], prepared: ArrayView2<'_, f64>, out: &mut [f64]);
+    fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]);
 
     /// Adds `Σ_i d_log_odds[i] · ∂ log_odds[i] / ∂params` to `d_params`.
     fn pull_back(
         &self,
         params: &[f64],
-        prepared: ArrayView2<'_, f64>,
+        prepared: FeatureView<'_>,
         d_log_odds: &[f64],
         d_params: &mut [f64],
     );

@@ -1,10 +1,9 @@
 //! Which classifier to fit, and a fitted one as it is saved.
 
-use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Classifier, Kernel, KernelSettings, KernelState, Logistic, Mlp};
-use crate::{Result, Stop};
+use crate::{FeatureView, Result, Stop};
 
 /// Which classifier, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +33,7 @@ impl ClassifierSpec {
     /// features: parts with one number of columns and at least one row between them.
     pub fn fit(
         &self,
-        training: &[ArrayView2<'_, f64>],
+        training: &[FeatureView<'_>],
         seed: u64,
         stop: Stop<'_>,
     ) -> Result<Box<dyn Classifier>> {

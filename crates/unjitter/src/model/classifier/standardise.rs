@@ -4,10 +4,10 @@
 //! then lie in [−1, 1], so an offset of 1e9 costs no digits and no square can over- or underflow.
 //! Three passes over the features, two vectors of memory.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result};
+use crate::{Error, FeatureView, Result};
 
 /// Maps features to (x − mean) / scale, column by column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Standardiser {
 impl Standardiser {
     /// Means and population standard deviations over the rows of all parts together. A column that
     /// does not vary gets its own value as mean and 1 as scale, which maps it to zero.
-    pub fn fit<'a>(parts: impl Iterator<Item = ArrayView2<'a, f64>> + Clone) -> Self {
+    pub fn fit<'a>(parts: impl Iterator<Item = FeatureView<'a>> + Clone) -> Self {
         let ranges = Ranges::of(parts.clone());
         let count = parts.clone().map(|part| part.nrows()).sum::<usize>() as f64;
 
@@ -51,21 +51,14 @@ impl Standardiser {
         self.means.len()
     }
 
-    /// Overwrites `out`, of the same shape, with the standardised `features`.
-    pub fn apply(&self, features: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
-        for (row, mut out) in features.rows().into_iter().zip(out.rows_mut()) {
-            let columns = row.iter().zip(&self.means).zip(&self.scales);
-            for (out, ((x, mean), scale)) in out.iter_mut().zip(columns) {
-                *out = (x - mean) / scale;
-            }
-        }
-    }
-
     /// The standardised `features`.
-    pub fn standardised(&self, features: ArrayView2<'_, f64>) -> Array2<f64> {
-        let mut out = Array2::zeros(features.dim());
-        self.apply(features, out.view_mut());
-        out
+    pub fn standardised(&self, features: FeatureView<'_>) -> Array2<f64> {
+        let mut out = Vec::with_capacity(features.nrows() * features.ncols());
+        features.visit_rows(|row| {
+            let columns = row.iter().zip(&self.means).zip(&self.scales);
+            out.extend(columns.map(|((x, mean), scale)| (x - mean) / scale));
+        });
+        Array2::from_shape_vec(features.dim(), out).expect("as many as there were")
     }
 
     /// Whether values read from a file are usable.
@@ -90,9 +83,7 @@ impl Standardiser {
 }
 
 /// How many columns vary over the rows of all parts together.
-pub(super) fn varying_columns<'a>(
-    parts: impl Iterator<Item = ArrayView2<'a, f64>> + Clone,
-) -> usize {
+pub(super) fn varying_columns<'a>(parts: impl Iterator<Item = FeatureView<'a>> + Clone) -> usize {
     Ranges::of(parts).halves.iter().filter(|&&half| is_varying(half)).count()
 }
 
@@ -108,17 +99,17 @@ struct Ranges {
 }
 
 impl Ranges {
-    fn of<'a>(parts: impl Iterator<Item = ArrayView2<'a, f64>> + Clone) -> Self {
+    fn of<'a>(parts: impl Iterator<Item = FeatureView<'a>> + Clone) -> Self {
         let columns = parts.clone().next().map_or(0, |part| part.ncols());
         let mut lows = vec![f64::INFINITY; columns];
         let mut highs = vec![f64::NEG_INFINITY; columns];
         for part in parts {
-            for row in part.rows() {
+            part.visit_rows(|row| {
                 for ((low, high), &x) in lows.iter_mut().zip(&mut highs).zip(row) {
                     *low = low.min(x);
                     *high = high.max(x);
                 }
-            }
+            });
         }
         // Halved before they are subtracted: the range itself may overflow. A constant column has
         // itself as its middle, to the bit.
@@ -131,16 +122,16 @@ impl Ranges {
     /// Calls `visit(column, unit)` for every feature, in half-ranges from the middle.
     fn visit<'a>(
         &self,
-        parts: impl Iterator<Item = ArrayView2<'a, f64>>,
+        parts: impl Iterator<Item = FeatureView<'a>>,
         mut visit: impl FnMut(usize, f64),
     ) {
         for part in parts {
-            for row in part.rows() {
+            part.visit_rows(|row| {
                 let ranges = self.middles.iter().zip(&self.halves);
                 for (column, (&x, (middle, half))) in row.iter().zip(ranges).enumerate() {
                     visit(column, (x - middle) / half);
                 }
-            }
+            });
         }
     }
 }
@@ -150,12 +141,13 @@ mod tests {
     use ndarray::array;
 
     use super::*;
+    use crate::features::view;
     use crate::math::Random;
 
     #[test]
     fn means_and_scales_of_two_parts_are_those_of_all_rows() {
         let (first, second) = (array![[1.0, 10.0], [2.0, 30.0]], array![[6.0, 20.0]]);
-        let fitted = Standardiser::fit([first.view(), second.view()].into_iter());
+        let fitted = Standardiser::fit([view(&first), view(&second)].into_iter());
         // Means 3 and 20; variances (4 + 1 + 9) / 3 and 200 / 3: a few roundings.
         for (got, want) in fitted.means.iter().zip([3.0, 20.0]) {
             assert!((got - want).abs() <= 1e-15 * want, "{got}");
@@ -168,10 +160,10 @@ mod tests {
     #[test]
     fn a_constant_column_becomes_zero() {
         let features = array![[0.1, 1.0], [0.1, 2.0], [0.1, 4.0]];
-        let fitted = Standardiser::fit([features.view()].into_iter());
+        let fitted = Standardiser::fit([view(&features)].into_iter());
         assert_eq!((fitted.means[0], fitted.scales[0]), (0.1, 1.0));
-        assert!(fitted.standardised(features.view()).column(0).iter().all(|&x| x == 0.0));
-        assert_eq!(varying_columns([features.view()].into_iter()), 1);
+        assert!(fitted.standardised(view(&features)).column(0).iter().all(|&x| x == 0.0));
+        assert_eq!(varying_columns([view(&features)].into_iter()), 1);
     }
 
     #[test]
@@ -181,8 +173,8 @@ mod tests {
         // Multiples of 2⁻²⁰ stay exact beside 1e9, so both must agree up to the final rounding.
         let plain = plain.mapv(|x| (x * 1_048_576.0).round() / 1_048_576.0);
         let shifted = plain.mapv(|x| x + 1e9);
-        let plain = Standardiser::fit([plain.view()].into_iter());
-        let shifted = Standardiser::fit([shifted.view()].into_iter());
+        let plain = Standardiser::fit([view(&plain)].into_iter());
+        let shifted = Standardiser::fit([view(&shifted)].into_iter());
         assert!((plain.scales[0] - shifted.scales[0]).abs() < 1e-12); // 10⁴ additions of O(1)
         assert!((plain.means[0] + 1e9 - shifted.means[0]).abs() < 3e-7); // spacing at 1e9: 1.2e-7
     }
@@ -190,10 +182,10 @@ mod tests {
     #[test]
     fn extreme_ranges_neither_overflow_nor_vanish() {
         let features = array![[-1e308, 1e-200, 5e-324], [1e308, 3e-200, 0.0]];
-        let fitted = Standardiser::fit([features.view()].into_iter());
+        let fitted = Standardiser::fit([view(&features)].into_iter());
         assert_eq!(fitted.scales, [1e308, 1e-200, 1.0]);
         fitted.check().unwrap();
-        assert!(fitted.standardised(features.view()).iter().all(|x| x.is_finite()));
+        assert!(fitted.standardised(view(&features)).iter().all(|x| x.is_finite()));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Activation, Classifier, ClassifierSpec, ClassifierState};
 use crate::math::Random;
-use crate::{Error, Stop};
+use crate::{Error, Features, Stop};
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut random = Random::new(seed);
@@ -38,7 +38,11 @@ fn log_odds(
     features: ArrayView2<'_, f64>,
 ) -> Vec<f64> {
     let mut out = vec![f64::NAN; features.nrows()];
-    classifier.log_odds(params, classifier.prepare(features, Stop::default()).view(), &mut out);
+    classifier.log_odds(
+        params,
+        classifier.prepare(features.into(), Stop::default()).view(),
+        &mut out,
+    );
     out
 }
 
@@ -49,7 +53,7 @@ fn pull_back(
     d_log_odds: &[f64],
 ) -> Vec<f64> {
     let mut d_params = vec![0.0; params.len()];
-    let prepared = classifier.prepare(features, Stop::default());
+    let prepared = classifier.prepare(features.into(), Stop::default());
     classifier.pull_back(params, prepared.view(), d_log_odds, &mut d_params);
     d_params
 }
@@ -61,7 +65,8 @@ fn pull_back_equals_central_differences() {
             let features = normal(rows, columns, 1).mapv(|x| 5.0 + 3.0 * x);
             // Few enough training rows that the exact kernel model stays small.
             let training = features.slice(s![..rows.min(12), ..]);
-            let classifier = spec.fit(&[training], 2, Stop::default()).unwrap();
+            let classifier =
+                spec.fit(&[Features::from(training).view()], 2, Stop::default()).unwrap();
             let params = params(&*classifier, 3);
             let weights = normal(1, rows, 4).into_raw_vec_and_offset().0;
             let value = |params: &[f64]| -> f64 {
@@ -90,9 +95,10 @@ fn pull_back_equals_central_differences() {
 fn log_odds_are_overwritten_and_gradients_added_to() {
     for spec in specs() {
         let features = normal(8, 3, 1);
-        let classifier = spec.fit(&[features.view()], 2, Stop::default()).unwrap();
+        let classifier =
+            spec.fit(&[Features::from(features.view()).view()], 2, Stop::default()).unwrap();
         let params = params(&*classifier, 3);
-        let prepared = classifier.prepare(features.view(), Stop::default());
+        let prepared = classifier.prepare(features.view().into(), Stop::default());
         let (mut fresh, mut used) = (vec![0.0; 8], vec![7.0; 8]);
         classifier.log_odds(&params, prepared.view(), &mut fresh);
         classifier.log_odds(&params, prepared.view(), &mut used);
@@ -116,7 +122,9 @@ fn strided_features_give_the_same() {
         by_column.assign(&features);
         let mut wide = Array2::zeros((540, 10));
         wide.slice_mut(s![..;2, ..;-2]).assign(&features);
-        let classifier = spec.fit(&[features.slice(s![..20, ..])], 2, Stop::default()).unwrap();
+        let classifier = spec
+            .fit(&[Features::from(features.slice(s![..20, ..])).view()], 2, Stop::default())
+            .unwrap();
         let params = params(&*classifier, 3);
         let run = |view: ArrayView2<'_, f64>| {
             let out = log_odds(&*classifier, &params, view);
@@ -127,7 +135,9 @@ fn strided_features_give_the_same() {
         assert_eq!(run(by_column.view()), want, "{spec:?}");
         assert_eq!(run(wide.slice(s![..;2, ..;-2])), want, "{spec:?}");
 
-        let strided = spec.fit(&[wide.slice(s![..40;2, ..;-2])], 2, Stop::default()).unwrap();
+        let strided = spec
+            .fit(&[Features::from(wide.slice(s![..40;2, ..;-2])).view()], 2, Stop::default())
+            .unwrap();
         assert_eq!(strided.state(), classifier.state(), "{spec:?}");
     }
 }
@@ -136,8 +146,9 @@ fn strided_features_give_the_same() {
 fn blocks_describe_the_start() {
     for spec in specs() {
         for columns in [0, 4] {
-            let classifier =
-                spec.fit(&[normal(10, columns, 1).view()], 2, Stop::default()).unwrap();
+            let classifier = spec
+                .fit(&[Features::from(normal(10, columns, 1).view()).view()], 2, Stop::default())
+                .unwrap();
             let start = classifier.start(3);
             let blocks = classifier.blocks();
             assert_eq!(
@@ -151,7 +162,10 @@ fn blocks_describe_the_start() {
         }
     }
     let spec = ClassifierSpec::Mlp { hidden: vec![4, 3], activation: Activation::Tanh };
-    let blocks = spec.fit(&[normal(10, 2, 1).view()], 2, Stop::default()).unwrap().blocks();
+    let blocks = spec
+        .fit(&[Features::from(normal(10, 2, 1).view()).view()], 2, Stop::default())
+        .unwrap()
+        .blocks();
     let names: Vec<(&str, usize)> = blocks.iter().map(|b| (b.name.as_str(), b.len)).collect();
     let want = [
         ("layer0.weights", 8),
@@ -168,8 +182,10 @@ fn blocks_describe_the_start() {
 fn a_network_without_hidden_layers_is_logistic_regression() {
     let features = normal(300, 6, 1);
     let spec = ClassifierSpec::Mlp { hidden: vec![], activation: Activation::Relu };
-    let network = spec.fit(&[features.view()], 2, Stop::default()).unwrap();
-    let logistic = ClassifierSpec::Logistic.fit(&[features.view()], 2, Stop::default()).unwrap();
+    let network = spec.fit(&[Features::from(features.view()).view()], 2, Stop::default()).unwrap();
+    let logistic = ClassifierSpec::Logistic
+        .fit(&[Features::from(features.view()).view()], 2, Stop::default())
+        .unwrap();
     let params = params(&*logistic, 3);
     let got = log_odds(&*network, &params, features.view());
     let want = log_odds(&*logistic, &params, features.view());
@@ -183,7 +199,8 @@ fn a_network_without_hidden_layers_is_logistic_regression() {
 fn a_saved_classifier_comes_back_with_the_same_bits() {
     for spec in specs() {
         let features = normal(90, 3, 1);
-        let classifier = spec.fit(&[features.view()], 2, Stop::default()).unwrap();
+        let classifier =
+            spec.fit(&[Features::from(features.view()).view()], 2, Stop::default()).unwrap();
         let params = params(&*classifier, 3);
         let text = serde_json::to_string(&classifier.state()).unwrap();
         let state: ClassifierState = serde_json::from_str(&text).unwrap();
@@ -219,7 +236,9 @@ fn settings_out_of_range_are_refused() {
         network(vec![usize::MAX, usize::MAX]),
     ];
     for spec in bad {
-        let error = spec.fit(&[normal(5, 2, 1).view()], 2, Stop::default()).unwrap_err();
+        let error = spec
+            .fit(&[Features::from(normal(5, 2, 1).view()).view()], 2, Stop::default())
+            .unwrap_err();
         assert!(matches!(error, Error::OutOfRange { .. }), "{spec:?}: {error}");
     }
 }
@@ -230,8 +249,12 @@ fn settings_out_of_range_are_refused() {
 fn spoilt_states_are_refused() {
     let features = normal(9, 2, 1);
     let saved = |spec: ClassifierSpec| {
-        serde_json::to_value(spec.fit(&[features.view()], 2, Stop::default()).unwrap().state())
-            .unwrap()
+        serde_json::to_value(
+            spec.fit(&[Features::from(features.view()).view()], 2, Stop::default())
+                .unwrap()
+                .state(),
+        )
+        .unwrap()
     };
     let logistic = saved(ClassifierSpec::Logistic);
     let kernel = saved(ClassifierSpec::Kernel { length_scale: None, landmarks: None });
