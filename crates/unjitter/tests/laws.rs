@@ -1,7 +1,8 @@
 //! What exact inference must obey whatever the data: laws, closed forms and symmetries.
 
 use unjitter::inference::{
-    Band, CountTables, DelayDensity, Expected, Lattice, SpanSolver, dense, widen,
+    Band, CountTables, DelayDensity, Expected, Lattice, SpanOutputs, SpanSolver, Stamped, dense,
+    widen,
 };
 use unjitter::math::{Random, ln_gamma, log_sum, sigmoid};
 use unjitter::model::{BoundCounts, BoundNoise};
@@ -251,15 +252,18 @@ fn first_order_evidence(times: &[f64], stamps: &[f64], log_odds: &[f64]) -> f64 
     let table: Vec<f64> = (0..=stamps.len()).map(|c| -ln_gamma(c as f64 + 1.0)).collect();
     let tables = CountTables::new([table.clone(), table], Some([0.0, 0.0]));
     let mut solver = SpanSolver::default();
-    widen(&mut Band::default(), times, stamps, &Flat, &tables, |band| {
-        band.load(0..stamps.len(), times, stamps, &Flat)?;
-        let mut shares = vec![0.0; band.cells()];
+    let stamped = Stamped { times, stamps, unit: 1.0, density: &Flat };
+    widen(&mut Band::default(), &stamped, &tables, |band| {
         let mut d_log_odds = vec![0.0; times.len()];
         let mut expected = Expected::zeros(&tables);
         let mut sum = 0.0;
         for span in band.spans(usize::MAX) {
-            let own = &mut d_log_odds[span.instances.clone()];
-            sum += solver.solve(band, &tables, &span, log_odds, &mut shares, own, &mut expected)?;
+            let outputs = SpanOutputs {
+                d_log_odds: &mut d_log_odds[span.instances.clone()],
+                expected: &mut expected,
+                visit: &mut |_| {},
+            };
+            sum += solver.solve(band, &stamped, &tables, &span, log_odds, outputs)?;
         }
         Ok(sum)
     })

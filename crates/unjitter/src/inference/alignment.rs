@@ -22,6 +22,7 @@ impl Lattice<'_> {
         let mut solver = SpanSolver::default();
         self.widened(|lattice, band| {
             lattice.sum(band, &mut solver)?;
+            lattice.load(band)?;
             let mut instances = Vec::with_capacity(lattice.stamps.len());
             let mut log_weight = 0.0;
             let mut quiet_from = 0;
@@ -54,6 +55,7 @@ impl Lattice<'_> {
         let mut solver = SpanSolver::default();
         self.widened(|lattice, band| {
             lattice.sum(band, &mut solver)?;
+            lattice.load(band)?;
             let mut random = Random::new(seed);
             let mut alignments = vec![Vec::with_capacity(lattice.stamps.len()); draws];
             let mut log_space = LogSpace::default();

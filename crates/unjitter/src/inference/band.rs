@@ -9,9 +9,19 @@
 
 use std::ops::Range;
 
-use super::DelayDensity;
+use multiversion::multiversion;
+
+use super::Stamped;
 use super::span::Trouble;
 use crate::math::exp_in_place;
+
+/// Cells that go through together: every stamp's cells are padded to a multiple of it, so that loops over
+/// them have no remainder.
+pub(super) const LANES: usize = 8;
+
+/// Cells that are loaded at a time, about: half a megabyte with all that is computed for them, which
+/// stays in the second-level cache. Tests have small blocks, which are to be cut as well.
+const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 13 };
 
 /// The instances first..end that a stamp can have come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,10 +58,12 @@ pub struct Span {
 pub struct Band {
     instances: usize,
     log_drop: f64,
+    whole_blocks: bool,
     windows: Vec<Window>,
     /// First of the stamps whose densities are filled in.
     first: usize,
-    /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`, one per instance of its window.
+    /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`, one per instance of its window and
+    /// some that pad them to whole groups.
     offsets: Vec<usize>,
     delays: Vec<f64>,
     log_densities: Vec<f64>,
@@ -61,33 +73,61 @@ pub struct Band {
 }
 
 impl Band {
-    /// Places the windows anew, keeping buffers. `times` and `stamps` do not decrease.
+    /// Places the windows anew, keeping buffers.
     ///
     /// On failure names a stamp that has no instance within the support of the density.
-    pub fn rebuild(
-        &mut self,
-        times: &[f64],
-        stamps: &[f64],
-        density: &dyn DelayDensity,
-        log_drop: f64,
-    ) -> Result<(), usize> {
-        self.instances = times.len();
+    pub fn rebuild(&mut self, stamped: &Stamped<'_>, log_drop: f64) -> Result<(), usize> {
+        self.instances = stamped.times.len();
         self.log_drop = log_drop;
-        self.place_windows(times, stamps, density)
+        self.whole_blocks = false;
+        self.place_windows(stamped)
     }
 
     /// Fills in the densities of a run of stamps, instead of those of the run before.
-    pub fn load(
-        &mut self,
-        run: Range<usize>,
-        times: &[f64],
-        stamps: &[f64],
-        density: &dyn DelayDensity,
-    ) -> Result<(), Trouble> {
-        self.fill_delays(run, times, stamps);
+    pub fn load(&mut self, run: Range<usize>, stamped: &Stamped<'_>) -> Result<(), Trouble> {
+        self.fill_delays(run, stamped);
         self.log_densities.resize(self.delays.len(), 0.0);
-        density.log_density(&self.delays, &mut self.log_densities);
+        stamped.density.log_density(&self.delays, &mut self.log_densities);
         self.scale_densities()
+    }
+
+    /// Asks that every block be loaded whole, however long: log space needs that.
+    pub(super) fn keep_blocks_whole(&mut self) {
+        self.whole_blocks = true;
+    }
+
+    /// Whether these stamps have more cells than are loaded at a time.
+    pub(super) fn is_long(&self, run: &Range<usize>) -> bool {
+        !self.whole_blocks && self.panel(run.clone()).end < run.end
+    }
+
+    /// Whole blocks from `run.start` on: as many as are loaded at a time, one at least.
+    pub(super) fn blocks_at(&self, run: Range<usize>) -> Range<usize> {
+        let mut end = self.block_at(run.start).stamps.end;
+        let panel = self.panel(run.clone());
+        while end < run.end {
+            let next = self.block_at(end).stamps.end;
+            if next > panel.end {
+                break;
+            }
+            end = next;
+        }
+        run.start..end
+    }
+
+    /// The stamps from `run.start` on that are loaded at a time, one at least.
+    pub(super) fn panel(&self, run: Range<usize>) -> Range<usize> {
+        let mut room = PANEL_CELLS;
+        let mut end = run.start;
+        while end < run.end {
+            let own = self.windows[end].len().next_multiple_of(LANES);
+            if own > room && end > run.start {
+                break;
+            }
+            room = room.saturating_sub(own);
+            end += 1;
+        }
+        run.start..end
     }
 
     /// Whether every window already holds every instance, so that no drop could widen it.
@@ -105,7 +145,12 @@ impl Band {
         self.instances
     }
 
-    /// Number of cells of the loaded stamps.
+    /// The loaded stamps.
+    pub(super) fn loaded(&self) -> Range<usize> {
+        self.first..self.first + self.log_scales.len()
+    }
+
+    /// Number of cells of the loaded stamps, with those that pad.
     pub fn cells(&self) -> usize {
         self.delays.len()
     }
@@ -117,12 +162,30 @@ impl Band {
 
     /// Where the cells of a loaded stamp lie.
     pub fn cells_of(&self, stamp: usize) -> Range<usize> {
+        let start = self.offsets[stamp - self.first];
+        start..start + self.windows[stamp].len()
+    }
+
+    /// The same with what pads them: a multiple of [`LANES`].
+    pub(super) fn padded_cells_of(&self, stamp: usize) -> Range<usize> {
         self.offsets[stamp - self.first]..self.offsets[stamp - self.first + 1]
     }
 
-    /// Delays z − t, one per cell.
+    /// Zeros what pads the cells of the loaded stamps.
+    pub(super) fn clear_padding(&self, cells: &mut [f64]) {
+        for (k, window) in self.windows[self.first..][..self.offsets.len() - 1].iter().enumerate() {
+            cells[self.offsets[k] + window.len()..self.offsets[k + 1]].fill(0.0);
+        }
+    }
+
+    /// Delays z − t, one per cell; what pads repeats the one before it.
     pub fn delays(&self) -> &[f64] {
         &self.delays
+    }
+
+    /// Densities of all loaded cells, divided by the largest of their stamp; zero in what pads.
+    pub(super) fn densities(&self) -> &[f64] {
+        &self.densities
     }
 
     /// Densities of a stamp, divided by their largest.
@@ -180,21 +243,19 @@ impl Band {
         spans
     }
 
-    fn place_windows(
-        &mut self,
-        times: &[f64],
-        stamps: &[f64],
-        density: &dyn DelayDensity,
-    ) -> Result<(), usize> {
-        let drops = best_drops(times, stamps, density)?;
+    fn place_windows(&mut self, stamped: &Stamped<'_>) -> Result<(), usize> {
+        let Stamped { times, stamps, unit, density } = *stamped;
+        let drops = best_drops(stamped)?;
         let near = density.reach(self.log_drop + NEAR);
+        let rate = mean_rate(times);
         self.windows.clear();
         let mut cursor = 0;
         for (&stamp, &drop) in stamps.iter().zip(&drops) {
             let (earliest, latest) =
                 if drop <= NEAR { near } else { density.reach(self.log_drop + drop) };
-            let first = gallop(times, cursor, |t| t < stamp - latest);
-            let end = gallop(times, first, |t| t <= stamp - earliest);
+            let (low, high) = (stamp - latest * unit, stamp - earliest * unit);
+            let first = seek(times, cursor, rate, low, |t| t < low);
+            let end = seek(times, first, rate, high, |t| t <= high);
             self.windows.push(Window { first, end });
             // A far stamp can reach back further than the next one: only trust near ones.
             if drop <= NEAR {
@@ -222,31 +283,71 @@ impl Band {
         }
     }
 
-    fn fill_delays(&mut self, run: Range<usize>, times: &[f64], stamps: &[f64]) {
+    fn fill_delays(&mut self, run: Range<usize>, stamped: &Stamped<'_>) {
         self.first = run.start;
-        self.delays.clear();
         self.offsets.clear();
         self.offsets.push(0);
-        for (window, &stamp) in self.windows[run.clone()].iter().zip(&stamps[run]) {
-            self.delays.extend(times[window.first..window.end].iter().map(|t| stamp - t));
-            self.offsets.push(self.delays.len());
+        let mut cells = 0;
+        for window in &self.windows[run.clone()] {
+            cells += window.len().next_multiple_of(LANES);
+            self.offsets.push(cells);
         }
+        self.delays.resize(cells, 0.0);
+        let stamps = &stamped.stamps[run.clone()];
+        let per_unit = 1.0 / stamped.unit;
+        subtract_times(&self.windows[run], stamped.times, stamps, per_unit, &mut self.delays);
     }
 
     fn scale_densities(&mut self) -> Result<(), Trouble> {
-        self.densities.clear();
-        self.log_scales.clear();
-        for cells in self.offsets.windows(2) {
-            let cells = &self.log_densities[cells[0]..cells[1]];
-            let best = cells.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            if best == f64::NEG_INFINITY {
-                return Err(Trouble::Narrow);
-            }
-            self.densities.extend(cells.iter().map(|v| v - best));
-            self.log_scales.push(best);
+        self.densities.clone_from(&self.log_densities);
+        self.log_scales.resize(self.offsets.len() - 1, 0.0);
+        divide_by_largest(&self.offsets, &mut self.densities, &mut self.log_scales);
+        if self.log_scales.contains(&f64::NEG_INFINITY) {
+            return Err(Trouble::Narrow);
         }
         exp_in_place(&mut self.densities);
+        let mut densities = std::mem::take(&mut self.densities);
+        self.clear_padding(&mut densities);
+        self.densities = densities;
         Ok(())
+    }
+}
+
+/// Fills in (z − t) / unit over the windows, each padded to whole groups.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn subtract_times(
+    windows: &[Window],
+    times: &[f64],
+    stamps: &[f64],
+    per_unit: f64,
+    mut delays: &mut [f64],
+) {
+    for (window, stamp) in windows.iter().zip(stamps) {
+        let (cells, rest) = delays.split_at_mut(window.len().next_multiple_of(LANES));
+        delays = rest;
+        let (cells, pad) = cells.split_at_mut(window.len());
+        for (delay, time) in cells.iter_mut().zip(&times[window.first..window.end]) {
+            *delay = (stamp - time) * per_unit;
+        }
+        pad.fill(cells.last().copied().unwrap_or(0.0));
+    }
+}
+
+/// Takes the largest of each stamp's log densities off them, and notes it.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn divide_by_largest(offsets: &[usize], log_densities: &mut [f64], log_scales: &mut [f64]) {
+    for (cells, scale) in offsets.windows(2).zip(log_scales) {
+        let (groups, _) = log_densities[cells[0]..cells[1]].as_chunks_mut::<LANES>();
+        let mut largest = [f64::NEG_INFINITY; LANES];
+        for group in &*groups {
+            for (largest, value) in largest.iter_mut().zip(group) {
+                *largest = if *value > *largest { *value } else { *largest };
+            }
+        }
+        *scale = largest.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        for value in groups.as_flattened_mut() {
+            *value -= *scale;
+        }
     }
 }
 
@@ -255,20 +356,19 @@ const NEAR: f64 = 1.0;
 
 /// For each stamp, how far below the peak the density of its best instance may lie: exact or too
 /// large, never too small. Looks at the instances on either side of the middle of the density.
-fn best_drops(
-    times: &[f64],
-    stamps: &[f64],
-    density: &dyn DelayDensity,
-) -> Result<Vec<f64>, usize> {
+fn best_drops(stamped: &Stamped<'_>) -> Result<Vec<f64>, usize> {
+    let Stamped { times, stamps, unit, density } = *stamped;
     let (low, high) = density.reach(0.5);
-    let middle = 0.5 * (low + high);
+    let middle = 0.5 * (low + high) * unit;
     let mut delays = Vec::with_capacity(2 * stamps.len());
+    let rate = mean_rate(times);
     let mut cursor = 0;
     for &stamp in stamps {
-        cursor = gallop(times, cursor, |t| t <= stamp - middle);
+        let place = stamp - middle;
+        cursor = seek(times, cursor, rate, place, |t| t <= place);
         let after = times.get(cursor).or(times.last());
         let before = if cursor > 0 { Some(&times[cursor - 1]) } else { after };
-        let side = |t: Option<&f64>| stamp - t.copied().unwrap_or(f64::NAN);
+        let side = |t: Option<&f64>| (stamp - t.copied().unwrap_or(f64::NAN)) / unit;
         delays.extend([side(before), side(after)]);
     }
     let mut log_densities = vec![0.0; delays.len()];
@@ -279,6 +379,24 @@ fn best_drops(
         if best == f64::NEG_INFINITY { Err(stamp) } else { Ok((peak - best).max(0.0)) }
     };
     log_densities.chunks_exact(2).enumerate().map(drop).collect()
+}
+
+/// Instances per unit of time; zero where that is not a number to guess by.
+fn mean_rate(times: &[f64]) -> f64 {
+    match (times.first(), times.last()) {
+        (Some(first), Some(last)) if last > first => (times.len() - 1) as f64 / (last - first),
+        _ => 0.0,
+    }
+}
+
+/// [`gallop`] with a guess for it: instances are mostly evenly spaced.
+fn seek(times: &[f64], start: usize, rate: f64, bound: f64, before: impl Fn(f64) -> bool) -> usize {
+    let Some(first) = times.get(start) else { return start };
+    // Saturates, NaN being 0.
+    let guess = start.saturating_add(((bound - first) * rate).ceil() as usize).min(times.len());
+    let fits = (guess == start || before(times[guess - 1]))
+        && times.get(guess).is_none_or(|&t| !before(t));
+    if fits { guess } else { gallop(times, start, before) }
 }
 
 /// First position from `start` on where `before` no longer holds, by doubling steps and then
@@ -297,6 +415,7 @@ fn gallop(times: &[f64], start: usize, before: impl Fn(f64) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inference::DelayDensity;
 
     /// A triangular-looking density: log p = −|d|, cut off beyond `support`.
     struct Tent {
@@ -320,9 +439,9 @@ mod tests {
 
     fn band(times: &[f64], stamps: &[f64], log_drop: f64, support: f64) -> Result<Band, usize> {
         let mut band = Band::default();
-        let density = Tent { support };
-        band.rebuild(times, stamps, &density, log_drop)?;
-        band.load(0..stamps.len(), times, stamps, &density).unwrap();
+        let stamped = Stamped { times, stamps, unit: 1.0, density: &Tent { support } };
+        band.rebuild(&stamped, log_drop)?;
+        band.load(0..stamps.len(), &stamped).unwrap();
         Ok(band)
     }
 
@@ -334,6 +453,10 @@ mod tests {
                 let cut = f64::from(cut) - 0.5;
                 let want = start + times[start..].partition_point(|&t| t < cut);
                 assert_eq!(gallop(&times, start, |t| t < cut), want);
+                for rate in [0.0, 0.3, 1.0, 7.0, f64::INFINITY, f64::NAN] {
+                    assert_eq!(seek(&times, start, rate, cut, |t| t < cut), want);
+                    assert_eq!(seek(&times, start, rate, cut, |t| t <= cut), want);
+                }
             }
         }
     }

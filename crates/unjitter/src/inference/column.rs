@@ -1,6 +1,6 @@
 //! Running sums over a stamp's window, as the columns of its neighbours read them.
 
-use super::band::{Band, Span, Window};
+use super::band::{Band, LANES, Span, Window};
 use super::span::Trouble;
 
 /// Running sums over a window.
@@ -54,20 +54,14 @@ impl Forward {
         self.inverse_totals.clear();
     }
 
-    /// The next column, to be filled.
-    pub(super) fn column(&mut self, len: usize) -> &mut [f64] {
-        let from = self.sums.len();
-        self.sums.resize(from + len, 0.0);
-        &mut self.sums[from..]
-    }
-
     /// The next entry of a column that is filled one by one.
     pub(super) fn push(&mut self, sum: f64) {
         self.sums.push(sum);
     }
 
-    /// Ends a column and returns the log of its total.
+    /// Ends a column, padded as the cells of a band are, and returns the log of its total.
     pub(super) fn finish(&mut self, total: f64) -> Result<f64, Trouble> {
+        self.sums.resize(self.sums.len().next_multiple_of(LANES), 0.0);
         if !total.is_normal() {
             return Err(Trouble::Underflow);
         }

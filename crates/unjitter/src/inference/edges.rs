@@ -1,5 +1,7 @@
 //! Whether the windows of a band are wide enough, judged by what was found inside them.
 
+use std::ops::Range;
+
 use super::band::{Band, Span};
 use super::span::Trouble;
 use super::tables::CountTables;
@@ -16,11 +18,11 @@ const RING_MASS: f64 = 1e-11;
 /// Fails if a window that could be wider has weight at its edge.
 pub(super) fn check_edges(
     band: &Band,
-    block: &Span,
+    stamps: Range<usize>,
     responsibilities: &[f64],
 ) -> Result<(), Trouble> {
     let edge = (RING - band.log_drop()).exp();
-    for stamp in block.stamps.clone() {
+    for stamp in stamps {
         if band.windows()[stamp].len() == band.instances() {
             continue;
         }
@@ -38,7 +40,7 @@ pub(super) fn check_edges(
 }
 
 /// Where the odds of instances have no bound (a rate of exactly 0 or 1), fails if an instance
-/// outside a stamp's window could outweigh those inside. The span is the whole session.
+/// outside a stamp's window could outweigh those inside. The span is the whole session, loaded.
 pub(super) fn check_support(
     band: &Band,
     tables: &CountTables,

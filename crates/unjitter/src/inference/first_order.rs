@@ -13,7 +13,7 @@
 //!
 //! O(1) work per cell.
 
-use super::band::{Band, Span};
+use super::band::{Band, LANES, Span};
 use super::column::{Column, Forward, certify};
 use super::span::{InstanceWeights, Outputs, Trouble};
 
@@ -50,7 +50,7 @@ impl FirstOrder {
                 block
                     .instances
                     .clone()
-                    .map(|i| ratios[y] * weights.joint(i, y, 0) / weights.silent(i)),
+                    .map(|i| ratios[y] * weights.joint(i, y, 0) * weights.inverse_silent(i)),
             );
         }
         let log_evidence = self.forward(band, block, ratios)?;
@@ -79,6 +79,8 @@ impl FirstOrder {
                 }
                 self.forward.push(total);
             }
+            let padded = self.latest[0].len().next_multiple_of(LANES);
+            self.latest.iter_mut().for_each(|latest| latest.resize(padded, 0.0));
             log_evidence += self.forward.finish(total)? + band.log_scale(stamp);
         }
         Ok(log_evidence)

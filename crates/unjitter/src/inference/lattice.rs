@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::DelayDensity;
 use super::band::{Band, Window};
 use super::silence::silent_shares;
-use super::span::{Expected, Outputs, Record, SpanSolver, Trouble};
+use super::span::{Expected, LogWeights, Record, Shares, SpanOutputs, SpanSolver, Trouble};
 use super::tables::CountTables;
 use super::widen::{Impossible, widen};
+use super::{DelayDensity, Stamped};
 
 /// Instances with their times and log-odds, stamps, count tables and the density of delays.
 #[derive(Clone, Copy)]
@@ -102,6 +102,14 @@ impl Responsibilities {
         Self { windows, offsets, values, positive }
     }
 
+    /// Adds what was found for the stamps of a loaded band, which follow on those before.
+    fn append(&mut self, Shares { band, responsibilities, positive }: Shares<'_>) {
+        for stamp in band.loaded() {
+            self.values.extend_from_slice(&responsibilities[band.cells_of(stamp)]);
+            self.positive.extend_from_slice(&positive[band.cells_of(stamp)]);
+        }
+    }
+
     /// Number of stamps.
     pub fn stamps(&self) -> usize {
         self.windows.len()
@@ -135,13 +143,16 @@ impl Responsibilities {
 }
 
 impl Lattice<'_> {
+    fn stamped(&self) -> Stamped<'_> {
+        let Self { times, stamps, density, .. } = *self;
+        Stamped { times, stamps, unit: 1.0, density }
+    }
+
     /// log p(z | x, t) alone.
     pub fn log_evidence(&self) -> Result<f64, Impossible> {
         let mut solver = SpanSolver::default();
         let mut band = Band::default();
-        widen(&mut band, self.times, self.stamps, self.density, self.counts, |band| {
-            self.sum(band, &mut solver)
-        })
+        widen(&mut band, &self.stamped(), self.counts, |band| self.sum(band, &mut solver))
     }
 
     /// The posterior over all alignments.
@@ -159,50 +170,51 @@ impl Lattice<'_> {
         let counts = self.counts.without_ratios();
         let lattice = Lattice { counts: &counts, ..*self };
         let mut band = Band::default();
-        widen(&mut band, self.times, self.stamps, self.density, &counts, |band| {
-            attempt(&lattice, band)
-        })
+        widen(&mut band, &self.stamped(), &counts, |band| attempt(&lattice, band))
     }
 
     /// The log evidence within the windows of a band, if they are wide enough.
     pub(super) fn sum(&self, band: &mut Band, solver: &mut SpanSolver) -> Result<f64, Trouble> {
-        band.load(0..self.stamps.len(), self.times, self.stamps, self.density)?;
-        let mut responsibilities = vec![0.0; band.cells()];
         let mut d_log_odds = vec![0.0; self.times.len()];
         let mut expected = Expected::zeros(self.counts);
         let mut log_evidence = 0.0;
         for span in band.spans(self.times.len()) {
-            log_evidence += solver.solve(
-                band,
-                self.counts,
-                &span,
-                &self.log_odds[span.instances.clone()],
-                &mut responsibilities,
-                &mut d_log_odds[span.instances.clone()],
-                &mut expected,
-            )?;
+            let outputs = SpanOutputs {
+                d_log_odds: &mut d_log_odds[span.instances.clone()],
+                expected: &mut expected,
+                visit: &mut |_| {},
+            };
+            let log_odds = &self.log_odds[span.instances.clone()];
+            log_evidence +=
+                solver.solve(band, &self.stamped(), self.counts, &span, log_odds, outputs)?;
         }
         Ok(log_evidence)
     }
 
+    /// Loads every stamp.
+    pub(super) fn load(&self, band: &mut Band) -> Result<(), Trouble> {
+        band.load(0..self.stamps.len(), &self.stamped())
+    }
+
     fn solve(&self, band: &mut Band, solver: &mut SpanSolver) -> Result<Marginals, Trouble> {
-        band.load(0..self.stamps.len(), self.times, self.stamps, self.density)?;
-        let mut values = vec![0.0; band.cells()];
-        let mut positive = vec![0.0; band.cells()];
+        let mut responsibilities =
+            Responsibilities::new(band.windows().to_vec(), Vec::new(), Vec::new());
         let mut d_log_odds = vec![0.0; self.times.len()];
         let mut expected = Expected::zeros(self.counts);
         let mut record: Record = vec![Vec::new(); self.times.len()];
         let mut log_evidence = 0.0;
         for span in band.spans(self.times.len()) {
-            let outputs = Outputs {
-                responsibilities: &mut values,
-                positive: Some(&mut positive),
+            let start = span.instances.start;
+            let log_odds = &self.log_odds[span.instances.clone()];
+            let weights = LogWeights { tables: self.counts, start, log_odds };
+            let outputs = SpanOutputs {
                 d_log_odds: &mut d_log_odds[span.instances.clone()],
                 expected: &mut expected,
-                record: Some(&mut record),
+                visit: &mut |shares| responsibilities.append(shares),
             };
-            let log_odds = &self.log_odds[span.instances.clone()];
-            log_evidence += solver.solve_into(band, self.counts, &span, log_odds, outputs)?;
+            let record = Some(&mut record);
+            log_evidence +=
+                solver.solve_into(band, &self.stamped(), &span, &weights, outputs, record)?;
         }
         let rows = record.into_iter().zip(self.log_odds).map(|(stamped, &log_odds)| {
             let emitted: f64 = stamped.iter().map(|pair| pair[0] + pair[1]).sum();
@@ -213,10 +225,6 @@ impl Lattice<'_> {
             row.extend(stamped);
             row
         });
-        Ok(Marginals {
-            log_evidence,
-            counts: CountMarginals::new(rows),
-            responsibilities: Responsibilities::new(band.windows().to_vec(), values, positive),
-        })
+        Ok(Marginals { log_evidence, counts: CountMarginals::new(rows), responsibilities })
     }
 }

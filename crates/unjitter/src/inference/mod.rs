@@ -46,7 +46,7 @@ mod widen;
 pub use alignment::Alignment;
 pub use band::{Band, Span, Window};
 pub use lattice::{CountMarginals, Lattice, Marginals, Responsibilities};
-pub use span::{Expected, SpanSolver, Trouble};
+pub use span::{Expected, Shares, SpanOutputs, SpanSolver, Trouble};
 pub use tables::CountTables;
 pub use widen::{Impossible, widen};
 
@@ -60,6 +60,28 @@ pub trait DelayDensity: Sync {
 
     /// An interval of delays outside which the log density is below `log_peak − log_drop`.
     fn reach(&self, log_drop: f64) -> (f64, f64);
+}
+
+/// Instances and stamps of a session in time, and how delays are distributed.
+#[derive(Clone, Copy)]
+pub struct Stamped<'a> {
+    /// Time of each instance; they do not decrease.
+    pub times: &'a [f64],
+    /// The stamps; they do not decrease.
+    pub stamps: &'a [f64],
+    /// What delays are measured in, in the unit of times and stamps.
+    pub unit: f64,
+    /// p((z − t) / unit).
+    pub density: &'a dyn DelayDensity,
+}
+
+impl std::fmt::Debug for Stamped<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { times, stamps, unit, .. } = self;
+        let mut shown = f.debug_struct("Stamped");
+        shown.field("times", times).field("stamps", stamps).field("unit", unit);
+        shown.finish_non_exhaustive()
+    }
 }
 
 #[cfg(test)]

@@ -9,22 +9,37 @@
 //! p(w(j,l)) ∝ A_{l−1}(j−1) · g_l(j) · B_l(j+1)
 //! ```
 //!
-//! O(1) work per cell; each column is divided by its total.
+//! O(1) work per cell; each column is divided by its total. Cells go through in groups of
+//! [`LANES`], with vectors where the machine has them; a running sum over a group is a tree of
+//! additions, so that one addition per group waits for the group before.
 
-use super::band::{Band, Span};
-use super::column::{Column, Forward, certify};
-use super::span::{InstanceWeights, Outputs, Trouble};
+use std::ops::Range;
+
+use multiversion::multiversion;
+
+use super::Stamped;
+use super::band::{Band, LANES, Span, Window};
+use super::column::certify;
+use super::edges::check_edges;
+use super::span::{InstanceWeights, Outputs, Shares, SpanOutputs, Trouble};
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
 pub(super) struct OneStamp {
-    /// r_j, one per instance of the block.
+    /// r_j, one per instance of the block, and zeros that a padded window may reach into.
     odds: Vec<f64>,
-    forward: Forward,
-    before: Vec<f64>,
+    /// A_l(j−1) divided by its total, one column per stamp. A column begins with the zero at the first
+    /// instance of its window and goes on, past its end, for as long as the next stamp looks.
+    forward: Vec<f64>,
+    /// Where the columns begin.
+    columns: Vec<usize>,
+    /// B_l(j+1) divided by its total, over the window of l.
     after: Vec<f64>,
+    /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    next_suffix: Vec<f64>,
+    /// Of a long block, the last columns of its panels but for the last.
+    checkpoints: Vec<Vec<f64>>,
+    responsibilities: Vec<f64>,
 }
 
 impl OneStamp {
@@ -38,101 +53,335 @@ impl OneStamp {
         emitted: &mut [Vec<f64>; 2],
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
-        self.odds.clear();
-        self.odds.extend(block.instances.clone().map(|i| weights.mixed(i, 1) / weights.silent(i)));
-        let log_evidence = if block.stamps.len() == 1 {
-            self.alone(band, block.stamps.start, outputs.responsibilities)?
+        weights.fill_odds(block.instances.clone(), &mut self.odds);
+        self.odds.resize(block.instances.len() + LANES, 0.0);
+        let odds_max = largest(&self.odds);
+        let stamps = block.stamps.clone();
+        let log_evidence = if stamps.len() == 1 {
+            alone(&self.odds, odds_max, band, stamps.start, outputs.responsibilities)?
         } else {
-            let log_evidence = self.forward(band, block)?;
-            self.backward(band, block, outputs.responsibilities)?;
+            let log_evidence = forward(self, band, block, stamps.clone())?;
+            backward(self, odds_max, band, block, stamps.clone(), outputs.responsibilities)?;
             log_evidence
         };
+        gather(band, block, stamps, outputs.responsibilities, &mut emitted[1]);
         emit(band, block, weights, emitted, outputs);
         Ok(log_evidence)
     }
 
-    /// A stamp whose window meets no other: one column, no neighbours.
-    fn alone(
-        &self,
-        band: &Band,
-        stamp: usize,
-        responsibilities: &mut [f64],
+    /// The same for a block that is loaded panel by panel: only the last column of a panel is kept,
+    /// and the others are computed again on the way back.
+    pub(super) fn solve_long(
+        &mut self,
+        band: &mut Band,
+        stamped: &Stamped<'_>,
+        block: &Span,
+        weights: &InstanceWeights<'_>,
+        emitted: &mut [Vec<f64>; 2],
+        outputs: &mut SpanOutputs<'_>,
     ) -> Result<f64, Trouble> {
-        let responsibilities = &mut responsibilities[band.cells_of(stamp)];
-        let mut total = 0.0;
-        let cells = band.density(stamp).iter().zip(&self.odds);
-        for (share, (density, odds)) in responsibilities.iter_mut().zip(cells) {
-            *share = density * odds;
-            total += *share;
-        }
-        certify(total, largest(&self.odds))?;
-        let scale = 1.0 / total;
-        responsibilities.iter_mut().for_each(|share| *share *= scale);
-        Ok(total.ln() + band.log_scale(stamp))
-    }
-
-    fn forward(&mut self, band: &Band, block: &Span) -> Result<f64, Trouble> {
-        self.forward.clear();
+        weights.fill_odds(block.instances.clone(), &mut self.odds);
+        self.odds.resize(block.instances.len() + LANES, 0.0);
+        let odds_max = largest(&self.odds);
         let mut log_evidence = 0.0;
-        for stamp in block.stamps.clone() {
-            self.forward.before(band, block, stamp, &mut self.before);
-            let window = band.windows()[stamp];
-            let odds = &self.odds[window.first - block.instances.start..];
-            let cells = band.density(stamp).iter().zip(odds).zip(&self.before);
-            let mut total = 0.0;
-            for (sum, ((density, odds), before)) in
-                self.forward.column(window.len()).iter_mut().zip(cells)
-            {
-                total += density * odds * before;
-                *sum = total;
+        let mut panels = Vec::new();
+        let mut stamp = block.stamps.start;
+        while stamp < block.stamps.end {
+            let panel = band.panel(stamp..block.stamps.end);
+            stamp = panel.end;
+            band.load(panel.clone(), stamped)?;
+            log_evidence += forward(self, band, block, panel.clone())?;
+            if panel.end < block.stamps.end {
+                self.keep_last_column(panels.len());
+                self.begin_with_column(panels.len() + 1);
             }
-            log_evidence += self.forward.finish(total)? + band.log_scale(stamp);
+            panels.push(panel);
         }
+        let mut responsibilities = std::mem::take(&mut self.responsibilities);
+        for (k, panel) in panels.iter().cloned().enumerate().rev() {
+            if panel.end < block.stamps.end {
+                self.begin_with_column(k);
+                band.load(panel.clone(), stamped)?;
+                forward(self, band, block, panel.clone())?;
+            }
+            responsibilities.resize(band.cells(), 0.0);
+            backward(self, odds_max, band, block, panel.clone(), &mut responsibilities)?;
+            gather(band, block, panel.clone(), &responsibilities, &mut emitted[1]);
+            check_edges(band, panel, &responsibilities)?;
+            let shares = Shares { band, responsibilities: &responsibilities, positive: &[] };
+            (outputs.visit)(shares);
+        }
+        self.responsibilities = responsibilities;
+        let [negatives, positives] = emitted;
+        let totals = weights.split_one(block.instances.clone(), negatives, positives);
+        outputs.expected.0[0][1] += totals[0];
+        outputs.expected.0[1][1] += totals[1];
         Ok(log_evidence)
     }
 
-    fn backward(
-        &mut self,
-        band: &Band,
-        block: &Span,
-        responsibilities: &mut [f64],
-    ) -> Result<(), Trouble> {
-        let odds_max = largest(&self.odds);
-        let mut inverse_total = 1.0;
-        for stamp in block.stamps.clone().rev() {
-            let window = band.windows()[stamp];
-            self.forward.before(band, block, stamp, &mut self.before);
-            if stamp + 1 == block.stamps.end {
-                self.after.clear();
-                self.after.resize(window.len(), 1.0);
-            } else {
-                let next = Column { window: band.windows()[stamp + 1], values: &self.next_suffix };
-                next.sums_after(window, inverse_total, &mut self.after);
-            }
-            let shares = &mut responsibilities[band.cells_of(stamp)];
-            self.suffix.resize(window.len(), 0.0);
-            let odds = &self.odds[window.first - block.instances.start..][..window.len()];
-            let cells = band.density(stamp).iter().zip(odds).zip(&self.after).zip(&self.before);
-            let outputs = self.suffix.iter_mut().zip(shares.iter_mut());
-            let (mut total, mut evidence) = (0.0, 0.0);
-            for ((((density, odds), after), before), (sum, share)) in cells.zip(outputs).rev() {
-                let onwards = density * odds * after;
-                total += onwards;
-                *sum = total;
-                *share = onwards * before;
-                evidence += *share;
-            }
-            certify(evidence, odds_max)?;
-            let scale = 1.0 / evidence;
-            shares.iter_mut().for_each(|share| *share *= scale);
-            inverse_total = 1.0 / total;
-            std::mem::swap(&mut self.suffix, &mut self.next_suffix);
+    /// Keeps the last column of panel k, which the next one begins with.
+    fn keep_last_column(&mut self, k: usize) {
+        if self.checkpoints.len() == k {
+            self.checkpoints.push(Vec::new());
         }
-        Ok(())
+        let last = self.columns[self.columns.len() - 2]..self.columns[self.columns.len() - 1];
+        self.checkpoints[k].clear();
+        self.checkpoints[k].extend_from_slice(&self.forward[last]);
+    }
+
+    /// Puts the column that panel k begins with where `forward` looks for it.
+    fn begin_with_column(&mut self, k: usize) {
+        if let Some(column) = k.checked_sub(1).map(|before| &self.checkpoints[before]) {
+            self.forward.resize(self.forward.len().max(column.len()), 0.0);
+            self.forward[..column.len()].copy_from_slice(column);
+        }
     }
 }
 
-/// Splits the responsibilities by label.
+/// A stamp whose window meets no other: one column, no neighbours.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn alone(
+    odds: &[f64],
+    odds_max: f64,
+    band: &Band,
+    stamp: usize,
+    responsibilities: &mut [f64],
+) -> Result<f64, Trouble> {
+    let cells = band.padded_cells_of(stamp);
+    let (density, shares) =
+        (groups(&band.densities()[cells.clone()]), &mut responsibilities[cells]);
+    let mut totals = [0.0; LANES];
+    for (share, (density, odds)) in
+        groups_mut(shares).iter_mut().zip(density.iter().zip(groups(odds)))
+    {
+        *share = product(density, odds);
+        totals = sum(&totals, share);
+    }
+    let total = add_lanes(totals);
+    certify(total, odds_max)?;
+    scale(shares, 1.0 / total);
+    Ok(total.ln() + band.log_scale(stamp))
+}
+
+/// Fills in the columns of a panel of stamps. If it is not the block's first, the column before it
+/// is in place already.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn forward(
+    buffers: &mut OneStamp,
+    band: &Band,
+    block: &Span,
+    panel: Range<usize>,
+) -> Result<f64, Trouble> {
+    let OneStamp { odds, forward, columns, .. } = buffers;
+    let from = first_column(block, &panel);
+    lay_out(&band.windows()[from..block.stamps.end], panel.end - from, forward, columns);
+    let mut log_evidence = 0.0;
+    for stamp in panel {
+        let window = band.windows()[stamp];
+        let density = groups(&band.densities()[band.padded_cells_of(stamp)]);
+        let odds = groups(&odds[window.first - block.instances.start..]);
+        let own = columns[stamp - from]..columns[stamp - from + 1];
+        let (before, column) = forward[..own.end].split_at_mut(own.start);
+        column[0] = 0.0;
+        let (sums, beyond) = column[1..].split_at_mut(density.len() * LANES);
+        let cells = density.iter().zip(odds);
+        let mut total = 0.0;
+        if stamp == block.stamps.start {
+            for (sums, (density, odds)) in groups_mut(sums).iter_mut().zip(cells) {
+                *sums = running_sums(product(density, odds), &mut total);
+            }
+        } else {
+            let ahead = window.first - band.windows()[stamp - 1].first;
+            let before = groups(&before[columns[stamp - 1 - from] + ahead..]);
+            for (sums, (cell, before)) in groups_mut(sums).iter_mut().zip(cells.zip(before)) {
+                let (density, odds) = cell;
+                *sums = running_sums(product(&product(density, odds), before), &mut total);
+            }
+        }
+        if !total.is_normal() {
+            return Err(Trouble::Underflow);
+        }
+        scale(sums, 1.0 / total);
+        beyond.fill(1.0);
+        log_evidence += total.ln() + band.log_scale(stamp);
+    }
+    Ok(log_evidence)
+}
+
+/// The stamp of the first column that a panel needs.
+#[inline(always)]
+fn first_column(block: &Span, panel: &Range<usize>) -> usize {
+    panel.start.saturating_sub(1).max(block.stamps.start)
+}
+
+/// Makes room for `count` columns: each is read by the next stamp, over its padded window.
+#[inline(always)]
+fn lay_out(windows: &[Window], count: usize, forward: &mut Vec<f64>, columns: &mut Vec<usize>) {
+    columns.clear();
+    columns.push(0);
+    let mut end = 0;
+    for (l, window) in windows[..count].iter().enumerate() {
+        let own = 1 + window.len().next_multiple_of(LANES);
+        let read = windows
+            .get(l + 1)
+            .map_or(0, |next| next.first - window.first + next.len().next_multiple_of(LANES));
+        end += own.max(read);
+        columns.push(end);
+    }
+    forward.resize(forward.len().max(end), 0.0);
+}
+
+/// Fills in the responsibilities of a panel of stamps, after those of the panel that follows it.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn backward(
+    buffers: &mut OneStamp,
+    odds_max: f64,
+    band: &Band,
+    block: &Span,
+    panel: Range<usize>,
+    responsibilities: &mut [f64],
+) -> Result<(), Trouble> {
+    let OneStamp { odds, forward, columns, after, suffix, .. } = buffers;
+    let from = first_column(block, &panel);
+    if panel.end == block.stamps.end {
+        after.clear();
+        after.resize(band.padded_cells_of(panel.end - 1).len(), 1.0);
+    }
+    for stamp in panel.rev() {
+        let window = band.windows()[stamp];
+        let cells = band.padded_cells_of(stamp);
+        let density = groups(&band.densities()[cells.clone()]);
+        let shares = &mut responsibilities[cells.clone()];
+        let odds = groups(&odds[window.first - block.instances.start..]);
+        suffix.resize(cells.len() + 1, 0.0);
+        suffix[cells.len()] = 0.0;
+        let sums = groups_mut(&mut suffix[..cells.len()]);
+        let inputs = density.iter().zip(&odds[..density.len()]).zip(groups(after));
+        let outputs = sums.iter_mut().zip(groups_mut(shares));
+        let (mut total, mut evidences) = (0.0, [0.0; LANES]);
+        if stamp == block.stamps.start {
+            for (((density, odds), after), (sums, share)) in inputs.zip(outputs).rev() {
+                *share = product(&product(density, odds), after);
+                evidences = sum(&evidences, share);
+                *sums = running_sums_back(*share, &mut total);
+            }
+        } else {
+            let ahead = window.first - band.windows()[stamp - 1].first;
+            let before = groups(&forward[columns[stamp - 1 - from] + ahead..]);
+            let inputs = inputs.zip(&before[..density.len()]);
+            for ((((density, odds), after), before), (sums, share)) in inputs.zip(outputs).rev() {
+                let onwards = product(&product(density, odds), after);
+                *share = product(&onwards, before);
+                evidences = sum(&evidences, share);
+                *sums = running_sums_back(onwards, &mut total);
+            }
+        }
+        let evidence = add_lanes(evidences);
+        certify(evidence, odds_max)?;
+        scale(shares, 1.0 / evidence);
+        if stamp > block.stamps.start {
+            look_back(band.windows()[stamp - 1], window, 1.0 / total, suffix, after);
+        }
+    }
+    Ok(())
+}
+
+/// B_{l−1}(j+1) over the window of l − 1, from the sums over that of l.
+#[inline(always)]
+fn look_back(
+    reader: Window,
+    window: Window,
+    inverse_total: f64,
+    suffix: &[f64],
+    after: &mut Vec<f64>,
+) {
+    after.resize(reader.len().next_multiple_of(LANES), 0.0);
+    let (all, some) = after.split_at_mut(window.first - reader.first);
+    all.fill(1.0);
+    let read = some.len().min(suffix.len() - 1);
+    let (some, none) = some.split_at_mut(read);
+    some.iter_mut().zip(&suffix[1..]).for_each(|(after, sum)| *after = sum * inverse_total);
+    none.fill(0.0);
+}
+
+#[inline(always)]
+fn groups(values: &[f64]) -> &[[f64; LANES]] {
+    values.as_chunks().0
+}
+
+#[inline(always)]
+fn groups_mut(values: &mut [f64]) -> &mut [[f64; LANES]] {
+    values.as_chunks_mut().0
+}
+
+#[inline(always)]
+fn product(a: &[f64; LANES], b: &[f64; LANES]) -> [f64; LANES] {
+    std::array::from_fn(|k| a[k] * b[k])
+}
+
+#[inline(always)]
+fn sum(a: &[f64; LANES], b: &[f64; LANES]) -> [f64; LANES] {
+    std::array::from_fn(|k| a[k] + b[k])
+}
+
+#[inline(always)]
+fn add_lanes([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+#[inline(always)]
+fn scale(values: &mut [f64], factor: f64) {
+    values.iter_mut().for_each(|value| *value *= factor);
+}
+
+/// total + the sums of the group up to each lane; the total goes on to the next group.
+#[inline(always)]
+fn running_sums([a, b, c, d, e, f, g, h]: [f64; LANES], total: &mut f64) -> [f64; LANES] {
+    let (ab, cd, ef, gh) = (a + b, c + d, e + f, g + h);
+    let (abcd, efgh) = (ab + cd, ef + gh);
+    let abcdef = abcd + ef;
+    let sums = [a, ab, ab + c, abcd, abcd + e, abcdef, abcdef + g, abcd + efgh];
+    let sums = sums.map(|sum| *total + sum);
+    *total = sums[LANES - 1];
+    sums
+}
+
+/// The same from the last lane on.
+#[inline(always)]
+fn running_sums_back(mut group: [f64; LANES], total: &mut f64) -> [f64; LANES] {
+    group.reverse();
+    let mut sums = running_sums(group, total);
+    sums.reverse();
+    sums
+}
+
+#[inline(always)]
+fn largest(values: &[f64]) -> f64 {
+    let (groups, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for group in groups {
+        lanes = std::array::from_fn(|k| if group[k] > lanes[k] { group[k] } else { lanes[k] });
+    }
+    lanes.iter().chain(rest).copied().fold(0.0, f64::max)
+}
+
+/// Adds up the responsibilities of each instance of a block.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn gather(
+    band: &Band,
+    block: &Span,
+    stamps: Range<usize>,
+    responsibilities: &[f64],
+    sums: &mut [f64],
+) {
+    for stamp in stamps {
+        let shares = &responsibilities[band.cells_of(stamp)];
+        let sums = &mut sums[band.windows()[stamp].first - block.instances.start..];
+        sums.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
+    }
+}
+
+/// Splits what was gathered by label.
 fn emit(
     band: &Band,
     block: &Span,
@@ -141,27 +390,9 @@ fn emit(
     outputs: &mut Outputs<'_>,
 ) {
     let [negatives, positives] = emitted;
-    let start = block.instances.start;
-    for stamp in block.stamps.clone() {
-        let shares = &outputs.responsibilities[band.cells_of(stamp)];
-        let sums = &mut positives[band.windows()[stamp].first - start..];
-        sums.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
-    }
-    let [mut negative_total, mut positive_total] = [0.0, 0.0];
-    let emitted = negatives.iter_mut().zip(positives.iter_mut());
-    for (i, (negative, positive)) in block.instances.clone().zip(emitted) {
-        let [joint0, joint1] = [weights.joint(i, 0, 1), weights.joint(i, 1, 1)];
-        // An instance that cannot give a stamp has none to split.
-        if *positive > 0.0 {
-            let scale = *positive / (joint0 + joint1);
-            *negative = joint0 * scale;
-            *positive = joint1 * scale;
-            negative_total += *negative;
-            positive_total += *positive;
-        }
-    }
-    outputs.expected.0[0][1] += negative_total;
-    outputs.expected.0[1][1] += positive_total;
+    let totals = weights.split_one(block.instances.clone(), negatives, positives);
+    outputs.expected.0[0][1] += totals[0];
+    outputs.expected.0[1][1] += totals[1];
     if let Some(positive) = outputs.positive.as_deref_mut() {
         for stamp in block.stamps.clone() {
             let instances = band.windows()[stamp].first..;
@@ -183,6 +414,30 @@ fn emit(
     }
 }
 
-fn largest(values: &[f64]) -> f64 {
-    values.iter().copied().fold(0.0, f64::max)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_sums_go_on_from_group_to_group() {
+        // Whole numbers: nothing rounds.
+        let group = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        let mut total = 100.0;
+        let sums = [101.0, 103.0, 106.0, 110.0, 115.0, 121.0, 128.0, 136.0];
+        assert_eq!(running_sums(group, &mut total), sums);
+        assert_eq!(total, 136.0);
+        let back = [136.0, 135.0, 133.0, 130.0, 126.0, 121.0, 115.0, 108.0].map(|sum| sum + 36.0);
+        assert_eq!(running_sums_back(group, &mut total), back);
+        assert_eq!(total, 172.0);
+    }
+
+    #[test]
+    fn a_column_is_read_past_its_end() {
+        // Sums over 3..6 from the right are 6, 5, 3: as the window 2..5 sees them, one later.
+        let (reader, window) = (Window { first: 2, end: 5 }, Window { first: 3, end: 6 });
+        let suffix = [6.0, 5.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut after = vec![f64::NAN; 16];
+        look_back(reader, window, 1.0 / 6.0, &suffix, &mut after);
+        assert_eq!(after, [1.0, 5.0 * (1.0 / 6.0), 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    }
 }

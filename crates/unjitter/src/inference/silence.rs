@@ -7,8 +7,9 @@
 //! p(1 | silent) − p(1) = p(0)·p(1)·(p(0 | 1) − p(0 | 0)) / u(0)
 //! ```
 //!
-//! which loses no digits when p saturates. One pass over whole stretches, a logarithm for every
-//! eight instances; blocks of stamps then add what they change.
+//! which loses no digits when p saturates. One pass over whole stretches, eight instances at a time
+//! and without a logarithm: their weights are multiplied up, exponents apart. Blocks of stamps then
+//! add what they change.
 
 use multiversion::multiversion;
 
@@ -16,20 +17,31 @@ use super::span::Expected;
 use super::tables::CountTables;
 use crate::math::exp_in_place;
 
-/// Below this, a linear weight may have lost digits to underflow, and logarithms take over. The
-/// product of [`GROUP`] weights above it is a normal number.
-const LEAST: f64 = 1e-37;
+/// Above this, the reciprocal of a linear weight: it may have lost digits to underflow, and logarithms
+/// take over.
+const MOST: f64 = 1e37;
 
-/// Instances that share a logarithm.
-const GROUP: usize = 8;
+/// Instances that go through together.
+const LANES: usize = 8;
 
-/// p(y | f) and u(0) of the instances of a span.
+/// p(y | f) and 1/u(0) of the instances of a span.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
     p: [Vec<f64>; 2],
-    weights: Vec<f64>,
+    inverse: Vec<f64>,
+    /// Positions of instances that the linear domain may not hold.
+    low: Vec<usize>,
     /// Positions of instances that cannot be silent.
     forced: Vec<usize>,
+}
+
+/// What silent instances add up to, in lanes.
+struct Sums {
+    /// Σ p(y | silent).
+    shares: [[f64; LANES]; 2],
+    /// Π 1/u(0) = mantissa · 2^exponent.
+    mantissa: [f64; LANES],
+    exponent: [i64; LANES],
 }
 
 impl Silence {
@@ -43,44 +55,34 @@ impl Silence {
         expected: &mut Expected,
     ) -> f64 {
         let t = [tables.weight(0, 0), tables.weight(1, 0)];
-        self.fill(t, log_odds);
-        self.forced.clear();
-        let mut log_evidence = 0.0;
-        let mut silent = [[0.0; GROUP]; 2];
-        for from in (0..log_odds.len()).step_by(GROUP) {
-            let group = from..(from + GROUP).min(log_odds.len());
-            let weights = &self.weights[group.clone()];
-            if weights.iter().any(|&u| u <= LEAST) {
-                for i in group {
-                    log_evidence +=
-                        self.weigh_in_logs(tables, i, log_odds[i], d_log_odds, expected);
-                }
-                continue;
-            }
-            log_evidence += weights.iter().product::<f64>().ln();
-            let p = self.p.each_ref().map(|p| &p[group.clone()]);
-            let derivatives = &mut d_log_odds[group];
-            for k in 0..weights.len() {
-                let inverse = 1.0 / weights[k];
-                silent[0][k] += p[0][k] * t[0] * inverse;
-                silent[1][k] += p[1][k] * t[1] * inverse;
-                derivatives[k] = p[0][k] * p[1][k] * (t[1] - t[0]) * inverse;
-            }
-        }
-        for (expected, silent) in expected.0.iter_mut().zip(silent) {
-            expected[0] += silent.iter().sum::<f64>();
-        }
-        log_evidence
-    }
-
-    fn fill(&mut self, t: [f64; 2], log_odds: &[f64]) {
         let [p0, p1] = &mut self.p;
-        for buffer in [&mut *p0, &mut *p1, &mut self.weights] {
+        for buffer in [&mut *p0, &mut *p1, &mut self.inverse] {
             buffer.resize(log_odds.len(), 0.0);
         }
         p0.iter_mut().zip(log_odds).for_each(|(e, f)| *e = -f.abs());
         exp_in_place(p0);
-        mix(t, log_odds, p0, p1, &mut self.weights);
+        mix(t, log_odds, p0, p1, &mut self.inverse, d_log_odds);
+        let mut sums =
+            Sums { shares: [[0.0; LANES]; 2], mantissa: [1.0; LANES], exponent: [0; LANES] };
+        self.low.clear();
+        add_up(t, [p0, p1], &self.inverse, &mut sums, &mut self.low);
+        let shares = sums.shares.map(|shares| shares.iter().sum::<f64>());
+        for (expected, share) in expected.0.iter_mut().zip(shares) {
+            expected[0] += share;
+        }
+        let exponent: i64 = sums.exponent.iter().sum();
+        let mantissa: f64 = sums.mantissa.iter().product();
+        let mut log_evidence = -mantissa.ln() - exponent as f64 * std::f64::consts::LN_2;
+        // Mantissas forget NaN.
+        if shares[1].is_nan() {
+            return f64::NAN;
+        }
+        self.forced.clear();
+        for at in 0..self.low.len() {
+            let i = self.low[at];
+            log_evidence += self.weigh_in_logs(tables, i, log_odds[i], d_log_odds, expected);
+        }
+        log_evidence
     }
 
     /// One instance whose weight the linear domain may not hold.
@@ -110,14 +112,14 @@ impl Silence {
         self.p[label][i]
     }
 
-    /// u_i(0).
-    pub(super) fn weight(&self, i: usize) -> f64 {
-        self.weights[i]
+    /// 1/u_i(0).
+    pub(super) fn inverse(&self, i: usize) -> f64 {
+        self.inverse[i]
     }
 
     /// Whether the linear domain holds the weights of a run of instances.
     pub(super) fn holds(&self, run: std::ops::Range<usize>) -> bool {
-        self.weights[run].iter().all(|&u| u > LEAST)
+        self.inverse[run].iter().all(|&inverse| inverse < MOST)
     }
 
     /// Positions of instances that cannot be silent, in order.
@@ -125,27 +127,203 @@ impl Silence {
         &self.forced
     }
 
-    /// p(y | i silent).
-    pub(super) fn shares(&self, tables: &CountTables, i: usize, log_odds: f64) -> [f64; 2] {
-        if self.weights[i] > LEAST {
-            let inverse = 1.0 / self.weights[i];
-            [0, 1].map(|y| self.p[y][i] * tables.weight(y, 0) * inverse)
-        } else {
-            silent_shares(tables, log_odds)
+    /// r = u(1)/u(0) of a run of instances from position `first` on.
+    pub(super) fn odds(&self, first: usize, tables: &CountTables, odds: &mut [f64]) {
+        let run = first..first + odds.len();
+        let t = [tables.weight(0, 1), tables.weight(1, 1)];
+        mix_odds(t, self.labels(run.clone()), &self.inverse[run], odds);
+    }
+
+    /// Splits p(one stamp | z) of a run of instances by label; returns the sums.
+    pub(super) fn split(
+        &self,
+        first: usize,
+        tables: &CountTables,
+        negatives: &mut [f64],
+        positives: &mut [f64],
+    ) -> [f64; 2] {
+        let run = first..first + positives.len();
+        let t = [tables.weight(0, 1), tables.weight(1, 1)];
+        split_by_label(t, self.labels(run), negatives, positives)
+    }
+
+    /// Corrects the derivatives of a run of instances for e_y = p(some stamp, y | z); returns how many
+    /// silent instances of either label there are less.
+    pub(super) fn correct(
+        &self,
+        first: usize,
+        tables: &CountTables,
+        log_odds: &[f64],
+        emitted: [&[f64]; 2],
+        d_log_odds: &mut [f64],
+    ) -> [f64; 2] {
+        let run = first..first + d_log_odds.len();
+        let p = self.labels(run.clone());
+        if self.holds(run.clone()) {
+            let t = [tables.weight(0, 0), tables.weight(1, 0)];
+            return take_back(t, p, &self.inverse[run], emitted, d_log_odds);
         }
+        let mut less = [0.0, 0.0];
+        for (i, d) in d_log_odds.iter_mut().enumerate() {
+            let shares = silent_shares(tables, log_odds[i]);
+            let [e0, e1] = [emitted[0][i], emitted[1][i]];
+            less = [less[0] + (e0 + e1) * shares[0], less[1] + (e0 + e1) * shares[1]];
+            *d = corrected(*d, [e0, e1], [p[0][i], p[1][i]]);
+        }
+        less
+    }
+
+    fn labels(&self, run: std::ops::Range<usize>) -> [&[f64]; 2] {
+        self.p.each_ref().map(|p| &p[run.clone()])
     }
 }
 
-/// From e^−|f| in `p0`: p(y | f) and u(0) = Σ_y p(y | f)·t_y.
-#[multiversion(targets("x86_64+avx2"))]
-fn mix(t: [f64; 2], log_odds: &[f64], p0: &mut [f64], p1: &mut [f64], weights: &mut [f64]) {
-    let outputs = p0.iter_mut().zip(p1).zip(weights);
-    for (&f, ((p0, p1), weight)) in log_odds.iter().zip(outputs) {
-        let high = 1.0 / (1.0 + *p0);
-        let low = *p0 * high;
-        (*p0, *p1) = if f >= 0.0 { (low, high) } else { (high, low) };
-        *weight = *p0 * t[0] + *p1 * t[1];
+/// From e = e^−|f| in `p0`: p(y | f), 1/u(0) with u(0) = Σ_y p(y | f)·t_y, and d log u(0)/df.
+///
+/// With n_y = (1 + e)·p(y | f), one of them being 1 and the other e, the derivative is
+/// e·(t_1 − t_0) / ((1 + e) · Σ_y n_y·t_y): one division serves all.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn mix(
+    t: [f64; 2],
+    log_odds: &[f64],
+    p0: &mut [f64],
+    p1: &mut [f64],
+    inverse: &mut [f64],
+    d_log_odds: &mut [f64],
+) {
+    let outputs = p0.iter_mut().zip(p1).zip(inverse).zip(d_log_odds);
+    for (&f, (((p0, p1), inverse), d)) in log_odds.iter().zip(outputs) {
+        let e = *p0;
+        let (n0, n1) = if f >= 0.0 { (e, 1.0) } else { (1.0, e) };
+        let total = 1.0 + e;
+        let mixed = n0 * t[0] + n1 * t[1];
+        // The reciprocal stays finite; below that an instance is weighed in logs.
+        let held = mixed.max(1e-200);
+        let both = 1.0 / (total * held);
+        let inverse_total = both * held;
+        *d = e * (t[1] - t[0]) * both;
+        *p0 = n0 * inverse_total;
+        *p1 = n1 * inverse_total;
+        *inverse = total * total * both;
     }
+}
+
+/// Adds up p(y | silent) and multiplies up u(0), but for the groups of instances with a weight too
+/// low, whose positions go to `low`.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn add_up(t: [f64; 2], p: [&[f64]; 2], inverse: &[f64], sums: &mut Sums, low: &mut Vec<usize>) {
+    let (groups, rest) = inverse.as_chunks::<LANES>();
+    let p = p.map(|p| p.as_chunks::<LANES>());
+    for (at, group) in groups.iter().enumerate() {
+        add_group(t, [&p[0].0[at], &p[1].0[at]], group, at * LANES, sums, low);
+    }
+    // Lanes that are not there have no label and weigh one: they change nothing.
+    let mut last = [[0.0; LANES], [0.0; LANES], [1.0; LANES]];
+    for (last, rest) in last.iter_mut().zip([p[0].1, p[1].1, rest]) {
+        last[..rest.len()].copy_from_slice(rest);
+    }
+    add_group(t, [&last[0], &last[1]], &last[2], groups.len() * LANES, sums, low);
+    low.retain(|&i| i < inverse.len());
+}
+
+#[inline(always)]
+fn add_group(
+    t: [f64; 2],
+    p: [&[f64; LANES]; 2],
+    inverse: &[f64; LANES],
+    first: usize,
+    sums: &mut Sums,
+    low: &mut Vec<usize>,
+) {
+    const EXPONENT: u64 = 0x7ff << 52;
+    const ONE: u64 = 1.0f64.to_bits();
+    if inverse.iter().any(|&inverse| inverse >= MOST) {
+        low.extend(first..first + LANES);
+        return;
+    }
+    for k in 0..LANES {
+        sums.shares[0][k] += p[0][k] * t[0] * inverse[k];
+        sums.shares[1][k] += p[1][k] * t[1] * inverse[k];
+        let product = (sums.mantissa[k] * inverse[k]).to_bits();
+        sums.exponent[k] += (product >> 52) as i64 - 1023;
+        sums.mantissa[k] = f64::from_bits(product & !EXPONENT | ONE);
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn mix_odds(t: [f64; 2], [p0, p1]: [&[f64]; 2], inverse: &[f64], odds: &mut [f64]) {
+    for (((odds, p0), p1), inverse) in odds.iter_mut().zip(p0).zip(p1).zip(inverse) {
+        *odds = (p0 * t[0] + p1 * t[1]) * inverse;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn split_by_label(
+    t: [f64; 2],
+    [p0, p1]: [&[f64]; 2],
+    negatives: &mut [f64],
+    positives: &mut [f64],
+) -> [f64; 2] {
+    for (((negative, positive), p0), p1) in
+        negatives.iter_mut().zip(positives.iter_mut()).zip(p0).zip(p1)
+    {
+        let (joint0, joint1) = (p0 * t[0], p1 * t[1]);
+        let scale = *positive / (joint0 + joint1);
+        // An instance that cannot give a stamp has none to split.
+        let scale = if *positive > 0.0 { scale } else { 0.0 };
+        *negative = joint0 * scale;
+        *positive = joint1 * scale;
+    }
+    [add_up_lanes(negatives), add_up_lanes(positives)]
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn take_back(
+    t: [f64; 2],
+    p: [&[f64]; 2],
+    inverse: &[f64],
+    emitted: [&[f64]; 2],
+    d_log_odds: &mut [f64],
+) -> [f64; 2] {
+    let mut less = [[0.0; LANES]; 2];
+    let (groups, rest) = d_log_odds.as_chunks_mut::<LANES>();
+    let done = groups.len() * LANES;
+    let [p_groups, e_groups] = [p, emitted].map(|both| both.map(|v| v.as_chunks::<LANES>().0));
+    let inverse_groups = inverse.as_chunks::<LANES>().0;
+    for (at, d) in groups.iter_mut().enumerate() {
+        let ([p0, p1], [e0, e1]) = (p_groups.map(|p| &p[at]), e_groups.map(|e| &e[at]));
+        let inverse = &inverse_groups[at];
+        for k in 0..LANES {
+            let silent = (e0[k] + e1[k]) * inverse[k];
+            less[0][k] += silent * (p0[k] * t[0]);
+            less[1][k] += silent * (p1[k] * t[1]);
+            d[k] = corrected(d[k], [e0[k], e1[k]], [p0[k], p1[k]]);
+        }
+    }
+    for (k, d) in rest.iter_mut().enumerate() {
+        let ([p0, p1], [e0, e1]) = (p.map(|p| p[done + k]), emitted.map(|e| e[done + k]));
+        let silent = (e0 + e1) * inverse[done + k];
+        less[0][k] += silent * (p0 * t[0]);
+        less[1][k] += silent * (p1 * t[1]);
+        *d = corrected(*d, [e0, e1], [p0, p1]);
+    }
+    less.map(|lanes| lanes.iter().sum())
+}
+
+/// p(1 | z) − p(1) of an instance, from p(1 | silent) − p(1) and e_y.
+#[inline(always)]
+fn corrected(silent: f64, [e0, e1]: [f64; 2], [p0, p1]: [f64; 2]) -> f64 {
+    e1 * p0 - e0 * p1 + (1.0 - (e0 + e1)) * silent
+}
+
+#[inline(always)]
+fn add_up_lanes(values: &[f64]) -> f64 {
+    let (groups, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [0.0; LANES];
+    for group in groups {
+        lanes = std::array::from_fn(|k| lanes[k] + group[k]);
+    }
+    lanes.iter().chain(rest).sum()
 }
 
 /// log u(0); zero for an instance that cannot be silent.

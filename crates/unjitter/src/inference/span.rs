@@ -8,6 +8,9 @@
 //! p(1 | z) − p(1) = e_1·p(0) − e_0·p(1) + (1 − e_0 − e_1) · (p(1 | silent) − p(1))
 //! ```
 
+use std::ops::Range;
+
+use super::Stamped;
 use super::band::{Band, Span};
 use super::edges::{check_edges, check_support};
 use super::first_order::FirstOrder;
@@ -71,9 +74,25 @@ pub(super) struct InstanceWeights<'a> {
 }
 
 impl InstanceWeights<'_> {
-    /// u_i(0).
-    pub(super) fn silent(&self, instance: usize) -> f64 {
-        self.silence.weight(instance - self.start)
+    /// 1/u_i(0).
+    pub(super) fn inverse_silent(&self, instance: usize) -> f64 {
+        self.silence.inverse(instance - self.start)
+    }
+
+    /// Fills in r_i = u_i(1)/u_i(0).
+    pub(super) fn fill_odds(&self, instances: Range<usize>, odds: &mut Vec<f64>) {
+        odds.resize(instances.len(), 0.0);
+        self.silence.odds(instances.start - self.start, self.tables, odds);
+    }
+
+    /// Splits p(one stamp | z) of a run of instances, in `positives`, by label; returns the sums.
+    pub(super) fn split_one(
+        &self,
+        instances: Range<usize>,
+        negatives: &mut [f64],
+        positives: &mut [f64],
+    ) -> [f64; 2] {
+        self.silence.split(instances.start - self.start, self.tables, negatives, positives)
     }
 
     /// u_i(c).
@@ -88,6 +107,35 @@ impl InstanceWeights<'_> {
 }
 
 /// What a span's solution is written to, besides its value.
+pub struct SpanOutputs<'a> {
+    /// p(1 | z) − p(1), one per instance of the span; overwritten.
+    pub d_log_odds: &'a mut [f64],
+    /// Added to.
+    pub expected: &'a mut Expected,
+    /// Called with the stamps' responsibilities, some stamps at a time.
+    pub visit: &'a mut dyn FnMut(Shares<'_>),
+}
+
+impl std::fmt::Debug for SpanOutputs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("SpanOutputs");
+        shown.field("d_log_odds", &self.d_log_odds).field("expected", &self.expected);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Responsibilities of the stamps that a band has loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct Shares<'a> {
+    /// The band.
+    pub band: &'a Band,
+    /// p(w(i,l) | z), one per cell; zero in what pads.
+    pub responsibilities: &'a [f64],
+    /// p(w(i,l), y_i = 1 | z), where asked for.
+    pub(super) positive: &'a [f64],
+}
+
+/// What the blocks of a loaded band write to.
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {
     /// p(w(i,l) | z), all loaded cells of the band.
@@ -134,6 +182,8 @@ impl Outputs<'_> {
 #[derive(Debug, Default)]
 pub struct SpanSolver {
     silence: Silence,
+    responsibilities: Vec<f64>,
+    positive: Vec<f64>,
     emitted: [Vec<f64>; 2],
     saved: [Vec<f64>; 2],
     one_stamp: OneStamp,
@@ -143,56 +193,127 @@ pub struct SpanSolver {
 }
 
 impl SpanSolver {
-    /// Log evidence of the span's stamps. `log_odds` (±∞ for a known label) and `d_log_odds` run
-    /// over the span's instances and `responsibilities` over the loaded cells of the band, which hold
-    /// the span's stamps; the latter two are overwritten, `expected` is added to.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "three inputs of the session, one of the span, three outputs"
-    )]
+    /// Log evidence of the span's stamps. `log_odds` (±∞ for a known label) run over the span's
+    /// instances. Loads of the band what it needs, when it needs it.
     pub fn solve(
         &mut self,
-        band: &Band,
+        band: &mut Band,
+        stamped: &Stamped<'_>,
         tables: &CountTables,
         span: &Span,
         log_odds: &[f64],
-        responsibilities: &mut [f64],
-        d_log_odds: &mut [f64],
-        expected: &mut Expected,
+        outputs: SpanOutputs<'_>,
     ) -> Result<f64, Trouble> {
-        let outputs =
-            Outputs { responsibilities, positive: None, d_log_odds, expected, record: None };
-        self.solve_into(band, tables, span, log_odds, outputs)
+        let weights = LogWeights { tables, start: span.instances.start, log_odds };
+        self.solve_into(band, stamped, span, &weights, outputs, None)
     }
 
     pub(super) fn solve_into(
         &mut self,
-        band: &Band,
-        tables: &CountTables,
+        band: &mut Band,
+        stamped: &Stamped<'_>,
         span: &Span,
-        log_odds: &[f64],
-        mut outputs: Outputs<'_>,
+        weights: &LogWeights<'_>,
+        mut outputs: SpanOutputs<'_>,
+        mut record: Option<&mut Record>,
     ) -> Result<f64, Trouble> {
-        if tables.log_odds_range().is_none() {
+        let LogWeights { tables, start, log_odds } = *weights;
+        let unbounded = tables.log_odds_range().is_none();
+        if unbounded {
+            band.load(span.stamps.clone(), stamped)?;
             check_support(band, tables, span, log_odds)?;
         }
-        let mut log_evidence =
-            self.silence.weigh(tables, log_odds, outputs.d_log_odds, outputs.expected);
-        let weights = LogWeights { tables, start: span.instances.start, log_odds };
-        let mut in_blocks = 0;
+        let SpanOutputs { d_log_odds, expected, .. } = &mut outputs;
+        let mut log_evidence = self.silence.weigh(tables, log_odds, d_log_odds, expected);
+        let mut unreached = self.silence.forced().len();
+        let whole = unbounded || record.is_some();
+        let may_be_cut = !whole && tables.max_count() <= 1 && tables.ratios().is_none();
         let mut stamp = span.stamps.start;
         while stamp < span.stamps.end {
-            let block = band.block_at(stamp);
-            stamp = block.stamps.end;
-            log_evidence += self.block(band, &block, &weights, &mut outputs)?;
-            let run = block.instances.start - weights.start..block.instances.end - weights.start;
-            in_blocks += self.silence.forced().iter().filter(|i| run.contains(i)).count();
+            let run = if whole {
+                span.stamps.clone()
+            } else {
+                band.blocks_at(stamp..span.stamps.end)
+            };
+            stamp = run.end;
+            let windows = &band.windows()[run.clone()];
+            let instances = windows[0].first - start..windows[windows.len() - 1].end - start;
+            unreached -= self.silence.forced().iter().filter(|i| instances.contains(i)).count();
+            log_evidence += if may_be_cut && band.is_long(&run) {
+                self.long_block(band, stamped, run, weights, &mut outputs)?
+            } else {
+                band.load(run.clone(), stamped)?;
+                self.blocks(band, run, weights, &mut outputs, record.as_deref_mut())?
+            };
         }
         // An instance that must give a stamp, and that no window reaches.
-        if in_blocks < self.silence.forced().len() {
-            return Err(Trouble::Narrow);
+        if unreached > 0 { Err(Trouble::Narrow) } else { Ok(log_evidence) }
+    }
+
+    /// What whole blocks, loaded, add to the log evidence of silence.
+    fn blocks(
+        &mut self,
+        band: &Band,
+        run: Range<usize>,
+        weights: &LogWeights<'_>,
+        outputs: &mut SpanOutputs<'_>,
+        record: Option<&mut Record>,
+    ) -> Result<f64, Trouble> {
+        let mut responsibilities = std::mem::take(&mut self.responsibilities);
+        let mut positive = std::mem::take(&mut self.positive);
+        responsibilities.resize(band.cells(), 0.0);
+        band.clear_padding(&mut responsibilities);
+        if record.is_some() {
+            positive.resize(band.cells(), 0.0);
         }
+        let mut own = Outputs {
+            responsibilities: &mut responsibilities,
+            positive: record.is_some().then_some(&mut positive[..]),
+            d_log_odds: outputs.d_log_odds,
+            expected: outputs.expected,
+            record,
+        };
+        let mut log_evidence = 0.0;
+        let mut stamp = run.start;
+        while stamp < run.end {
+            let block = band.block_at(stamp);
+            stamp = block.stamps.end;
+            log_evidence += self.block(band, &block, weights, &mut own)?;
+        }
+        let shares = Shares { band, responsibilities: &responsibilities, positive: &positive };
+        (outputs.visit)(shares);
+        (self.responsibilities, self.positive) = (responsibilities, positive);
         Ok(log_evidence)
+    }
+
+    /// The same of one block that is loaded panel by panel.
+    fn long_block(
+        &mut self,
+        band: &mut Band,
+        stamped: &Stamped<'_>,
+        stamps: Range<usize>,
+        weights: &LogWeights<'_>,
+        outputs: &mut SpanOutputs<'_>,
+    ) -> Result<f64, Trouble> {
+        let block = band.block_at(stamps.start);
+        let LogWeights { tables, start, .. } = *weights;
+        if !self.silence.holds(block.instances.start - start..block.instances.end - start) {
+            return Err(Trouble::Underflow);
+        }
+        self.clear_emitted(&block);
+        let own = InstanceWeights { tables, start, silence: &self.silence };
+        let emitted = &mut self.emitted;
+        let log_evidence =
+            self.one_stamp.solve_long(band, stamped, &block, &own, emitted, outputs)?;
+        self.correct(&block, weights, outputs.d_log_odds, outputs.expected);
+        Ok(log_evidence)
+    }
+
+    fn clear_emitted(&mut self, block: &Span) {
+        for emitted in &mut self.emitted {
+            emitted.clear();
+            emitted.resize(block.instances.len(), 0.0);
+        }
     }
 
     /// What a block adds to the log evidence of silence, with all that it changes.
@@ -203,10 +324,7 @@ impl SpanSolver {
         weights: &LogWeights<'_>,
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
-        for emitted in &mut self.emitted {
-            emitted.clear();
-            emitted.resize(block.instances.len(), 0.0);
-        }
+        self.clear_emitted(block);
         outputs.save(block, &mut self.saved);
         let log_evidence = match self.scaled(band, block, weights, outputs) {
             Err(Trouble::Underflow) => {
@@ -221,8 +339,8 @@ impl SpanSolver {
             }
             other => other?,
         };
-        self.correct(block, weights, outputs);
-        check_edges(band, block, outputs.responsibilities)?;
+        self.correct(block, weights, outputs.d_log_odds, outputs.expected);
+        check_edges(band, block.stamps.clone(), outputs.responsibilities)?;
         Ok(log_evidence)
     }
 
@@ -250,17 +368,20 @@ impl SpanSolver {
     }
 
     /// Takes back what silence claimed for the instances of a block.
-    fn correct(&self, block: &Span, weights: &LogWeights<'_>, outputs: &mut Outputs<'_>) {
-        let first = block.instances.start - weights.start;
-        let [negatives, positives] = &self.emitted;
-        for (i, (e0, e1)) in (first..).zip(negatives.iter().zip(positives)) {
-            let emitted = e0 + e1;
-            let shares = self.silence.shares(weights.tables, i, weights.log_odds[i]);
-            outputs.expected.0[0][0] -= emitted * shares[0];
-            outputs.expected.0[1][0] -= emitted * shares[1];
-            let d = &mut outputs.d_log_odds[i];
-            *d = e1 * self.silence.label(i, 0) - e0 * self.silence.label(i, 1)
-                + (1.0 - emitted) * *d;
-        }
+    fn correct(
+        &self,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        d_log_odds: &mut [f64],
+        expected: &mut Expected,
+    ) {
+        let LogWeights { tables, start, log_odds } = *weights;
+        let run = block.instances.start - start..block.instances.end - start;
+        let emitted = self.emitted.each_ref().map(Vec::as_slice);
+        let d_log_odds = &mut d_log_odds[run.clone()];
+        let log_odds = &log_odds[run.clone()];
+        let silent = self.silence.correct(run.start, tables, log_odds, emitted, d_log_odds);
+        expected.0[0][0] -= silent[0];
+        expected.0[1][0] -= silent[1];
     }
 }

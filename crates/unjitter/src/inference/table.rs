@@ -13,7 +13,7 @@
 //!
 //! O(C) work per cell, C being at most the number of windows that hold the instance.
 
-use super::band::{Band, Span};
+use super::band::{Band, LANES, Span};
 use super::column::{Column, certify};
 use super::span::{InstanceWeights, Outputs, Trouble};
 
@@ -70,7 +70,7 @@ impl Table {
         for y in [0, 1] {
             self.odds[y].clear();
             for i in block.instances.clone() {
-                let inverse = 1.0 / weights.silent(i);
+                let inverse = weights.inverse_silent(i);
                 self.odds[y].extend((1..=self.stride).map(|c| weights.joint(i, y, c) * inverse));
             }
         }
@@ -99,6 +99,7 @@ impl Table {
             }
             let inverse = 1.0 / total;
             self.forward[column..].iter_mut().for_each(|v| *v *= inverse);
+            self.forward.resize(self.forward.len().next_multiple_of(LANES), 0.0);
             self.totals.push(total);
             log_evidence += total.ln() + band.log_scale(stamp);
         }

@@ -140,41 +140,39 @@ fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usi
     let mut solver = SpanSolver::default();
     let mut band = Band::default();
     let instances = lattice.times.len();
-    let (log_evidence, shares_of, d_log_odds, expected) =
-        widen(&mut band, lattice.times, lattice.stamps, lattice.density, lattice.counts, |band| {
-            let mut shares = Vec::new();
-            let mut shares_of = Vec::new();
-            let mut d = vec![0.0; instances];
-            let mut expected = Expected::zeros(lattice.counts);
-            let mut sum = 0.0;
-            let whole = lattice.counts.log_odds_range().is_none();
-            for span in band.spans(if whole { instances } else { min_span }) {
-                let r = span.instances.clone();
-                band.load(span.stamps.clone(), lattice.times, lattice.stamps, lattice.density)?;
-                shares.resize(band.cells(), 0.0);
-                sum += solver.solve(
-                    band,
-                    lattice.counts,
-                    &span,
-                    &lattice.log_odds[r.clone()],
-                    &mut shares,
-                    &mut d[r],
-                    &mut expected,
-                )?;
-                shares_of.push((span.stamps.clone(), shares.clone()));
-            }
-            Ok((sum, shares_of, d, expected))
-        })
-        .unwrap();
+    let Lattice { times, stamps, density, counts, .. } = *lattice;
+    let stamped = Stamped { times, stamps, unit: 1.0, density };
+    let (log_evidence, shares, d_log_odds, expected) = widen(&mut band, &stamped, counts, |band| {
+        let mut found = vec![Vec::new(); stamps.len()];
+        let mut d = vec![0.0; instances];
+        let mut expected = Expected::zeros(counts);
+        let mut sum = 0.0;
+        let whole = counts.log_odds_range().is_none();
+        for span in band.spans(if whole { instances } else { min_span }) {
+            let r = span.instances.clone();
+            let outputs = SpanOutputs {
+                d_log_odds: &mut d[r.clone()],
+                expected: &mut expected,
+                visit: &mut |Shares { band, responsibilities, .. }| {
+                    for l in band.loaded() {
+                        found[l] = responsibilities[band.cells_of(l)].to_vec();
+                    }
+                },
+            };
+            let log_odds = &lattice.log_odds[r];
+            sum += solver.solve(band, &stamped, counts, &span, log_odds, outputs)?;
+        }
+        Ok((sum, found, d, expected))
+    })
+    .unwrap();
     assert!(close(log_evidence, want.log_evidence, 1e-10), "{what}");
     for (i, d) in d_log_odds.iter().enumerate() {
         let wanted = want.counts.positive(i) - sigmoid(lattice.log_odds[i]);
         assert!((d - wanted).abs() < 1e-10, "{what}: d log-odds {i}: {d} {wanted}");
     }
-    for (stamps, shares) in shares_of {
-        let windows = band.windows()[stamps.clone()].iter();
-        let cells = stamps.zip(windows).flat_map(|(l, w)| (w.first..w.end).map(move |i| (i, l)));
-        for ((i, l), share) in cells.zip(shares) {
+    for (l, (window, shares)) in band.windows().iter().zip(shares).enumerate() {
+        assert_eq!(window.len(), shares.len(), "{what}");
+        for (i, share) in (window.first..window.end).zip(shares) {
             assert!((share - want.responsibilities.get(i, l)).abs() < 1e-10, "{what}");
         }
     }

@@ -8,7 +8,7 @@
 //! otherwise: they grow. The second of these is a check, not a proof; the tests hold it against
 //! the dense recursion.
 
-use super::DelayDensity;
+use super::Stamped;
 use super::band::Band;
 use super::span::Trouble;
 use super::tables::CountTables;
@@ -33,17 +33,19 @@ const WHOLE_SUPPORT: f64 = 1e300;
 /// finds them narrow.
 pub fn widen<T>(
     band: &mut Band,
-    times: &[f64],
-    stamps: &[f64],
-    density: &dyn DelayDensity,
+    stamped: &Stamped<'_>,
     counts: &CountTables,
     mut attempt: impl FnMut(&mut Band) -> Result<T, Trouble>,
 ) -> Result<T, Impossible> {
     let mut log_drop = LOG_DROP + counts.log_odds_range().unwrap_or(0.0);
     for attempts in 0.. {
-        band.rebuild(times, stamps, density, log_drop)
-            .map_err(|stamp| Impossible { stamp: Some(stamp) })?;
-        match attempt(band) {
+        band.rebuild(stamped, log_drop).map_err(|stamp| Impossible { stamp: Some(stamp) })?;
+        let mut attempted = attempt(band);
+        if let Err(Trouble::Underflow) = attempted {
+            band.keep_blocks_whole();
+            attempted = attempt(band);
+        }
+        match attempted {
             Ok(value) => return Ok(value),
             Err(_) if band.is_full() || log_drop == WHOLE_SUPPORT => break,
             Err(_) if attempts < DOUBLINGS => log_drop *= 2.0,

@@ -14,7 +14,8 @@ use super::objective::Objective;
 use super::supervised::{ROWS, Target, cross_entropy};
 use crate::Stop;
 use crate::inference::{
-    Band, CountTables, DelayDensity, Expected, Impossible, SpanSolver, Trouble, widen,
+    Band, CountTables, Expected, Impossible, Shares, SpanOutputs, SpanSolver, Stamped, Trouble,
+    widen,
 };
 use crate::math::{log_sigmoid, sigmoid};
 use crate::model::Parts;
@@ -56,7 +57,6 @@ struct Workspace {
     log_odds: Vec<f64>,
     pinned: Vec<f64>,
     d_log_odds: Vec<f64>,
-    responsibilities: Vec<f64>,
 }
 
 /// What a task adds up: a value and its derivatives.
@@ -158,9 +158,10 @@ impl<'a> MapObjective<'a> {
         let density = self.parts.density(&params[layout.part(Part::Noise)]);
         let mut band = std::mem::take(&mut workspace.band);
         let (times, stamps) = (&session.times, &session.stamps);
-        let solved = widen(&mut band, times, stamps, &density, tables, |band| {
+        let stamped = Stamped { times, stamps, unit: 1.0, density: &density };
+        let solved = widen(&mut band, &stamped, tables, |band| {
             let mut own = self.zero(tables);
-            self.spans(session, band, params, tables, &density, workspace, &mut own)?;
+            self.spans(session, band, params, tables, &stamped, workspace, &mut own)?;
             Ok(own)
         });
         if let Ok(own) = &solved {
@@ -184,12 +185,12 @@ impl<'a> MapObjective<'a> {
         band: &mut Band,
         params: &[f64],
         tables: &CountTables,
-        density: &dyn DelayDensity,
+        stamped: &Stamped<'_>,
         workspace: &mut Workspace,
         sums: &mut Sums,
     ) -> Result<(), Trouble> {
         let theta = self.parts.layout.part(Part::Classifier);
-        let Workspace { solver, log_odds, pinned, d_log_odds, responsibilities, .. } = workspace;
+        let Workspace { solver, log_odds, pinned, d_log_odds, .. } = workspace;
         let noise = self.parts.layout.part(Part::Noise);
         // Odds without bound must be compared over the whole session.
         let rows = match tables.log_odds_range() {
@@ -203,8 +204,6 @@ impl<'a> MapObjective<'a> {
             }
             let Range { start, end } = span.instances;
             let features = session.features.view().slice(start..end);
-            band.load(span.stamps.clone(), &session.times, &session.stamps, density)?;
-            responsibilities.resize(band.cells(), 0.0);
             log_odds.resize(end - start, 0.0);
             d_log_odds.resize(end - start, 0.0);
             self.parts.classifier.log_odds(&params[theta.clone()], features, log_odds);
@@ -215,18 +214,22 @@ impl<'a> MapObjective<'a> {
                 session.pin_labels(start, pinned);
                 &*pinned
             };
-            let expected = &mut sums.expected;
-            sums.value +=
-                solver.solve(band, tables, &span, seen, responsibilities, d_log_odds, expected)?;
+            let d_noise = &mut sums.d_params[noise.clone()];
+            let outputs = SpanOutputs {
+                d_log_odds,
+                expected: &mut sums.expected,
+                visit: &mut |Shares { band, responsibilities, .. }| {
+                    let params = &params[noise.clone()];
+                    self.parts.noise.pull_back(params, band.delays(), responsibilities, d_noise);
+                },
+            };
+            sums.value += solver.solve(band, stamped, tables, &span, seen, outputs)?;
             if !session.labels.is_empty() {
                 let labels = &session.labels[start..end];
                 sums.value += known_labels(labels, log_odds, d_log_odds);
             }
             let d_theta = &mut sums.d_params[theta.clone()];
             self.parts.classifier.pull_back(&params[theta.clone()], features, d_log_odds, d_theta);
-            let d_noise = &mut sums.d_params[noise.clone()];
-            let delays = band.delays();
-            self.parts.noise.pull_back(&params[noise.clone()], delays, responsibilities, d_noise);
         }
         Ok(())
     }

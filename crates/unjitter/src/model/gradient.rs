@@ -14,7 +14,7 @@ use super::evidence::Evidence;
 use super::parts::{Density, tables};
 use super::posterior::{check, infeasible};
 use crate::Result;
-use crate::inference::{Band, Expected, SpanSolver, widen};
+use crate::inference::{Band, Expected, Shares, SpanOutputs, SpanSolver, Stamped, widen};
 use crate::params::Part;
 
 /// The log evidence of one session and its derivatives.
@@ -57,19 +57,13 @@ impl Evidence {
     ) -> Result<Gradient> {
         self.check_params(params)?;
         check(session, times, stamps, log_odds, self.counts.max_count())?;
-        // Differences first: epoch seconds keep their digits.
-        let origin = times.first().copied().unwrap_or(0.0);
-        let in_units = |t: &f64| (t - origin) / self.time_unit;
-        let [unit_times, unit_stamps] =
-            [times, stamps].map(|values| values.iter().map(in_units).collect::<Vec<f64>>());
-
         let counts = self.layout().part(Part::Counts);
         let noise = self.layout().part(Part::Noise);
         let tables = tables(self.counts.as_ref(), &params[counts.clone()], stamps.len());
         let density = Density { noise: self.noise.as_ref(), params: &params[noise.clone()] };
         let (mut band, mut solver) = (Band::default(), SpanSolver::default());
-        let mut responsibilities = Vec::new();
-        let solved = widen(&mut band, &unit_times, &unit_stamps, &density, &tables, |band| {
+        let stamped = Stamped { times, stamps, unit: self.time_unit, density: &density };
+        let solved = widen(&mut band, &stamped, &tables, |band| {
             let mut sums = Gradient {
                 log_evidence: 0.0,
                 d_log_odds: vec![0.0; log_odds.len()],
@@ -79,19 +73,18 @@ impl Evidence {
             // Odds without bound must be compared over the whole session.
             let rows = tables.log_odds_range().map_or(usize::MAX, |_| SPAN_INSTANCES);
             for span in band.spans(rows) {
-                band.load(span.stamps.clone(), &unit_times, &unit_stamps, &density)?;
-                responsibilities.resize(band.cells(), 0.0);
-                sums.log_evidence += solver.solve(
-                    band,
-                    &tables,
-                    &span,
-                    &log_odds[span.instances.clone()],
-                    &mut responsibilities,
-                    &mut sums.d_log_odds[span.instances.clone()],
-                    &mut expected,
-                )?;
                 let d_noise = &mut sums.d_params[noise.clone()];
-                self.noise.pull_back(density.params, band.delays(), &responsibilities, d_noise);
+                let outputs = SpanOutputs {
+                    d_log_odds: &mut sums.d_log_odds[span.instances.clone()],
+                    expected: &mut expected,
+                    visit: &mut |Shares { band, responsibilities, .. }| {
+                        let delays = band.delays();
+                        self.noise.pull_back(density.params, delays, responsibilities, d_noise);
+                    },
+                };
+                let log_odds = &log_odds[span.instances.clone()];
+                sums.log_evidence +=
+                    solver.solve(band, &stamped, &tables, &span, log_odds, outputs)?;
             }
             Ok((sums, expected))
         });

@@ -114,6 +114,10 @@ fn check_log_odds(session: &str, log_odds: &[f64], instances: usize) -> Result<(
         let found = log_odds.len();
         return Err(Error::LengthMismatch { session, what, found, expected: instances });
     }
+    // Without a way out early, so that it runs on vectors.
+    if !log_odds.iter().fold(false, |bad, f| bad | f.is_nan()) {
+        return Ok(());
+    }
     match log_odds.iter().position(|f| f.is_nan()) {
         None => Ok(()),
         Some(index) => {
