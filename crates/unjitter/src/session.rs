@@ -227,9 +227,10 @@ pub(crate) fn check_features(session: &str, features: FeatureView<'_>) -> Result
 
 /// Checks times that belong to no session: finite, and none before its predecessor.
 pub(crate) fn check_order(what: &'static str, values: &[f64]) -> Result<()> {
-    // Without a way out early, so that it runs on vectors: most times are good.
-    let finite = values.iter().fold(true, |good, value| good & value.is_finite());
-    if finite & values.windows(2).fold(true, |good, pair| good & (pair[1] >= pair[0])) {
+    // One pass without a way out early, which runs on vectors; all are finite if both ends are.
+    let in_order = values.windows(2).fold(true, |good, pair| good & (pair[1] >= pair[0]));
+    let ends = [values.first(), values.last()];
+    if in_order && ends.into_iter().flatten().all(|value| value.is_finite()) {
         return Ok(());
     }
     for (index, &value) in values.iter().enumerate() {

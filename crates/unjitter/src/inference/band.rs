@@ -314,7 +314,7 @@ impl Band {
 }
 
 /// Fills in (z − t) / unit over the windows, each padded to whole groups.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn subtract_times(
     windows: &[Window],
     times: &[f64],
@@ -334,7 +334,7 @@ fn subtract_times(
 }
 
 /// Takes the largest of each stamp's log densities off them, and notes it.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn divide_by_largest(offsets: &[usize], log_densities: &mut [f64], log_scales: &mut [f64]) {
     for (cells, scale) in offsets.windows(2).zip(log_scales) {
         let (groups, _) = log_densities[cells[0]..cells[1]].as_chunks_mut::<LANES>();
@@ -393,10 +393,18 @@ fn mean_rate(times: &[f64]) -> f64 {
 fn seek(times: &[f64], start: usize, rate: f64, bound: f64, before: impl Fn(f64) -> bool) -> usize {
     let Some(first) = times.get(start) else { return start };
     // Saturates, NaN being 0.
-    let guess = start.saturating_add(((bound - first) * rate).ceil() as usize).min(times.len());
-    let fits = (guess == start || before(times[guess - 1]))
-        && times.get(guess).is_none_or(|&t| !before(t));
-    if fits { guess } else { gallop(times, start, before) }
+    let steps = ((bound - first) * rate) as usize;
+    let fits = |guess: usize| {
+        guess <= times.len()
+            && (guess == start || before(times[guess - 1]))
+            && times.get(guess).is_none_or(|&t| !before(t))
+    };
+    let guess = start.saturating_add(steps);
+    // A bound on an instance, or past it.
+    match [guess.saturating_add(1), guess].into_iter().find(|&guess| fits(guess)) {
+        Some(found) => found,
+        None => gallop(times, start, before),
+    }
 }
 
 /// First position from `start` on where `before` no longer holds, by doubling steps and then

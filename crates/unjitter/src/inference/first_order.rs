@@ -41,7 +41,7 @@ impl FirstOrder {
         block: &Span,
         weights: &InstanceWeights<'_>,
         ratios: [f64; 2],
-        emitted: &mut [Vec<f64>; 2],
+        emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         for y in [0, 1] {
@@ -108,7 +108,7 @@ impl FirstOrder {
         band: &Band,
         block: &Span,
         ratios: [f64; 2],
-        emitted: &mut [Vec<f64>; 2],
+        emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) -> Result<(), Trouble> {
         let start = block.instances.start;
@@ -170,7 +170,7 @@ impl FirstOrder {
         cell: usize,
         offset: usize,
         evidence: f64,
-        emitted: &mut [Vec<f64>; 2],
+        emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) {
         let scale = 1.0 / evidence;

@@ -30,7 +30,7 @@ impl LogSpace {
         band: &Band,
         block: &Span,
         weights: &LogWeights<'_>,
-        emitted: &mut [Vec<f64>; 2],
+        emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         for stamp in block.stamps.clone() {
@@ -104,7 +104,7 @@ impl LogSpace {
         block: &Span,
         weights: &LogWeights<'_>,
         row: usize,
-        emitted: &mut [Vec<f64>; 2],
+        emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) {
         self.weigh(block, weights, row);

@@ -21,13 +21,21 @@ use super::Stamped;
 use super::band::{Band, LANES, Span, Window};
 use super::column::certify;
 use super::edges::check_edges;
-use super::span::{InstanceWeights, Outputs, Shares, SpanOutputs, Trouble};
+use super::span::{Shares, Trouble};
+
+/// r_j of the instances of a span.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Odds<'a> {
+    /// First instance of the span.
+    pub(super) start: usize,
+    /// One per instance, and zeros that a padded window may reach into.
+    pub(super) values: &'a [f64],
+    pub(super) largest: f64,
+}
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
 pub(super) struct OneStamp {
-    /// r_j, one per instance of the block, and zeros that a padded window may reach into.
-    odds: Vec<f64>,
     /// A_l(j−1) divided by its total, one column per stamp. A column begins with the zero at the first
     /// instance of its window and goes on, past its end, for as long as the next stamp looks.
     forward: Vec<f64>,
@@ -43,29 +51,25 @@ pub(super) struct OneStamp {
 }
 
 impl OneStamp {
-    /// Fills the block's responsibilities, adds p(some stamp, y | z) per instance to `emitted`, and
-    /// returns the log evidence relative to Π u_i(0).
+    /// Fills the block's responsibilities, adds p(some stamp | z) to `emitted`, one per instance of
+    /// the block, and returns the log evidence relative to Π u_i(0).
     pub(super) fn solve(
         &mut self,
         band: &Band,
         block: &Span,
-        weights: &InstanceWeights<'_>,
-        emitted: &mut [Vec<f64>; 2],
-        outputs: &mut Outputs<'_>,
+        odds: &Odds<'_>,
+        responsibilities: &mut [f64],
+        emitted: &mut [f64],
     ) -> Result<f64, Trouble> {
-        weights.fill_odds(block.instances.clone(), &mut self.odds);
-        self.odds.resize(block.instances.len() + LANES, 0.0);
-        let odds_max = largest(&self.odds);
         let stamps = block.stamps.clone();
         let log_evidence = if stamps.len() == 1 {
-            alone(&self.odds, odds_max, band, stamps.start, outputs.responsibilities)?
+            alone(odds, band, block, responsibilities)?
         } else {
-            let log_evidence = forward(self, band, block, stamps.clone())?;
-            backward(self, odds_max, band, block, stamps.clone(), outputs.responsibilities)?;
+            let log_evidence = forward(self, odds, band, block, stamps.clone())?;
+            backward(self, odds, band, block, stamps.clone(), responsibilities)?;
             log_evidence
         };
-        gather(band, block, stamps, outputs.responsibilities, &mut emitted[1]);
-        emit(band, block, weights, emitted, outputs);
+        gather(band, block, stamps, responsibilities, emitted);
         Ok(log_evidence)
     }
 
@@ -76,13 +80,10 @@ impl OneStamp {
         band: &mut Band,
         stamped: &Stamped<'_>,
         block: &Span,
-        weights: &InstanceWeights<'_>,
-        emitted: &mut [Vec<f64>; 2],
-        outputs: &mut SpanOutputs<'_>,
+        odds: &Odds<'_>,
+        emitted: &mut [f64],
+        visit: &mut dyn FnMut(Shares<'_>),
     ) -> Result<f64, Trouble> {
-        weights.fill_odds(block.instances.clone(), &mut self.odds);
-        self.odds.resize(block.instances.len() + LANES, 0.0);
-        let odds_max = largest(&self.odds);
         let mut log_evidence = 0.0;
         let mut panels = Vec::new();
         let mut stamp = block.stamps.start;
@@ -90,7 +91,7 @@ impl OneStamp {
             let panel = band.panel(stamp..block.stamps.end);
             stamp = panel.end;
             band.load(panel.clone(), stamped)?;
-            log_evidence += forward(self, band, block, panel.clone())?;
+            log_evidence += forward(self, odds, band, block, panel.clone())?;
             if panel.end < block.stamps.end {
                 self.keep_last_column(panels.len());
                 self.begin_with_column(panels.len() + 1);
@@ -102,20 +103,15 @@ impl OneStamp {
             if panel.end < block.stamps.end {
                 self.begin_with_column(k);
                 band.load(panel.clone(), stamped)?;
-                forward(self, band, block, panel.clone())?;
+                forward(self, odds, band, block, panel.clone())?;
             }
             responsibilities.resize(band.cells(), 0.0);
-            backward(self, odds_max, band, block, panel.clone(), &mut responsibilities)?;
-            gather(band, block, panel.clone(), &responsibilities, &mut emitted[1]);
+            backward(self, odds, band, block, panel.clone(), &mut responsibilities)?;
+            gather(band, block, panel.clone(), &responsibilities, emitted);
             check_edges(band, panel, &responsibilities)?;
-            let shares = Shares { band, responsibilities: &responsibilities, positive: &[] };
-            (outputs.visit)(shares);
+            visit(Shares { band, responsibilities: &responsibilities, positive: &[] });
         }
         self.responsibilities = responsibilities;
-        let [negatives, positives] = emitted;
-        let totals = weights.split_one(block.instances.clone(), negatives, positives);
-        outputs.expected.0[0][1] += totals[0];
-        outputs.expected.0[1][1] += totals[1];
         Ok(log_evidence)
     }
 
@@ -139,52 +135,52 @@ impl OneStamp {
 }
 
 /// A stamp whose window meets no other: one column, no neighbours.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn alone(
-    odds: &[f64],
-    odds_max: f64,
+    odds: &Odds<'_>,
     band: &Band,
-    stamp: usize,
+    block: &Span,
     responsibilities: &mut [f64],
 ) -> Result<f64, Trouble> {
+    let stamp = block.stamps.start;
     let cells = band.padded_cells_of(stamp);
     let (density, shares) =
         (groups(&band.densities()[cells.clone()]), &mut responsibilities[cells]);
+    let own = groups(&odds.values[block.instances.start - odds.start..]);
     let mut totals = [0.0; LANES];
-    for (share, (density, odds)) in
-        groups_mut(shares).iter_mut().zip(density.iter().zip(groups(odds)))
-    {
+    for (share, (density, odds)) in groups_mut(shares).iter_mut().zip(density.iter().zip(own)) {
         *share = product(density, odds);
         totals = sum(&totals, share);
     }
     let total = add_lanes(totals);
-    certify(total, odds_max)?;
+    certify(total, odds.largest)?;
     scale(shares, 1.0 / total);
     Ok(total.ln() + band.log_scale(stamp))
 }
 
 /// Fills in the columns of a panel of stamps. If it is not the block's first, the column before it
 /// is in place already.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn forward(
     buffers: &mut OneStamp,
+    odds: &Odds<'_>,
     band: &Band,
     block: &Span,
     panel: Range<usize>,
 ) -> Result<f64, Trouble> {
-    let OneStamp { odds, forward, columns, .. } = buffers;
+    let OneStamp { forward, columns, .. } = buffers;
     let from = first_column(block, &panel);
     lay_out(&band.windows()[from..block.stamps.end], panel.end - from, forward, columns);
     let mut log_evidence = 0.0;
     for stamp in panel {
         let window = band.windows()[stamp];
         let density = groups(&band.densities()[band.padded_cells_of(stamp)]);
-        let odds = groups(&odds[window.first - block.instances.start..]);
-        let own = columns[stamp - from]..columns[stamp - from + 1];
-        let (before, column) = forward[..own.end].split_at_mut(own.start);
+        let own = groups(&odds.values[window.first - odds.start..]);
+        let place = columns[stamp - from]..columns[stamp - from + 1];
+        let (before, column) = forward[..place.end].split_at_mut(place.start);
         column[0] = 0.0;
         let (sums, beyond) = column[1..].split_at_mut(density.len() * LANES);
-        let cells = density.iter().zip(odds);
+        let cells = density.iter().zip(own);
         let mut total = 0.0;
         if stamp == block.stamps.start {
             for (sums, (density, odds)) in groups_mut(sums).iter_mut().zip(cells) {
@@ -232,16 +228,16 @@ fn lay_out(windows: &[Window], count: usize, forward: &mut Vec<f64>, columns: &m
 }
 
 /// Fills in the responsibilities of a panel of stamps, after those of the panel that follows it.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn backward(
     buffers: &mut OneStamp,
-    odds_max: f64,
+    odds: &Odds<'_>,
     band: &Band,
     block: &Span,
     panel: Range<usize>,
     responsibilities: &mut [f64],
 ) -> Result<(), Trouble> {
-    let OneStamp { odds, forward, columns, after, suffix, .. } = buffers;
+    let OneStamp { forward, columns, after, suffix, .. } = buffers;
     let from = first_column(block, &panel);
     if panel.end == block.stamps.end {
         after.clear();
@@ -252,11 +248,11 @@ fn backward(
         let cells = band.padded_cells_of(stamp);
         let density = groups(&band.densities()[cells.clone()]);
         let shares = &mut responsibilities[cells.clone()];
-        let odds = groups(&odds[window.first - block.instances.start..]);
+        let own = groups(&odds.values[window.first - odds.start..]);
         suffix.resize(cells.len() + 1, 0.0);
         suffix[cells.len()] = 0.0;
         let sums = groups_mut(&mut suffix[..cells.len()]);
-        let inputs = density.iter().zip(&odds[..density.len()]).zip(groups(after));
+        let inputs = density.iter().zip(&own[..density.len()]).zip(groups(after));
         let outputs = sums.iter_mut().zip(groups_mut(shares));
         let (mut total, mut evidences) = (0.0, [0.0; LANES]);
         if stamp == block.stamps.start {
@@ -277,7 +273,7 @@ fn backward(
             }
         }
         let evidence = add_lanes(evidences);
-        certify(evidence, odds_max)?;
+        certify(evidence, odds.largest)?;
         scale(shares, 1.0 / evidence);
         if stamp > block.stamps.start {
             look_back(band.windows()[stamp - 1], window, 1.0 / total, suffix, after);
@@ -355,18 +351,8 @@ fn running_sums_back(mut group: [f64; LANES], total: &mut f64) -> [f64; LANES] {
     sums
 }
 
-#[inline(always)]
-fn largest(values: &[f64]) -> f64 {
-    let (groups, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
-    for group in groups {
-        lanes = std::array::from_fn(|k| if group[k] > lanes[k] { group[k] } else { lanes[k] });
-    }
-    lanes.iter().chain(rest).copied().fold(0.0, f64::max)
-}
-
 /// Adds up the responsibilities of each instance of a block.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn gather(
     band: &Band,
     block: &Span,
@@ -378,39 +364,6 @@ fn gather(
         let shares = &responsibilities[band.cells_of(stamp)];
         let sums = &mut sums[band.windows()[stamp].first - block.instances.start..];
         sums.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
-    }
-}
-
-/// Splits what was gathered by label.
-fn emit(
-    band: &Band,
-    block: &Span,
-    weights: &InstanceWeights<'_>,
-    emitted: &mut [Vec<f64>; 2],
-    outputs: &mut Outputs<'_>,
-) {
-    let [negatives, positives] = emitted;
-    let totals = weights.split_one(block.instances.clone(), negatives, positives);
-    outputs.expected.0[0][1] += totals[0];
-    outputs.expected.0[1][1] += totals[1];
-    if let Some(positive) = outputs.positive.as_deref_mut() {
-        for stamp in block.stamps.clone() {
-            let instances = band.windows()[stamp].first..;
-            for (cell, i) in band.cells_of(stamp).zip(instances) {
-                let share = outputs.responsibilities[cell];
-                if share > 0.0 {
-                    positive[cell] = share * weights.joint(i, 1, 1) / weights.mixed(i, 1);
-                }
-            }
-        }
-    }
-    if outputs.record.is_some() {
-        for (i, (negative, positive)) in
-            block.instances.clone().zip(negatives.iter().zip(positives.iter()))
-        {
-            outputs.record(i, 1, 0, *negative);
-            outputs.record(i, 1, 1, *positive);
-        }
     }
 }
 

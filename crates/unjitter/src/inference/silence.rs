@@ -15,7 +15,7 @@ use multiversion::multiversion;
 
 use super::span::Expected;
 use super::tables::CountTables;
-use crate::math::exp_in_place;
+use crate::math::exp;
 
 /// Above this, the reciprocal of a linear weight: it may have lost digits to underflow, and logarithms
 /// take over.
@@ -59,8 +59,6 @@ impl Silence {
         for buffer in [&mut *p0, &mut *p1, &mut self.inverse] {
             buffer.resize(log_odds.len(), 0.0);
         }
-        p0.iter_mut().zip(log_odds).for_each(|(e, f)| *e = -f.abs());
-        exp_in_place(p0);
         mix(t, log_odds, p0, p1, &mut self.inverse, d_log_odds);
         let mut sums =
             Sums { shares: [[0.0; LANES]; 2], mantissa: [1.0; LANES], exponent: [0; LANES] };
@@ -127,62 +125,61 @@ impl Silence {
         &self.forced
     }
 
-    /// r = u(1)/u(0) of a run of instances from position `first` on.
-    pub(super) fn odds(&self, first: usize, tables: &CountTables, odds: &mut [f64]) {
-        let run = first..first + odds.len();
-        let t = [tables.weight(0, 1), tables.weight(1, 1)];
-        mix_odds(t, self.labels(run.clone()), &self.inverse[run], odds);
+    /// Number of instances.
+    pub(super) fn len(&self) -> usize {
+        self.inverse.len()
     }
 
-    /// Splits p(one stamp | z) of a run of instances by label; returns the sums.
+    /// Fills in r = u(1)/u(0) of all instances; returns the largest.
+    pub(super) fn odds(&self, tables: &CountTables, odds: &mut [f64]) -> f64 {
+        let t = [tables.weight(0, 1), tables.weight(1, 1)];
+        mix_odds(t, self.labels(), &self.inverse, odds)
+    }
+
+    /// Splits p(one stamp | z) of all instances, in `positives`, by label; returns the sums.
     pub(super) fn split(
         &self,
-        first: usize,
         tables: &CountTables,
         negatives: &mut [f64],
         positives: &mut [f64],
     ) -> [f64; 2] {
-        let run = first..first + positives.len();
         let t = [tables.weight(0, 1), tables.weight(1, 1)];
-        split_by_label(t, self.labels(run), negatives, positives)
+        split_by_label(t, self.labels(), negatives, positives)
     }
 
-    /// Corrects the derivatives of a run of instances for e_y = p(some stamp, y | z); returns how many
-    /// silent instances of either label there are less.
+    /// Corrects the derivatives for e_y = p(some stamp, y | z); returns how many silent instances of
+    /// either label there are less.
     pub(super) fn correct(
         &self,
-        first: usize,
         tables: &CountTables,
         log_odds: &[f64],
-        emitted: [&[f64]; 2],
+        mut emitted: [&mut [f64]; 2],
         d_log_odds: &mut [f64],
     ) -> [f64; 2] {
-        let run = first..first + d_log_odds.len();
-        let p = self.labels(run.clone());
-        if self.holds(run.clone()) {
-            let t = [tables.weight(0, 0), tables.weight(1, 0)];
-            return take_back(t, p, &self.inverse[run], emitted, d_log_odds);
-        }
+        // Instances that the linear domain may not hold, by themselves.
         let mut less = [0.0, 0.0];
-        for (i, d) in d_log_odds.iter_mut().enumerate() {
+        for &i in &self.low {
             let shares = silent_shares(tables, log_odds[i]);
-            let [e0, e1] = [emitted[0][i], emitted[1][i]];
+            let [e0, e1] = emitted.each_mut().map(|e| std::mem::take(&mut e[i]));
             less = [less[0] + (e0 + e1) * shares[0], less[1] + (e0 + e1) * shares[1]];
-            *d = corrected(*d, [e0, e1], [p[0][i], p[1][i]]);
+            d_log_odds[i] = corrected(d_log_odds[i], [e0, e1], [self.p[0][i], self.p[1][i]]);
         }
-        less
+        let t = [tables.weight(0, 0), tables.weight(1, 0)];
+        let emitted = emitted.map(|e| &*e);
+        let others = take_back(t, self.labels(), &self.inverse, emitted, d_log_odds);
+        [less[0] + others[0], less[1] + others[1]]
     }
 
-    fn labels(&self, run: std::ops::Range<usize>) -> [&[f64]; 2] {
-        self.p.each_ref().map(|p| &p[run.clone()])
+    fn labels(&self) -> [&[f64]; 2] {
+        self.p.each_ref().map(Vec::as_slice)
     }
 }
 
-/// From e = e^−|f| in `p0`: p(y | f), 1/u(0) with u(0) = Σ_y p(y | f)·t_y, and d log u(0)/df.
+/// p(y | f), 1/u(0) with u(0) = Σ_y p(y | f)·t_y, and d log u(0)/df.
 ///
-/// With n_y = (1 + e)·p(y | f), one of them being 1 and the other e, the derivative is
+/// With e = e^−|f| and n_y = (1 + e)·p(y | f), one of them being 1 and the other e, the derivative is
 /// e·(t_1 − t_0) / ((1 + e) · Σ_y n_y·t_y): one division serves all.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn mix(
     t: [f64; 2],
     log_odds: &[f64],
@@ -193,7 +190,7 @@ fn mix(
 ) {
     let outputs = p0.iter_mut().zip(p1).zip(inverse).zip(d_log_odds);
     for (&f, (((p0, p1), inverse), d)) in log_odds.iter().zip(outputs) {
-        let e = *p0;
+        let e = exp(-f.abs());
         let (n0, n1) = if f >= 0.0 { (e, 1.0) } else { (1.0, e) };
         let total = 1.0 + e;
         let mixed = n0 * t[0] + n1 * t[1];
@@ -210,7 +207,7 @@ fn mix(
 
 /// Adds up p(y | silent) and multiplies up u(0), but for the groups of instances with a weight too
 /// low, whose positions go to `low`.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn add_up(t: [f64; 2], p: [&[f64]; 2], inverse: &[f64], sums: &mut Sums, low: &mut Vec<usize>) {
     let (groups, rest) = inverse.as_chunks::<LANES>();
     let p = p.map(|p| p.as_chunks::<LANES>());
@@ -250,14 +247,21 @@ fn add_group(
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
-fn mix_odds(t: [f64; 2], [p0, p1]: [&[f64]; 2], inverse: &[f64], odds: &mut [f64]) {
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn mix_odds(t: [f64; 2], [p0, p1]: [&[f64]; 2], inverse: &[f64], odds: &mut [f64]) -> f64 {
     for (((odds, p0), p1), inverse) in odds.iter_mut().zip(p0).zip(p1).zip(inverse) {
         *odds = (p0 * t[0] + p1 * t[1]) * inverse;
     }
+    let (groups, rest) = odds.as_chunks::<LANES>();
+    let mut largest = [0.0; LANES];
+    for group in groups {
+        largest =
+            std::array::from_fn(|k| if group[k] > largest[k] { group[k] } else { largest[k] });
+    }
+    largest.iter().chain(rest).copied().fold(0.0, f64::max)
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn split_by_label(
     t: [f64; 2],
     [p0, p1]: [&[f64]; 2],
@@ -277,7 +281,7 @@ fn split_by_label(
     [add_up_lanes(negatives), add_up_lanes(positives)]
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn take_back(
     t: [f64; 2],
     p: [&[f64]; 2],

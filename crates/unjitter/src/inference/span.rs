@@ -11,11 +11,11 @@
 use std::ops::Range;
 
 use super::Stamped;
-use super::band::{Band, Span};
+use super::band::{Band, LANES, Span};
 use super::edges::{check_edges, check_support};
 use super::first_order::FirstOrder;
 use super::log_space::LogSpace;
-use super::one_stamp::OneStamp;
+use super::one_stamp::{Odds, OneStamp};
 use super::silence::{Silence, log_silence};
 use super::table::Table;
 use super::tables::CountTables;
@@ -65,6 +65,13 @@ pub(super) struct LogWeights<'a> {
     pub(super) log_odds: &'a [f64],
 }
 
+impl LogWeights<'_> {
+    /// Where the instances of a block lie in the span.
+    fn positions(&self, block: &Span) -> Range<usize> {
+        block.instances.start - self.start..block.instances.end - self.start
+    }
+}
+
 /// The same in the linear domain.
 #[derive(Debug)]
 pub(super) struct InstanceWeights<'a> {
@@ -77,22 +84,6 @@ impl InstanceWeights<'_> {
     /// 1/u_i(0).
     pub(super) fn inverse_silent(&self, instance: usize) -> f64 {
         self.silence.inverse(instance - self.start)
-    }
-
-    /// Fills in r_i = u_i(1)/u_i(0).
-    pub(super) fn fill_odds(&self, instances: Range<usize>, odds: &mut Vec<f64>) {
-        odds.resize(instances.len(), 0.0);
-        self.silence.odds(instances.start - self.start, self.tables, odds);
-    }
-
-    /// Splits p(one stamp | z) of a run of instances, in `positives`, by label; returns the sums.
-    pub(super) fn split_one(
-        &self,
-        instances: Range<usize>,
-        negatives: &mut [f64],
-        positives: &mut [f64],
-    ) -> [f64; 2] {
-        self.silence.split(instances.start - self.start, self.tables, negatives, positives)
     }
 
     /// u_i(c).
@@ -142,8 +133,6 @@ pub(super) struct Outputs<'a> {
     pub(super) responsibilities: &'a mut [f64],
     /// p(w(i,l), y_i = 1 | z), where asked for.
     pub(super) positive: Option<&'a mut [f64]>,
-    /// p(1 | z) − p(1), one per instance of the span.
-    pub(super) d_log_odds: &'a mut [f64],
     pub(super) expected: &'a mut Expected,
     /// Where asked for.
     pub(super) record: Option<&'a mut Record>,
@@ -184,7 +173,13 @@ pub struct SpanSolver {
     silence: Silence,
     responsibilities: Vec<f64>,
     positive: Vec<f64>,
+    /// p(some stamp, y | z) of the span's instances. Where an instance gives one stamp at most, the sum of
+    /// both is in the second until all blocks are done.
     emitted: [Vec<f64>; 2],
+    /// The same of blocks that were done in log space.
+    in_logs: Vec<(Range<usize>, [Vec<f64>; 2])>,
+    odds: Vec<f64>,
+    largest_odds: f64,
     saved: [Vec<f64>; 2],
     one_stamp: OneStamp,
     first_order: FirstOrder,
@@ -227,27 +222,77 @@ impl SpanSolver {
         let mut log_evidence = self.silence.weigh(tables, log_odds, d_log_odds, expected);
         let mut unreached = self.silence.forced().len();
         let whole = unbounded || record.is_some();
-        let may_be_cut = !whole && tables.max_count() <= 1 && tables.ratios().is_none();
+        let may_be_cut = !whole && is_one_stamp(tables);
+        self.begin(tables);
         let mut stamp = span.stamps.start;
         while stamp < span.stamps.end {
-            let run = if whole {
-                span.stamps.clone()
-            } else {
-                band.blocks_at(stamp..span.stamps.end)
-            };
+            let run =
+                if whole { span.stamps.clone() } else { band.blocks_at(stamp..span.stamps.end) };
             stamp = run.end;
             let windows = &band.windows()[run.clone()];
             let instances = windows[0].first - start..windows[windows.len() - 1].end - start;
             unreached -= self.silence.forced().iter().filter(|i| instances.contains(i)).count();
             log_evidence += if may_be_cut && band.is_long(&run) {
-                self.long_block(band, stamped, run, weights, &mut outputs)?
+                self.long_block(band, stamped, run, weights, outputs.visit)?
             } else {
                 band.load(run.clone(), stamped)?;
                 self.blocks(band, run, weights, &mut outputs, record.as_deref_mut())?
             };
         }
         // An instance that must give a stamp, and that no window reaches.
-        if unreached > 0 { Err(Trouble::Narrow) } else { Ok(log_evidence) }
+        if unreached > 0 {
+            return Err(Trouble::Narrow);
+        }
+        self.finish(weights, outputs.d_log_odds, outputs.expected, record);
+        Ok(log_evidence)
+    }
+
+    /// Clears what blocks add to.
+    fn begin(&mut self, tables: &CountTables) {
+        let instances = self.silence.len();
+        for emitted in &mut self.emitted {
+            emitted.clear();
+            emitted.resize(instances, 0.0);
+        }
+        self.in_logs.clear();
+        if is_one_stamp(tables) && tables.max_count() == 1 {
+            self.odds.resize(instances, 0.0);
+            self.largest_odds = self.silence.odds(tables, &mut self.odds);
+        }
+        // Zeros for padded windows to reach into.
+        self.odds.resize(instances, 0.0);
+        self.odds.resize(instances + LANES, 0.0);
+    }
+
+    /// Takes back what silence claimed for instances that have a stamp.
+    fn finish(
+        &mut self,
+        weights: &LogWeights<'_>,
+        d_log_odds: &mut [f64],
+        expected: &mut Expected,
+        record: Option<&mut Record>,
+    ) {
+        let [negatives, positives] = &mut self.emitted;
+        if is_one_stamp(weights.tables) && weights.tables.max_count() == 1 {
+            let totals = self.silence.split(weights.tables, negatives, positives);
+            expected.0[0][1] += totals[0];
+            expected.0[1][1] += totals[1];
+            if let Some(record) = record {
+                for (i, pair) in (weights.start..).zip(negatives.iter().zip(positives.iter())) {
+                    if *pair.0 > 0.0 || *pair.1 > 0.0 {
+                        record[i].push([*pair.0, *pair.1]);
+                    }
+                }
+            }
+            for (run, emitted) in &self.in_logs {
+                negatives[run.clone()].copy_from_slice(&emitted[0]);
+                positives[run.clone()].copy_from_slice(&emitted[1]);
+            }
+        }
+        let emitted = [negatives.as_mut_slice(), positives.as_mut_slice()];
+        let silent = self.silence.correct(weights.tables, weights.log_odds, emitted, d_log_odds);
+        expected.0[0][0] -= silent[0];
+        expected.0[1][0] -= silent[1];
     }
 
     /// What whole blocks, loaded, add to the log evidence of silence.
@@ -269,7 +314,6 @@ impl SpanSolver {
         let mut own = Outputs {
             responsibilities: &mut responsibilities,
             positive: record.is_some().then_some(&mut positive[..]),
-            d_log_odds: outputs.d_log_odds,
             expected: outputs.expected,
             record,
         };
@@ -293,27 +337,16 @@ impl SpanSolver {
         stamped: &Stamped<'_>,
         stamps: Range<usize>,
         weights: &LogWeights<'_>,
-        outputs: &mut SpanOutputs<'_>,
+        visit: &mut dyn FnMut(Shares<'_>),
     ) -> Result<f64, Trouble> {
         let block = band.block_at(stamps.start);
-        let LogWeights { tables, start, .. } = *weights;
-        if !self.silence.holds(block.instances.start - start..block.instances.end - start) {
+        let run = weights.positions(&block);
+        if !self.silence.holds(run.clone()) {
             return Err(Trouble::Underflow);
         }
-        self.clear_emitted(&block);
-        let own = InstanceWeights { tables, start, silence: &self.silence };
-        let emitted = &mut self.emitted;
-        let log_evidence =
-            self.one_stamp.solve_long(band, stamped, &block, &own, emitted, outputs)?;
-        self.correct(&block, weights, outputs.d_log_odds, outputs.expected);
-        Ok(log_evidence)
-    }
-
-    fn clear_emitted(&mut self, block: &Span) {
-        for emitted in &mut self.emitted {
-            emitted.clear();
-            emitted.resize(block.instances.len(), 0.0);
-        }
+        let odds = Odds { start: weights.start, values: &self.odds, largest: self.largest_odds };
+        let emitted = &mut self.emitted[1][run];
+        self.one_stamp.solve_long(band, stamped, &block, &odds, emitted, visit)
     }
 
     /// What a block adds to the log evidence of silence, with all that it changes.
@@ -324,24 +357,39 @@ impl SpanSolver {
         weights: &LogWeights<'_>,
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
-        self.clear_emitted(block);
         outputs.save(block, &mut self.saved);
         let log_evidence = match self.scaled(band, block, weights, outputs) {
             Err(Trouble::Underflow) => {
                 outputs.restore(block, &self.saved);
-                self.emitted.iter_mut().for_each(|e| e.fill(0.0));
-                let whole =
-                    self.log_space.solve(band, block, weights, &mut self.emitted, outputs)?;
-                let run =
-                    block.instances.start - weights.start..block.instances.end - weights.start;
-                let silence = weights.log_odds[run].iter();
-                whole - silence.map(|&f| log_silence(weights.tables, f)).sum::<f64>()
+                self.in_logs(band, block, weights, outputs)?
             }
             other => other?,
         };
-        self.correct(block, weights, outputs.d_log_odds, outputs.expected);
         check_edges(band, block.stamps.clone(), outputs.responsibilities)?;
         Ok(log_evidence)
+    }
+
+    /// The recursion in log space.
+    fn in_logs(
+        &mut self,
+        band: &Band,
+        block: &Span,
+        weights: &LogWeights<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<f64, Trouble> {
+        let run = weights.positions(block);
+        let mut own = [vec![0.0; run.len()], vec![0.0; run.len()]];
+        let [negatives, positives] = &mut own;
+        let whole =
+            self.log_space.solve(band, block, weights, &mut [negatives, positives], outputs)?;
+        for (emitted, own) in self.emitted.iter_mut().zip(&own) {
+            // What is in there of blocks with one stamp at most is split by label later on.
+            let own = if is_one_stamp(weights.tables) { &vec![0.0; run.len()] } else { own };
+            emitted[run.clone()].copy_from_slice(own);
+        }
+        self.in_logs.push((run.clone(), own));
+        let silence = weights.log_odds[run].iter();
+        Ok(whole - silence.map(|&f| log_silence(weights.tables, f)).sum::<f64>())
     }
 
     /// The recursion that suits the tables, in the linear domain.
@@ -353,35 +401,53 @@ impl SpanSolver {
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         let LogWeights { tables, start, .. } = *weights;
-        if !self.silence.holds(block.instances.start - start..block.instances.end - start) {
+        let run = weights.positions(block);
+        if !self.silence.holds(run.clone()) {
             return Err(Trouble::Underflow);
         }
+        let [negatives, positives] = &mut self.emitted;
+        let (negatives, positives) = (&mut negatives[run.clone()], &mut positives[run]);
+        if is_one_stamp(tables) {
+            let odds = Odds { start, values: &self.odds, largest: self.largest_odds };
+            let shares = &mut *outputs.responsibilities;
+            let log_evidence = self.one_stamp.solve(band, block, &odds, shares, positives)?;
+            self.mark_positive(band, block, weights, outputs);
+            return Ok(log_evidence);
+        }
         let weights = InstanceWeights { tables, start, silence: &self.silence };
-        let emitted = &mut self.emitted;
-        if let Some(ratios) = tables.ratios() {
-            self.first_order.solve(band, block, &weights, ratios, emitted, outputs)
-        } else if tables.max_count() <= 1 {
-            self.one_stamp.solve(band, block, &weights, emitted, outputs)
-        } else {
-            self.table.solve(band, block, &weights, emitted, outputs)
+        let emitted = &mut [negatives, positives];
+        match tables.ratios() {
+            Some(ratios) => self.first_order.solve(band, block, &weights, ratios, emitted, outputs),
+            None => self.table.solve(band, block, &weights, emitted, outputs),
         }
     }
 
-    /// Takes back what silence claimed for the instances of a block.
-    fn correct(
+    /// Fills in p(w(i,l), y_i = 1 | z) of a block with one stamp at most, where that is asked for.
+    fn mark_positive(
         &self,
+        band: &Band,
         block: &Span,
         weights: &LogWeights<'_>,
-        d_log_odds: &mut [f64],
-        expected: &mut Expected,
+        outputs: &mut Outputs<'_>,
     ) {
-        let LogWeights { tables, start, log_odds } = *weights;
-        let run = block.instances.start - start..block.instances.end - start;
-        let emitted = self.emitted.each_ref().map(Vec::as_slice);
-        let d_log_odds = &mut d_log_odds[run.clone()];
-        let log_odds = &log_odds[run.clone()];
-        let silent = self.silence.correct(run.start, tables, log_odds, emitted, d_log_odds);
-        expected.0[0][0] -= silent[0];
-        expected.0[1][0] -= silent[1];
+        let LogWeights { tables, start, .. } = *weights;
+        let weights = InstanceWeights { tables, start, silence: &self.silence };
+        let Some(positive) = outputs.positive.as_deref_mut() else { return };
+        for stamp in block.stamps.clone() {
+            let instances = band.windows()[stamp].first..;
+            for (cell, i) in band.cells_of(stamp).zip(instances) {
+                let share = outputs.responsibilities[cell];
+                positive[cell] = if share > 0.0 {
+                    share * weights.joint(i, 1, 1) / weights.mixed(i, 1)
+                } else {
+                    0.0
+                };
+            }
+        }
     }
+}
+
+/// Whether no instance gives more than one stamp.
+fn is_one_stamp(tables: &CountTables) -> bool {
+    tables.max_count() <= 1 && tables.ratios().is_none()
 }

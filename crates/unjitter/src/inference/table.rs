@@ -44,7 +44,7 @@ impl Table {
         band: &Band,
         block: &Span,
         weights: &InstanceWeights<'_>,
-        emitted: &mut [Vec<f64>; 2],
+        emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         self.weigh(band, block, weights);
@@ -199,7 +199,7 @@ impl Table {
         block: &Span,
         l: usize,
         scale: f64,
-        emitted: &mut [Vec<f64>; 2],
+        emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) {
         let stamp = block.stamps.start + l - 1;

@@ -8,4 +8,5 @@ mod vector;
 pub use random::Random;
 pub use scalar::{log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus};
 pub use special::{digamma, ln_gamma, student_t_cdf, student_t_quantile};
+pub(crate) use vector::exp;
 pub use vector::{exp_in_place, ln_in_place, sigmoid_in_place};

@@ -2,7 +2,8 @@
 //!
 //! The loops are plain Rust without branches, so that the compiler can use whatever vectors there
 //! are; `multiversion` compiles each for AVX2 and AVX-512 too and picks at run time. Every version
-//! does the same operations on the same numbers: results have the same bits everywhere.
+//! does the same operations on the same numbers, fused multiply-adds included (in software where the
+//! machine has none): results have the same bits everywhere.
 //!
 //! | function | relative error, at most | ends |
 //! |---|---|---|
@@ -15,7 +16,7 @@
 use multiversion::multiversion;
 
 /// Replaces each x by eˣ.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 pub fn exp_in_place(values: &mut [f64]) {
     for value in values {
         *value = exp(*value);
@@ -23,7 +24,7 @@ pub fn exp_in_place(values: &mut [f64]) {
 }
 
 /// Replaces each x by its natural logarithm.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 pub fn ln_in_place(values: &mut [f64]) {
     for value in values {
         *value = ln(*value);
@@ -31,7 +32,7 @@ pub fn ln_in_place(values: &mut [f64]) {
 }
 
 /// Replaces each x by 1/(1 + e⁻ˣ).
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 pub fn sigmoid_in_place(values: &mut [f64]) {
     for value in values {
         let x = *value;
@@ -41,49 +42,53 @@ pub fn sigmoid_in_place(values: &mut [f64]) {
     }
 }
 
-/// eˣ = 2ᵏ·eʳ with k = round(x / log 2) and |r| ≤ log(2)/2, eʳ by its Taylor series: the first term
-/// left out is r¹⁴/14! < 5e-18.
+/// eˣ = 2ᵏ·eʳ with k = round(x / log 2) and |r| ≤ log(2)/2, eʳ = 1 + r + r²·S(r).
+///
+/// S interpolates (eʳ − 1 − r)/r² in the ten Chebyshev points of the interval; with the coefficients as
+/// they stand the relative error of the sum is 1.6e-17.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
-    /// Adding it leaves the nearest integer in the low bits.
+    /// Adding it leaves the nearest integer in the low bits, the lowest twelve being zero before.
     const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
-    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    /// In S, from the highest power on.
+    const S: [f64; 10] = [
+        2.510_038_549_551_032e-8,
+        2.762_008_844_540_974_6e-7,
+        2.755_726_845_999_706_4e-6,
+        2.480_152_129_595_437_6e-5,
+        1.984_126_986_305_361_8e-4,
+        1.388_888_891_721_371_7e-3,
+        8.333_333_333_330_062e-3,
+        4.166_666_666_662_413e-2,
+        1.666_666_666_666_666_9e-1,
+        5.000_000_000_000_001e-1,
+    ];
     // Beyond these the result is 0 or ∞ whatever x is. Comparisons pass NaN on.
     let x = if x < -760.0 { -760.0 } else { x };
     let x = if x > 720.0 { 720.0 } else { x };
-    let k = (x * std::f64::consts::LOG2_E + ROUND) - ROUND;
-    // k has at most 11 bits and LN2_HIGH ends in 20 zero bits: the first product is exact.
-    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    let mut series = 1.0 / 6_227_020_800.0;
-    for factorial in [
-        479_001_600.0,
-        39_916_800.0,
-        3_628_800.0,
-        362_880.0,
-        40_320.0,
-        5_040.0,
-        720.0,
-        120.0,
-        24.0,
-        6.0,
-        2.0,
-    ] {
-        series = series * r + 1.0 / factorial;
+    let shifted = x.mul_add(std::f64::consts::LOG2_E, ROUND);
+    let k = shifted - ROUND;
+    let r = (-k).mul_add(LN2_LOW, (-k).mul_add(LN2_HIGH, x));
+    let mut series = S[0];
+    for coefficient in &S[1..] {
+        series = series.mul_add(r, *coefficient);
     }
-    // 1 + (r + r²·series): the large terms are added last.
-    let value = 1.0 + (r + r * r * series);
+    // The large terms are added last.
+    let value = 1.0 + (r * r).mul_add(series, r);
     // 2ᵏ in two factors, since 2ᵏ itself may be below or above what f64 holds.
-    let half = (0.5 * k + ROUND) - ROUND;
-    value * power_of_two(half) * power_of_two(k - half)
+    let bits = shifted.to_bits();
+    let half = bits >> 1;
+    value * power_of_two(half) * power_of_two(bits.wrapping_sub(half))
 }
 
-/// 2ᵏ for an integer |k| ≤ 1000.
+/// Together, log 2; the first ends in 20 zero bits, so that times an exponent it is exact.
+const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
+const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
+/// 2ᵏ for the signed integer |k| ≤ 1000 in the lowest twelve bits.
 #[inline(always)]
-fn power_of_two(k: f64) -> f64 {
-    /// k + 1023 sits in the low bits of this sum; shifted up, they are the exponent.
-    const BIAS: f64 = 6_755_399_441_055_744.0 + 1023.0;
-    f64::from_bits((k + BIAS).to_bits() << 52)
+fn power_of_two(bits: u64) -> f64 {
+    f64::from_bits(bits.wrapping_add(1023) << 52)
 }
 
 /// log x = k·log 2 + log m with x = 2ᵏ·m and m between √½ and √2, and
@@ -98,8 +103,6 @@ pub(crate) fn ln(x: f64) -> f64 {
     const TWO_54: f64 = 18_014_398_509_481_984.0;
     /// The bits of the double nearest to √½: taking them off splits [2ᵏ·√½, 2ᵏ·√2) from its 2ᵏ.
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
-    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     /// In R, from the lowest power on.
     const R: [f64; 7] = [
         6.666_666_666_666_735e-1,
@@ -121,10 +124,11 @@ pub(crate) fn ln(x: f64) -> f64 {
     let z = s * s;
     let mut r = R[6];
     for coefficient in [R[5], R[4], R[3], R[2], R[1], R[0]] {
-        r = r * z + coefficient;
+        r = r.mul_add(z, coefficient);
     }
     let half = 0.5 * f * f;
-    let value = k * LN2_HIGH - ((half - (s * (half + r * z) + k * LN2_LOW)) - f);
+    let small = s.mul_add(r.mul_add(z, half), k * LN2_LOW);
+    let value = k * LN2_HIGH - ((half - small) - f);
     let value = if x == f64::INFINITY { x } else { value };
     let value = if x == 0.0 { f64::NEG_INFINITY } else { value };
     // Also where x is NaN.
