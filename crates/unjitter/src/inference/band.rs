@@ -13,11 +13,7 @@ use multiversion::multiversion;
 
 use super::Stamped;
 use super::span::Trouble;
-use crate::math::exp_in_place;
-
-/// Cells that go through together: every stamp's cells are padded to a multiple of it, so that loops over
-/// them have no remainder.
-pub(super) const LANES: usize = 8;
+use crate::math::{LANES, Lanes, exp_in_place};
 
 /// Cells that are loaded at a time, about: half a megabyte with all that is computed for them, which
 /// stays in the second-level cache. Tests have small blocks, which are to be cut as well.
@@ -62,8 +58,8 @@ pub struct Band {
     windows: Vec<Window>,
     /// First of the stamps whose densities are filled in.
     first: usize,
-    /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`, one per instance of its window and
-    /// some that pad them to whole groups.
+    /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`: one per instance of its window, and
+    /// some that pad them to a multiple of [`LANES`], so that loops over them have no remainder.
     offsets: Vec<usize>,
     delays: Vec<f64>,
     log_densities: Vec<f64>,
@@ -338,13 +334,9 @@ fn subtract_times(
 fn divide_by_largest(offsets: &[usize], log_densities: &mut [f64], log_scales: &mut [f64]) {
     for (cells, scale) in offsets.windows(2).zip(log_scales) {
         let (groups, _) = log_densities[cells[0]..cells[1]].as_chunks_mut::<LANES>();
-        let mut largest = [f64::NEG_INFINITY; LANES];
-        for group in &*groups {
-            for (largest, value) in largest.iter_mut().zip(group) {
-                *largest = if *value > *largest { *value } else { *largest };
-            }
-        }
-        *scale = largest.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let mut largest = Lanes::all(f64::NEG_INFINITY);
+        groups.iter().for_each(|group| largest = largest.max(Lanes(*group)));
+        *scale = largest.0.into_iter().fold(f64::NEG_INFINITY, f64::max);
         for value in groups.as_flattened_mut() {
             *value -= *scale;
         }

@@ -1,7 +1,8 @@
 //! Running sums over a stamp's window, as the columns of its neighbours read them.
 
-use super::band::{Band, LANES, Span, Window};
+use super::band::{Band, Span, Window};
 use super::span::Trouble;
+use crate::math::LANES;
 
 /// Running sums over a window.
 #[derive(Debug)]

@@ -13,9 +13,10 @@
 //!
 //! O(1) work per cell.
 
-use super::band::{Band, LANES, Span};
+use super::band::{Band, Span};
 use super::column::{Column, Forward, certify};
 use super::span::{InstanceWeights, Outputs, Trouble};
+use crate::math::LANES;
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]

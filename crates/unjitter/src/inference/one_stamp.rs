@@ -18,10 +18,11 @@ use std::ops::Range;
 use multiversion::multiversion;
 
 use super::Stamped;
-use super::band::{Band, LANES, Span, Window};
+use super::band::{Band, Span, Window};
 use super::column::certify;
 use super::edges::check_edges;
 use super::span::{Shares, Trouble};
+use crate::math::{LANES, Lanes};
 
 /// r_j of the instances of a span.
 #[derive(Debug, Clone, Copy)]
@@ -147,12 +148,13 @@ fn alone(
     let (density, shares) =
         (groups(&band.densities()[cells.clone()]), &mut responsibilities[cells]);
     let own = groups(&odds.values[block.instances.start - odds.start..]);
-    let mut totals = [0.0; LANES];
+    let mut totals = Lanes::all(0.0);
     for (share, (density, odds)) in groups_mut(shares).iter_mut().zip(density.iter().zip(own)) {
-        *share = product(density, odds);
-        totals = sum(&totals, share);
+        let shares = Lanes(*density) * Lanes(*odds);
+        *share = shares.0;
+        totals += shares;
     }
-    let total = add_lanes(totals);
+    let total = totals.sum();
     certify(total, odds.largest)?;
     scale(shares, 1.0 / total);
     Ok(total.ln() + band.log_scale(stamp))
@@ -184,14 +186,15 @@ fn forward(
         let mut total = 0.0;
         if stamp == block.stamps.start {
             for (sums, (density, odds)) in groups_mut(sums).iter_mut().zip(cells) {
-                *sums = running_sums(product(density, odds), &mut total);
+                *sums = (Lanes(*density) * Lanes(*odds)).running_sums(&mut total).0;
             }
         } else {
             let ahead = window.first - band.windows()[stamp - 1].first;
             let before = groups(&before[columns[stamp - 1 - from] + ahead..]);
             for (sums, (cell, before)) in groups_mut(sums).iter_mut().zip(cells.zip(before)) {
                 let (density, odds) = cell;
-                *sums = running_sums(product(&product(density, odds), before), &mut total);
+                let arrivals = Lanes(*density) * Lanes(*odds) * Lanes(*before);
+                *sums = arrivals.running_sums(&mut total).0;
             }
         }
         if !total.is_normal() {
@@ -254,25 +257,27 @@ fn backward(
         let sums = groups_mut(&mut suffix[..cells.len()]);
         let inputs = density.iter().zip(&own[..density.len()]).zip(groups(after));
         let outputs = sums.iter_mut().zip(groups_mut(shares));
-        let (mut total, mut evidences) = (0.0, [0.0; LANES]);
+        let (mut total, mut evidences) = (0.0, Lanes::all(0.0));
         if stamp == block.stamps.start {
             for (((density, odds), after), (sums, share)) in inputs.zip(outputs).rev() {
-                *share = product(&product(density, odds), after);
-                evidences = sum(&evidences, share);
-                *sums = running_sums_back(*share, &mut total);
+                let onwards = Lanes(*density) * Lanes(*odds) * Lanes(*after);
+                *share = onwards.0;
+                evidences += onwards;
+                *sums = onwards.running_sums_back(&mut total).0;
             }
         } else {
             let ahead = window.first - band.windows()[stamp - 1].first;
             let before = groups(&forward[columns[stamp - 1 - from] + ahead..]);
             let inputs = inputs.zip(&before[..density.len()]);
             for ((((density, odds), after), before), (sums, share)) in inputs.zip(outputs).rev() {
-                let onwards = product(&product(density, odds), after);
-                *share = product(&onwards, before);
-                evidences = sum(&evidences, share);
-                *sums = running_sums_back(onwards, &mut total);
+                let onwards = Lanes(*density) * Lanes(*odds) * Lanes(*after);
+                let paths = onwards * Lanes(*before);
+                *share = paths.0;
+                evidences += paths;
+                *sums = onwards.running_sums_back(&mut total).0;
             }
         }
-        let evidence = add_lanes(evidences);
+        let evidence = evidences.sum();
         certify(evidence, odds.largest)?;
         scale(shares, 1.0 / evidence);
         if stamp > block.stamps.start {
@@ -311,44 +316,8 @@ fn groups_mut(values: &mut [f64]) -> &mut [[f64; LANES]] {
 }
 
 #[inline(always)]
-fn product(a: &[f64; LANES], b: &[f64; LANES]) -> [f64; LANES] {
-    std::array::from_fn(|k| a[k] * b[k])
-}
-
-#[inline(always)]
-fn sum(a: &[f64; LANES], b: &[f64; LANES]) -> [f64; LANES] {
-    std::array::from_fn(|k| a[k] + b[k])
-}
-
-#[inline(always)]
-fn add_lanes([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
-}
-
-#[inline(always)]
 fn scale(values: &mut [f64], factor: f64) {
     values.iter_mut().for_each(|value| *value *= factor);
-}
-
-/// total + the sums of the group up to each lane; the total goes on to the next group.
-#[inline(always)]
-fn running_sums([a, b, c, d, e, f, g, h]: [f64; LANES], total: &mut f64) -> [f64; LANES] {
-    let (ab, cd, ef, gh) = (a + b, c + d, e + f, g + h);
-    let (abcd, efgh) = (ab + cd, ef + gh);
-    let abcdef = abcd + ef;
-    let sums = [a, ab, ab + c, abcd, abcd + e, abcdef, abcdef + g, abcd + efgh];
-    let sums = sums.map(|sum| *total + sum);
-    *total = sums[LANES - 1];
-    sums
-}
-
-/// The same from the last lane on.
-#[inline(always)]
-fn running_sums_back(mut group: [f64; LANES], total: &mut f64) -> [f64; LANES] {
-    group.reverse();
-    let mut sums = running_sums(group, total);
-    sums.reverse();
-    sums
 }
 
 /// Adds up the responsibilities of each instance of a block.
@@ -370,19 +339,6 @@ fn gather(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn running_sums_go_on_from_group_to_group() {
-        // Whole numbers: nothing rounds.
-        let group = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
-        let mut total = 100.0;
-        let sums = [101.0, 103.0, 106.0, 110.0, 115.0, 121.0, 128.0, 136.0];
-        assert_eq!(running_sums(group, &mut total), sums);
-        assert_eq!(total, 136.0);
-        let back = [136.0, 135.0, 133.0, 130.0, 126.0, 121.0, 115.0, 108.0].map(|sum| sum + 36.0);
-        assert_eq!(running_sums_back(group, &mut total), back);
-        assert_eq!(total, 172.0);
-    }
 
     #[test]
     fn a_column_is_read_past_its_end() {

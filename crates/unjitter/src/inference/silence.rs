@@ -15,14 +15,11 @@ use multiversion::multiversion;
 
 use super::span::Expected;
 use super::tables::CountTables;
-use crate::math::exp;
+use crate::math::{LANES, Lanes, exp, sum_in_lanes};
 
 /// Above this, the reciprocal of a linear weight: it may have lost digits to underflow, and logarithms
 /// take over.
 const MOST: f64 = 1e37;
-
-/// Instances that go through together.
-const LANES: usize = 8;
 
 /// p(y | f) and 1/u(0) of the instances of a span.
 #[derive(Debug, Default)]
@@ -38,9 +35,9 @@ pub(super) struct Silence {
 /// What silent instances add up to, in lanes.
 struct Sums {
     /// Σ p(y | silent).
-    shares: [[f64; LANES]; 2],
+    shares: [Lanes; 2],
     /// Π 1/u(0) = mantissa · 2^exponent.
-    mantissa: [f64; LANES],
+    mantissa: Lanes,
     exponent: [i64; LANES],
 }
 
@@ -61,15 +58,15 @@ impl Silence {
         }
         mix(t, log_odds, p0, p1, &mut self.inverse, d_log_odds);
         let mut sums =
-            Sums { shares: [[0.0; LANES]; 2], mantissa: [1.0; LANES], exponent: [0; LANES] };
+            Sums { shares: [Lanes::all(0.0); 2], mantissa: Lanes::all(1.0), exponent: [0; LANES] };
         self.low.clear();
         add_up(t, [p0, p1], &self.inverse, &mut sums, &mut self.low);
-        let shares = sums.shares.map(|shares| shares.iter().sum::<f64>());
+        let shares = sums.shares.map(Lanes::sum);
         for (expected, share) in expected.0.iter_mut().zip(shares) {
             expected[0] += share;
         }
         let exponent: i64 = sums.exponent.iter().sum();
-        let mantissa: f64 = sums.mantissa.iter().product();
+        let mantissa: f64 = sums.mantissa.0.iter().product();
         let mut log_evidence = -mantissa.ln() - exponent as f64 * std::f64::consts::LN_2;
         // Mantissas forget NaN.
         if shares[1].is_nan() {
@@ -238,13 +235,14 @@ fn add_group(
         low.extend(first..first + LANES);
         return;
     }
-    for k in 0..LANES {
-        sums.shares[0][k] += p[0][k] * t[0] * inverse[k];
-        sums.shares[1][k] += p[1][k] * t[1] * inverse[k];
-        let product = (sums.mantissa[k] * inverse[k]).to_bits();
-        sums.exponent[k] += (product >> 52) as i64 - 1023;
-        sums.mantissa[k] = f64::from_bits(product & !EXPONENT | ONE);
+    let inverse = Lanes(*inverse);
+    sums.shares[0] += Lanes(*p[0]) * t[0] * inverse;
+    sums.shares[1] += Lanes(*p[1]) * t[1] * inverse;
+    let product = (sums.mantissa * inverse).0.map(f64::to_bits);
+    for (sum, bits) in sums.exponent.iter_mut().zip(product) {
+        *sum += (bits >> 52) as i64 - 1023;
     }
+    sums.mantissa = Lanes(product.map(|bits| f64::from_bits(bits & !EXPONENT | ONE)));
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
@@ -253,12 +251,9 @@ fn mix_odds(t: [f64; 2], [p0, p1]: [&[f64]; 2], inverse: &[f64], odds: &mut [f64
         *odds = (p0 * t[0] + p1 * t[1]) * inverse;
     }
     let (groups, rest) = odds.as_chunks::<LANES>();
-    let mut largest = [0.0; LANES];
-    for group in groups {
-        largest =
-            std::array::from_fn(|k| if group[k] > largest[k] { group[k] } else { largest[k] });
-    }
-    largest.iter().chain(rest).copied().fold(0.0, f64::max)
+    let mut largest = Lanes::all(0.0);
+    groups.iter().for_each(|group| largest = largest.max(Lanes(*group)));
+    largest.0.iter().chain(rest).copied().fold(0.0, f64::max)
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
@@ -278,7 +273,7 @@ fn split_by_label(
         *negative = joint0 * scale;
         *positive = joint1 * scale;
     }
-    [add_up_lanes(negatives), add_up_lanes(positives)]
+    [sum_in_lanes(negatives), sum_in_lanes(positives)]
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
@@ -289,45 +284,34 @@ fn take_back(
     emitted: [&[f64]; 2],
     d_log_odds: &mut [f64],
 ) -> [f64; 2] {
-    let mut less = [[0.0; LANES]; 2];
+    let mut less = [Lanes::all(0.0); 2];
     let (groups, rest) = d_log_odds.as_chunks_mut::<LANES>();
     let done = groups.len() * LANES;
     let [p_groups, e_groups] = [p, emitted].map(|both| both.map(|v| v.as_chunks::<LANES>().0));
     let inverse_groups = inverse.as_chunks::<LANES>().0;
     for (at, d) in groups.iter_mut().enumerate() {
-        let ([p0, p1], [e0, e1]) = (p_groups.map(|p| &p[at]), e_groups.map(|e| &e[at]));
-        let inverse = &inverse_groups[at];
-        for k in 0..LANES {
-            let silent = (e0[k] + e1[k]) * inverse[k];
-            less[0][k] += silent * (p0[k] * t[0]);
-            less[1][k] += silent * (p1[k] * t[1]);
-            d[k] = corrected(d[k], [e0[k], e1[k]], [p0[k], p1[k]]);
-        }
+        let [p0, p1] = p_groups.map(|p| Lanes(p[at]));
+        let [e0, e1] = e_groups.map(|e| Lanes(e[at]));
+        let stamped = e0 + e1;
+        let silent = stamped * Lanes(inverse_groups[at]);
+        less[0] += silent * (p0 * t[0]);
+        less[1] += silent * (p1 * t[1]);
+        *d = (e1 * p0 - e0 * p1 + (Lanes::all(1.0) - stamped) * Lanes(*d)).0;
     }
-    for (k, d) in rest.iter_mut().enumerate() {
-        let ([p0, p1], [e0, e1]) = (p.map(|p| p[done + k]), emitted.map(|e| e[done + k]));
-        let silent = (e0 + e1) * inverse[done + k];
-        less[0][k] += silent * (p0 * t[0]);
-        less[1][k] += silent * (p1 * t[1]);
+    let mut less = less.map(Lanes::sum);
+    for (i, d) in (done..).zip(rest) {
+        let ([p0, p1], [e0, e1]) = (p.map(|p| p[i]), emitted.map(|e| e[i]));
+        let silent = (e0 + e1) * inverse[i];
+        less = [less[0] + silent * (p0 * t[0]), less[1] + silent * (p1 * t[1])];
         *d = corrected(*d, [e0, e1], [p0, p1]);
     }
-    less.map(|lanes| lanes.iter().sum())
+    less
 }
 
 /// p(1 | z) − p(1) of an instance, from p(1 | silent) − p(1) and e_y.
 #[inline(always)]
 fn corrected(silent: f64, [e0, e1]: [f64; 2], [p0, p1]: [f64; 2]) -> f64 {
     e1 * p0 - e0 * p1 + (1.0 - (e0 + e1)) * silent
-}
-
-#[inline(always)]
-fn add_up_lanes(values: &[f64]) -> f64 {
-    let (groups, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [0.0; LANES];
-    for group in groups {
-        lanes = std::array::from_fn(|k| lanes[k] + group[k]);
-    }
-    lanes.iter().chain(rest).sum()
 }
 
 /// log u(0); zero for an instance that cannot be silent.

@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::Stamped;
-use super::band::{Band, LANES, Span};
+use super::band::{Band, Span};
 use super::edges::{check_edges, check_support};
 use super::first_order::FirstOrder;
 use super::log_space::LogSpace;
@@ -19,6 +19,7 @@ use super::one_stamp::{Odds, OneStamp};
 use super::silence::{Silence, log_silence};
 use super::table::Table;
 use super::tables::CountTables;
+use crate::math::LANES;
 
 /// Why a span could not be solved as asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,9 +13,10 @@
 //!
 //! O(C) work per cell, C being at most the number of windows that hold the instance.
 
-use super::band::{Band, LANES, Span};
+use super::band::{Band, Span};
 use super::column::{Column, certify};
 use super::span::{InstanceWeights, Outputs, Trouble};
+use crate::math::LANES;
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
