@@ -29,7 +29,7 @@ pub struct Gradient {
 }
 
 /// Instances that go through together, about: their numbers stay in the second-level cache.
-const SPAN_INSTANCES: usize = 2048;
+const SPAN_INSTANCES: usize = 512;
 
 impl Evidence {
     /// Log evidence and derivatives at the unconstrained parameters `params`. `session` is its name
