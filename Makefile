@@ -1,10 +1,11 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo test test-torch test-pythons bench format lint docs rust-test bench-test reference \
-	page-test experiments experiments-quick wheel python-test
+	page-test experiments experiments-quick wheel python-test bench-peers
 
 PYTHON ?= python3
 VENV := .venv
 TORCH := .venv-torch
+PEERS := .venv-peers
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
 # What results were made with; changes that are not committed count, so that no stale work is used.
@@ -17,13 +18,13 @@ test: lint docs rust-test bench-test reference page-test experiments-quick pytho
 
 format: $(VENV)/.ready
 	cargo fmt --all
-	$(VENV)/bin/ruff format --quiet python
+	$(VENV)/bin/ruff format --quiet python benches
 
 lint: $(VENV)/.ready
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(VENV)/bin/ruff format --quiet --check python
-	$(VENV)/bin/ruff check --quiet python
+	$(VENV)/bin/ruff format --quiet --check python benches
+	$(VENV)/bin/ruff check --quiet --config python/pyproject.toml python benches
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -116,3 +117,14 @@ $(PAGE)/node_modules/.ready: $(PAGE)/package-lock.json
 
 bench:
 	cargo bench --workspace
+
+# Beside other libraries, a quarter of an hour: all sections, or SECTIONS="inference learning".
+# PyTorch takes part where `make test-torch` has installed it.
+bench-peers: $(PEERS)/.ready
+	cargo build --release --quiet -p unjitter-cli
+	PEERS_TORCH=$(wildcard $(TORCH)/bin/python) $(PEERS)/bin/python benches/peers/run.py $(SECTIONS)
+
+$(PEERS)/.ready: benches/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@

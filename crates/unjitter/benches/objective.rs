@@ -7,12 +7,16 @@
 //! what grows is inference and not the traffic of features through the caches. `parts`: count and
 //! noise models side by side.
 
+#[path = "peer/fused.rs"]
+mod fused;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use fused::fused_logistic;
 use ndarray::Array2;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
@@ -58,33 +62,6 @@ fn params(dim: usize) -> Vec<f64> {
     params
 }
 
-/// Cross-entropy and its gradient in one pass, as plainly as it can be written and still be fast.
-fn fused_logistic(session: &Session, labels: &[f64], w: &[f64], gradient: &mut [f64]) -> f64 {
-    let features = session.features().to_f64();
-    let columns = features.ncols();
-    gradient.fill(0.0);
-    let mut value = 0.0;
-    for (x, y) in features.as_slice().unwrap().chunks_exact(columns).zip(labels) {
-        // Four sums at a time, or the additions wait for each other.
-        let mut sums = [0.0; 4];
-        let (xs, ws) = (x.chunks_exact(4), w.chunks_exact(4));
-        let rest: f64 = xs.remainder().iter().zip(ws.remainder()).map(|(a, b)| a * b).sum();
-        for (a, b) in xs.zip(ws) {
-            for k in 0..4 {
-                sums[k] += a[k] * b[k];
-            }
-        }
-        let f = w[columns] + rest + sums.iter().sum::<f64>();
-        let e = (-f.abs()).exp();
-        value += f.max(0.0) - y * f + e.ln_1p();
-        let p = if f >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
-        let d = p - y;
-        gradient.iter_mut().zip(x).for_each(|(g, x)| *g += d * x);
-        gradient[columns] += d;
-    }
-    value
-}
-
 fn cost(c: &mut Criterion) {
     let mut group = c.benchmark_group("cost");
     group
@@ -98,7 +75,9 @@ fn cost(c: &mut Criterion) {
         let mut gradient = vec![0.0; 51];
         let w = params(55)[..51].to_vec();
         group.bench_function(BenchmarkId::new("fused logistic", instances), |b| {
-            b.iter(|| fused_logistic(black_box(&session), &labels, &w, &mut gradient));
+            let features = session.features().to_f64();
+            let features = features.as_slice().unwrap();
+            b.iter(|| fused_logistic(black_box(features), &labels, &w, &mut gradient));
         });
         let model = Model::default();
         let sessions = [session];

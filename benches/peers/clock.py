@@ -1,0 +1,89 @@
+"""Times of several things that take turns.
+
+Only things measured in the same minutes on the same data are compared: one round runs each once (or
+a few times, if it is short), rounds follow each other, and a ratio is formed within each round.
+What disturbs the machine then disturbs both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+#: A side of a comparison: runs once or more and gives the seconds of one run.
+Side = Callable[[], float]
+
+
+@dataclass
+class Row:
+    """One line of a table."""
+
+    case: str
+    peer: str
+    #: Which way the ratio goes: "peer / ours" (how many times faster) or "ours / peer".
+    way: str
+    ours_seconds: float | None
+    peer_seconds: float | None
+    #: Quartiles over the rounds.
+    low: float
+    ratio: float
+    high: float
+    #: The bound that was set, if any: at least for "peer / ours", at most for "ours / peer".
+    goal: float | None = None
+    note: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        assert self.goal is not None
+        return self.ratio >= self.goal if self.way == "peer / ours" else self.ratio <= self.goal
+
+    def json(self) -> dict:
+        return asdict(self)
+
+
+def timed(work: Callable[[], object], repeat: int = 1) -> Side:
+    """Runs `work` in this process."""
+
+    def side() -> float:
+        begun = time.perf_counter()
+        for _ in range(repeat):
+            work()
+        return (time.perf_counter() - begun) / repeat
+
+    return side
+
+
+def alternate(
+    sides: dict[str, Side], rounds: int = 9, seconds: float = 8.0
+) -> dict[str, np.ndarray]:
+    """Times of every side, by rounds: `rounds` of them, fewer (but three) if they take longer than
+    `seconds` together. One more round at the start warms up and is left out."""
+    for side in sides.values():
+        side()
+    found: dict[str, list[float]] = {name: [] for name in sides}
+    begun = time.perf_counter()
+    for done in range(rounds):
+        for name, side in sides.items():
+            found[name].append(side())
+        if done >= 2 and time.perf_counter() - begun > seconds:
+            break
+    return {name: np.array(times) for name, times in found.items()}
+
+
+def faster(case: str, peer: str, ours: np.ndarray, theirs: np.ndarray, **more) -> Row:
+    """How many times faster than the peer."""
+    return _row(case, peer, "peer / ours", theirs / ours, ours, theirs, **more)
+
+
+def cost(case: str, peer: str, ours: np.ndarray, theirs: np.ndarray, **more) -> Row:
+    """How many times the peer's time."""
+    return _row(case, peer, "ours / peer", ours / theirs, ours, theirs, **more)
+
+
+def _row(case, peer, way, ratios, ours, theirs, **more) -> Row:
+    low, ratio, high = np.quantile(ratios, [0.25, 0.5, 0.75])
+    seconds = [float(np.median(times)) for times in (ours, theirs)]
+    return Row(case, peer, way, *seconds, float(low), float(ratio), float(high), **more)

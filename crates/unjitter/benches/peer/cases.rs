@@ -1,0 +1,187 @@
+//! What can be measured: bare inference, the objective with all that is built on it, and nested
+//! cross-validation.
+
+use std::error::Error;
+use std::io::{BufRead, Lines, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use unjitter::baselines::Imprecise;
+use unjitter::evaluation::{Contender, CrossValidation, folds};
+use unjitter::learning::{Objective, Problem};
+use unjitter::model::Evidence;
+use unjitter::{FitOptions, Model, Priors, Recording, Session};
+
+use crate::data::{Data, numbers};
+use crate::dialogue::Dialogue;
+use crate::fused::fused_logistic;
+
+/// The first line of a dialogue.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Case {
+    kind: Kind,
+    /// Where the numbers lie; see `data`.
+    folder: PathBuf,
+    /// Features per instance.
+    #[serde(default)]
+    columns: usize,
+    #[serde(default)]
+    model: Model,
+    #[serde(default)]
+    fit: FitOptions,
+    #[serde(default)]
+    cross_validation: CrossValidation,
+    /// Precisions of the prior on weights that cross-validation chooses from.
+    #[serde(default)]
+    weight_precision: Vec<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Evidence,
+    Objective,
+    CrossValidation,
+}
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+impl Case {
+    /// Loads the numbers and answers questions.
+    pub(crate) fn serve<R: BufRead>(self, lines: Lines<R>, output: impl Write) -> Outcome {
+        let data = Data::read(&self.folder, self.columns)?;
+        let mut dialogue = Dialogue::new(lines, output, &self.folder);
+        match self.kind {
+            Kind::Evidence => self.evidence(&data, &mut dialogue),
+            Kind::Objective => self.objective(&data.sessions()?, &data, &mut dialogue),
+            Kind::CrossValidation => self.cross_validation(&data.recordings()?, &mut dialogue),
+        }
+    }
+
+    /// Log evidence and all its derivatives, the log-odds being given.
+    fn evidence<R: BufRead, W: Write>(
+        &self,
+        data: &Data,
+        dialogue: &mut Dialogue<R, W>,
+    ) -> Outcome {
+        let unit = self.model.time_unit.unwrap_or(1.0);
+        let evidence = Evidence::new(&self.model.counts, &self.model.noise, unit)?;
+        let log_odds = numbers(&self.folder.join("log_odds"))?;
+        let given = numbers(&self.folder.join("params"))?;
+        let params = if given.is_empty() { evidence.start(&[])? } else { given };
+        dialogue.serve(|_, numbers| {
+            let found = evidence.gradient("", &params, &data.times, &data.stamps, &log_odds);
+            let found = found.expect("stamps that are possible");
+            numbers.clear();
+            numbers.extend(found.d_log_odds.iter().chain(&found.d_params));
+            found.log_evidence
+        })
+    }
+
+    /// `evaluate`, the plain `logistic` loss beside it, `prepare` (what comes before the first
+    /// evaluation), and a whole `fit`, which answers with iterations, evaluations and the largest
+    /// entry of the gradient, too.
+    fn objective<R: BufRead, W: Write>(
+        &self,
+        sessions: &[Session<'_>],
+        data: &Data,
+        dialogue: &mut Dialogue<R, W>,
+    ) -> Outcome {
+        let params = numbers(&self.folder.join("params"))?;
+        let problem = OnceLock::new();
+        let problem = || problem.get_or_init(|| self.problem(sessions));
+        let mut objective = None;
+        let mut at = params.clone();
+        dialogue.serve(|what, numbers| match what {
+            "evaluate" => {
+                let objective = objective.get_or_insert_with(|| {
+                    problem().objective().expect("stamps that are possible")
+                });
+                if at.is_empty() {
+                    at = problem().start(objective, 0, self.fit.seed);
+                }
+                numbers.resize(objective.dim(), 0.0);
+                objective.evaluate(&at, numbers)
+            }
+            "logistic" => {
+                numbers.resize(self.columns + 1, 0.0);
+                let w = &params[..self.columns + 1];
+                fused_logistic(&data.features, &data.labels, w, numbers)
+            }
+            "prepare" => {
+                let problem = self.problem(sessions);
+                let objective = problem.objective().expect("stamps that are possible");
+                objective.dim() as f64
+            }
+            "fit" => self.whole_fit(sessions, numbers),
+            other => panic!("no such thing as {other}"),
+        })
+    }
+
+    fn problem<'a>(&'a self, sessions: &'a [Session<'a>]) -> Problem<'a> {
+        Problem::new(&self.model, sessions, self.fit.seed).expect("a model that can be fitted")
+    }
+
+    fn whole_fit(&self, sessions: &[Session<'_>], numbers: &mut Vec<f64>) -> f64 {
+        let fitted = self.model.fit(sessions, &self.fit).expect("sessions that can be fitted");
+        let outcome = fitted.outcome();
+        numbers.clear();
+        numbers.extend([outcome.iterations as f64, outcome.evaluations as f64]);
+        numbers.push(outcome.gradient_norm);
+        outcome.value
+    }
+
+    /// `run` answers with the mean F1, and for each fold the candidate chosen and the F1; `folds`
+    /// with a row per outer fold: the inner fold of every recording, −1 where it is held out.
+    fn cross_validation<R: BufRead, W: Write>(
+        &self,
+        recordings: &[Recording<'_>],
+        dialogue: &mut Dialogue<R, W>,
+    ) -> Outcome {
+        let candidate = |&weight_precision: &f64| Imprecise {
+            model: Model {
+                priors: Priors { weight_precision, ..self.model.priors },
+                ..self.model.clone()
+            },
+            fit: self.fit.clone(),
+        };
+        let contenders = [Contender::grid(self.weight_precision.iter().map(candidate))];
+        let all: Vec<&Recording> = recordings.iter().collect();
+        dialogue.serve(|what, numbers| {
+            numbers.clear();
+            if what == "folds" {
+                self.all_folds(&all, numbers);
+                return numbers.len() as f64;
+            }
+            let going_on = &|_| ControlFlow::Continue(());
+            let run = self.cross_validation.run(recordings, &contenders, None, going_on);
+            let judged = &run.expect("recordings that can be learned from").contenders[0];
+            let f1 = judged.f1().expect("recordings with labels");
+            for (fold, f1) in judged.folds.iter().zip(&f1) {
+                numbers.extend([fold.chosen as f64, *f1]);
+            }
+            f1.iter().sum::<f64>() / f1.len() as f64
+        })
+    }
+
+    /// The folds that cross-validation takes: another shuffle for what every outer fold leaves.
+    fn all_folds(&self, all: &[&Recording<'_>], numbers: &mut Vec<f64>) {
+        let CrossValidation { folds: count, inner_folds, group_by, seed, .. } =
+            self.cross_validation;
+        let outer = folds(all, count, group_by, seed).expect("enough recordings");
+        for (k, held_out) in outer.iter().enumerate() {
+            let rest: Vec<usize> = (0..all.len()).filter(|at| !held_out.contains(at)).collect();
+            let kept: Vec<&Recording> = rest.iter().map(|&at| all[at]).collect();
+            let seed = seed.wrapping_add(1 + k as u64);
+            let inner = folds(&kept, inner_folds, group_by, seed).expect("enough recordings");
+            let mut row = vec![-1.0; all.len()];
+            for (fold, positions) in inner.iter().enumerate() {
+                positions.iter().for_each(|&at| row[rest[at]] = fold as f64);
+            }
+            numbers.extend(row);
+        }
+    }
+}

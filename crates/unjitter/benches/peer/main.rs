@@ -1,0 +1,59 @@
+//! The library's side of measurements against other libraries; `benches/peers` at the top of the
+//! repository has the other side, and `make bench-peers` brings them together.
+//!
+//! With `--serve`, one process serves one case: the first line on standard input says what it is,
+//! every other line is something to run, and each is answered by a line with the times it took.
+//! Without, a small case is served and checked, so that this cannot rot.
+
+mod cases;
+mod data;
+mod dialogue;
+mod fused;
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+
+use cases::Case;
+use data::{numbers, write_numbers};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if std::env::args().any(|argument| argument == "--serve") {
+        return serve(BufReader::new(std::io::stdin()), std::io::stdout().lock());
+    }
+    check()
+}
+
+fn serve(input: impl BufRead, output: impl Write) -> Result<(), Box<dyn Error>> {
+    let mut lines = input.lines();
+    match lines.next() {
+        Some(line) => serde_json::from_str::<Case>(&line?)?.serve(lines, output),
+        None => Ok(()),
+    }
+}
+
+/// Serves an objective of two sessions and looks at what comes back.
+fn check() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let write = |name: &str, values: &[f64]| write_numbers(&folder.path().join(name), values);
+    write("features", &[0.1, 2.0, -0.3, 0.4, 1.9, -1.0])?;
+    write("times", &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0])?;
+    write("stamps", &[1.2, 0.9])?;
+    write("labels", &[0.0, 1.0, 0.0, 0.0, 1.0, 0.0])?;
+    write("instances", &[3.0, 3.0])?;
+    write("stamps_of", &[1.0, 1.0])?;
+    write("params", &[1.0, -2.0, -4.0, 2.0, 0.1, 0.0])?;
+    let case = serde_json::json!({ "kind": "objective", "folder": folder.path(), "columns": 1 });
+    let ask = |what: &str| serde_json::json!({ "what": what, "repeat": 2, "threads": 1 });
+    let questions = format!("{case}\n{}\n{}\n", ask("evaluate"), ask("logistic"));
+    let mut answers = Vec::new();
+    serve(questions.as_bytes(), &mut answers)?;
+    let answers: Vec<serde_json::Value> =
+        String::from_utf8(answers)?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    let counts: Vec<usize> =
+        answers.iter().map(|a| a["nanoseconds"].as_array().map_or(0, Vec::len)).collect();
+    assert_eq!(counts, [0, 2, 2], "{answers:?}");
+    assert!(answers[1]["value"].as_f64().is_some_and(f64::is_finite), "{answers:?}");
+    // The logistic loss has a weight and an intercept.
+    assert_eq!(numbers(&folder.path().join("answer"))?.len(), 2);
+    Ok(())
+}
