@@ -34,11 +34,8 @@ class Row:
     #: The bound that was set, if any: at least for "peer / ours", at most for "ours / peer".
     goal: float | None = None
     note: str = ""
-
-    @property
-    def is_met(self) -> bool:
-        assert self.goal is not None
-        return self.ratio >= self.goal if self.way == "peer / ours" else self.ratio <= self.goal
+    #: Of a figure that is no ratio of two times: "bytes".
+    unit: str = ""
 
     def json(self) -> dict:
         return asdict(self)

@@ -30,10 +30,11 @@ def draw(found: dict, path: Path) -> None:
 def _times(axes, rows: list[dict]) -> None:
     curves: dict[str, dict[int, float]] = {}
     for row in rows:
-        parsed = re.fullmatch(r"([\d,]+) instances, spread 2", row["case"])
+        parsed = re.fullmatch(r"([\d,]+) instances, spread 2(, each)?", row["case"])
         if parsed:
             length = int(parsed[1].replace(",", ""))
-            curves.setdefault("unjitter", {})[length] = row["ours_seconds"]
+            each = length if parsed[2] else 1
+            curves.setdefault("unjitter", {})[length] = each * row["ours_seconds"]
             if row["way"] == "peer / ours":
                 curves.setdefault(row["peer"], {})[length] = row["peer_seconds"]
     colours = iter([OURS, *OTHERS])

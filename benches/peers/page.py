@@ -66,7 +66,7 @@ def line(row: dict) -> str:
 
 
 def _unit(row: dict) -> str:
-    return "× faster" if row["way"] == "peer / ours" else "×"
+    return row["unit"] or ("× faster" if row["way"] == "peer / ours" else "×")
 
 
 def met(row: dict) -> bool:

@@ -1,5 +1,5 @@
-//! What can be measured: bare inference, the objective with all that is built on it, and nested
-//! cross-validation.
+//! What can be measured: bare inference, the objective with all that is built on it, nested
+//! cross-validation, and reading a dataset.
 
 use std::error::Error;
 use std::io::{BufRead, Lines, Write};
@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use unjitter::baselines::Imprecise;
 use unjitter::evaluation::{Contender, CrossValidation, folds};
+use unjitter::io::{Columns, Dataset, DatasetFiles};
 use unjitter::learning::{Objective, Problem};
 use unjitter::model::Evidence;
 use unjitter::{FitOptions, Model, Priors, Recording, Session};
@@ -37,6 +38,9 @@ pub(crate) struct Case {
     /// Precisions of the prior on weights that cross-validation chooses from.
     #[serde(default)]
     weight_precision: Vec<f64>,
+    /// Folder of a dataset in tables.
+    #[serde(default)]
+    dataset: PathBuf,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,6 +49,7 @@ enum Kind {
     Evidence,
     Objective,
     CrossValidation,
+    Read,
 }
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -58,6 +63,7 @@ impl Case {
             Kind::Evidence => self.evidence(&data, &mut dialogue),
             Kind::Objective => self.objective(&data.sessions()?, &data, &mut dialogue),
             Kind::CrossValidation => self.cross_validation(&data.recordings()?, &mut dialogue),
+            Kind::Read => self.read(&mut dialogue),
         }
     }
 
@@ -164,6 +170,15 @@ impl Case {
                 numbers.extend([fold.chosen as f64, *f1]);
             }
             f1.iter().sum::<f64>() / f1.len() as f64
+        })
+    }
+
+    /// What `unjitter fit` does before it fits.
+    fn read<R: BufRead, W: Write>(&self, dialogue: &mut Dialogue<R, W>) -> Outcome {
+        let files = DatasetFiles::in_folder(&self.dataset)?;
+        dialogue.serve(|_, _| {
+            let read = Dataset::read(&files, &Columns::default(), false).expect("a good dataset");
+            read.recordings.iter().map(|recording| recording.session.len() as f64).sum()
         })
     }
 
