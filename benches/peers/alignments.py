@@ -18,61 +18,51 @@ REACH = 8.6
 
 
 @njit(cache=True)
-def _log_sigmoid(x):
-    return min(x, 0.0) - np.log1p(np.exp(-abs(x)))
-
-
-@njit(cache=True)
-def _before(column, first, i):
-    """The column before instance i: nothing before its window, its last entry after it."""
-    at = i - 1 - first
-    if at < 0:
+def _before(forward, start, first, end, i):
+    """A column before instance i: nothing before its window, its last entry (one) after it."""
+    if i <= first:
         return 0.0
-    return column[min(at, len(column) - 1)]
+    return 1.0 if i >= end else forward[start + i - 1 - first]
 
 
 @njit(cache=True)
 def gradient(log_odds, annotator, times, stamps, instances, stamps_of):
     """Log evidence over all sessions, and its derivatives in log-odds and annotator."""
-    logit = annotator[:2]
     delay, spread = annotator[2], np.exp(annotator[3])
-    d_log_odds = np.empty_like(log_odds)
-    d_annotator = np.zeros(4)
-    log_silent = np.array([_log_sigmoid(-logit[0]), _log_sigmoid(-logit[1])])
-    log_press = np.array([_log_sigmoid(logit[0]), _log_sigmoid(logit[1])])
-    rate = np.exp(log_press)
+    silence = 1.0 / (1.0 + np.exp(annotator[:2]))
+    rate = 1.0 / (1.0 + np.exp(-annotator[:2]))
+    d_log_odds, d_annotator = np.empty_like(log_odds), np.zeros(4)
+    odds, pressed = np.empty_like(log_odds), np.zeros_like(log_odds)
+    positive = np.empty_like(log_odds)
     total = 0.0
+    for i in range(len(log_odds)):
+        e = np.exp(-abs(log_odds[i]))
+        p = 1.0 / (1.0 + e) if log_odds[i] >= 0.0 else e / (1.0 + e)
+        q = e / (1.0 + e) if log_odds[i] >= 0.0 else 1.0 / (1.0 + e)
+        quiet = q * silence[0] + p * silence[1]
+        total += np.log(quiet)
+        odds[i] = (q * rate[0] + p * rate[1]) / quiet
+        positive[i] = p
     row = stamp = 0
-    for session in range(len(instances)):
-        count, presses = instances[session], stamps_of[session]
-        t, z = times[row : row + count], stamps[stamp : stamp + presses]
-        odds = np.empty(count)
-        positive_silent, positive_press = np.empty(count), np.empty(count)
-        positive = np.empty(count)
-        for i in range(count):
-            f = log_odds[row + i]
-            log_negative, log_positive = _log_sigmoid(-f), _log_sigmoid(f)
-            silent = [np.exp(log_negative + log_silent[0]), np.exp(log_positive + log_silent[1])]
-            press = [np.exp(log_negative + log_press[0]), np.exp(log_positive + log_press[1])]
-            quiet, loud = silent[0] + silent[1], press[0] + press[1]
-            total += np.log(quiet)
-            odds[i] = loud / quiet
-            positive[i] = np.exp(log_positive)
-            positive_silent[i], positive_press[i] = silent[1] / quiet, press[1] / loud
-        pressed = np.zeros(count)
-        found, d_noise = _session(t, z, odds, delay, spread, pressed)
+    for count, presses in zip(instances, stamps_of):
+        rows, of = slice(row, row + count), slice(stamp, stamp + presses)
+        found, d_delay, d_spread = _session(
+            times[rows], stamps[of], odds[rows], delay, spread, pressed[rows]
+        )
         total += found
-        d_annotator[2:] += d_noise
-        for i in range(count):
-            loud, quiet = pressed[i], 1.0 - pressed[i]
-            after = loud * positive_press[i] + quiet * positive_silent[i]
-            d_log_odds[row + i] = after - positive[i]
-            d_annotator[0] += loud * (1 - positive_press[i]) * (1 - rate[0])
-            d_annotator[0] -= quiet * (1 - positive_silent[i]) * rate[0]
-            d_annotator[1] += loud * positive_press[i] * (1 - rate[1])
-            d_annotator[1] -= quiet * positive_silent[i] * rate[1]
+        d_annotator[2] += d_delay
+        d_annotator[3] += d_spread
         row += count
         stamp += presses
+    for i in range(len(log_odds)):
+        p, loud, quiet = positive[i], pressed[i], 1.0 - pressed[i]
+        after_press = p * rate[1] / ((1 - p) * rate[0] + p * rate[1])
+        after_silence = p * silence[1] / ((1 - p) * silence[0] + p * silence[1])
+        d_log_odds[i] = loud * after_press + quiet * after_silence - p
+        d_annotator[0] += loud * (1 - after_press) * silence[0]
+        d_annotator[0] -= quiet * (1 - after_silence) * rate[0]
+        d_annotator[1] += loud * after_press * silence[1]
+        d_annotator[1] -= quiet * after_silence * rate[1]
     return total, d_log_odds, d_annotator
 
 
@@ -86,7 +76,7 @@ def _session(t, z, odds, delay, spread, pressed):
         firsts[k] = np.searchsorted(t, z[k] - delay - REACH * spread)
         ends[k] = np.searchsorted(t, z[k] - delay + REACH * spread)
         if firsts[k] == ends[k]:
-            return -np.inf, np.zeros(2)
+            return -np.inf, 0.0, 0.0
     starts = np.zeros(presses + 1, np.int64)
     starts[1:] = np.cumsum(ends - firsts)
     weights, forward = np.empty(starts[-1]), np.empty(starts[-1])
@@ -99,14 +89,14 @@ def _session(t, z, odds, delay, spread, pressed):
             weights[at] = odds[i] * np.exp(-0.5 * scaled * scaled)
             before = 1.0
             if k > 0:
-                before = _before(forward[starts[k - 1] : starts[k]], firsts[k - 1], i)
+                before = _before(forward, starts[k - 1], firsts[k - 1], ends[k - 1], i)
             sum_ += weights[at] * before
             forward[at] = sum_
         if sum_ == 0.0:
-            return -np.inf, np.zeros(2)
+            return -np.inf, 0.0, 0.0
         logs += np.log(sum_)
         forward[starts[k] : starts[k + 1]] /= sum_
-    d_noise = np.zeros(2)
+    d_delay = d_spread = 0.0
     # What the stamps after k weigh, if k is at instance i or before: a running sum from the end.
     after = np.ones(len(t) + 1)
     below = np.empty(len(t) + 1)
@@ -116,18 +106,18 @@ def _session(t, z, odds, delay, spread, pressed):
             at = starts[k] + i - firsts[k]
             before = 1.0
             if k > 0:
-                before = _before(forward[starts[k - 1] : starts[k]], firsts[k - 1], i)
+                before = _before(forward, starts[k - 1], firsts[k - 1], ends[k - 1], i)
             total += weights[at] * before * after[i + 1]
         for i in range(firsts[k], ends[k]):
             at = starts[k] + i - firsts[k]
             before = 1.0
             if k > 0:
-                before = _before(forward[starts[k - 1] : starts[k]], firsts[k - 1], i)
+                before = _before(forward, starts[k - 1], firsts[k - 1], ends[k - 1], i)
             share = weights[at] * before * after[i + 1] / total
             pressed[i] += share
             scaled = (z[k] - delay - t[i]) / spread
-            d_noise[0] += share * scaled / spread
-            d_noise[1] += share * (scaled * scaled - 1.0)
+            d_delay += share * scaled / spread
+            d_spread += share * (scaled * scaled - 1.0)
         if k > 0:
             low, high = firsts[k - 1], ends[k - 1]
             sum_ = 0.0
@@ -140,7 +130,7 @@ def _session(t, z, odds, delay, spread, pressed):
                 below[i] = 0.0
             scale = below[low : high + 1].max()
             if scale == 0.0:
-                return -np.inf, np.zeros(2)
+                return -np.inf, 0.0, 0.0
             for i in range(low, high + 1):
                 after[i] = below[i] / scale
-    return logs, d_noise
+    return logs, d_delay, d_spread

@@ -54,18 +54,20 @@ def timed(work: Callable[[], object], repeat: int = 1) -> Side:
 
 
 def alternate(
-    sides: dict[str, Side], rounds: int = 9, seconds: float = 8.0
+    sides: dict[str, Side], rounds: int = 9, seconds: float = 8.0, warm: bool = True
 ) -> dict[str, np.ndarray]:
-    """Times of every side, by rounds: `rounds` of them, fewer (but three) if they take longer than
-    `seconds` together. One more round at the start warms up and is left out."""
-    for side in sides.values():
+    """Times of every side, by rounds: `rounds` of them, fewer if they take longer than `seconds`
+    together (three at least, or one where that would take three times as long). One more round at
+    the start, if `warm`, is left out."""
+    for side in sides.values() if warm else []:
         side()
     found: dict[str, list[float]] = {name: [] for name in sides}
     begun = time.perf_counter()
-    for done in range(rounds):
+    for done in range(1, rounds + 1):
         for name, side in sides.items():
             found[name].append(side())
-        if done >= 2 and time.perf_counter() - begun > seconds:
+        spent = time.perf_counter() - begun
+        if spent > (seconds if done >= 3 else 3 * seconds):
             break
     return {name: np.array(times) for name, times in found.items()}
 

@@ -64,11 +64,12 @@ class Served:
         """What the last run left: a gradient, mostly."""
         return np.fromfile(self.folder / "answer", dtype="<f8")
 
-    def side(self, what: str = "evaluate", threads: int = 1, least: float = 0.02) -> Side:
-        """Runs of at least about `least` seconds a turn, the first one left out: the other side
-        took its place in the caches."""
-        once = self.run(what, 1, threads)["nanoseconds"][0] * 1e-9
-        repeat = 1 + max(1, min(2000, round(least / once))) if once < 0.5 else 1
+    def side(self, what: str = "evaluate", threads: int = 1, once: float | None = None) -> Side:
+        """Runs of about 20 ms a turn, the first one left out if they are short: the other side took
+        its place in the caches. `once` is about how long a run takes, if that need not be tried."""
+        if once is None:
+            once = self.run(what, 1, threads)["nanoseconds"][0] * 1e-9
+        repeat = 1 + max(1, min(2000, round(0.02 / once))) if once < 0.5 else 1
 
         def side() -> float:
             times = self.run(what, repeat, threads)["nanoseconds"]
