@@ -1,8 +1,9 @@
 """Times of several things that take turns.
 
-Only things measured in the same minutes on the same data are compared: one round runs each once (or
-a few times, if it is short), rounds follow each other, and a ratio is formed within each round.
-What disturbs the machine then disturbs both.
+Only things measured in the same minutes on the same data are compared: in a round each side has one
+turn, rounds follow each other, and a ratio is formed within each round. What disturbs the machine
+then disturbs both. A turn is one run, or, if that is short, about 20 ms of runs, whose shortest
+counts: the first ones find the caches as the other side left them.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-#: A side of a comparison: runs once or more and gives the seconds of one run.
+#: A side of a comparison: has a turn and gives the seconds of one run.
 Side = Callable[[], float]
+
+#: Seconds of a turn of short runs.
+TURN = 0.02
 
 
 @dataclass
@@ -41,16 +45,21 @@ class Row:
         return asdict(self)
 
 
-def timed(work: Callable[[], object], repeat: int = 1) -> Side:
-    """Runs `work` in this process."""
+def repeats(once: float) -> int:
+    """Runs in a turn, if one takes `once` seconds."""
+    return 1 if once > TURN else min(2000, 1 + round(TURN / once))
 
-    def side() -> float:
+
+def timed(work: Callable[[], object], once: float | None = None) -> Side:
+    """Runs `work` in this process. `once` is about how long that takes, if it need not be tried."""
+
+    def run() -> float:
         begun = time.perf_counter()
-        for _ in range(repeat):
-            work()
-        return (time.perf_counter() - begun) / repeat
+        work()
+        return time.perf_counter() - begun
 
-    return side
+    repeat = repeats(run() if once is None else once)
+    return lambda: min(run() for _ in range(repeat))
 
 
 def alternate(

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from clock import Side
+from clock import Side, repeats
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,17 +65,11 @@ class Served:
         return np.fromfile(self.folder / "answer", dtype="<f8")
 
     def side(self, what: str = "evaluate", threads: int = 1, once: float | None = None) -> Side:
-        """Runs of about 20 ms a turn, the first one left out if they are short: the other side took
-        its place in the caches. `once` is about how long a run takes, if that need not be tried."""
+        """Runs of `what` in turns; `once` is about how long one takes, if it need not be tried."""
         if once is None:
             once = self.run(what, 1, threads)["nanoseconds"][0] * 1e-9
-        repeat = 1 + max(1, min(2000, round(0.02 / once))) if once < 0.5 else 1
-
-        def side() -> float:
-            times = self.run(what, repeat, threads)["nanoseconds"]
-            return float(np.median(times[1:] or times)) * 1e-9
-
-        return side
+        repeat = repeats(once)
+        return lambda: min(self.run(what, repeat, threads)["nanoseconds"]) * 1e-9
 
 
 class Library(Served):
