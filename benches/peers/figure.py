@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams.update({"svg.hashsalt": "peers", "font.size": 9})
+
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
+
 OURS, OTHERS, GOAL = "#0b6e99", ["#c9643b", "#8a6fb0", "#7a7a7a"], "#444444"
 
 
 def draw(found: dict, path: Path) -> None:
     """Draws to `path`; its ending says in which format."""
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams.update({"svg.hashsalt": "peers", "font.size": 9})
-    import matplotlib.pyplot as plt
-
     goals = [row for of in found.values() for row in of["rows"] if row["goal"] is not None]
     height = 1.2 + max(3.2, 0.24 * len(goals))
     drawing, (left, right) = plt.subplots(
@@ -50,7 +52,7 @@ def _times(axes, rows: list[dict]) -> None:
 
 
 def _goals(axes, rows: list[dict]) -> None:
-    names = [f"{row['case']} · {row['peer']}" for row in rows]
+    names = [" · ".join(filter(None, [row["case"], row["peer"]])) for row in rows]
     at = range(len(rows))
     better = [_better(row, row["ratio"]) for row in rows]
     low, high = ([_better(row, row[end]) for row in rows] for end in ["low", "high"])
@@ -60,9 +62,16 @@ def _goals(axes, rows: list[dict]) -> None:
     axes.set_yticks(list(at), names, fontsize=7)
     axes.invert_yaxis()
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _times_better(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel="times better than the goal (1: just met)")
     axes.set_title("Every goal, and where we stand", loc="left")
     axes.grid(alpha=0.3, axis="x")
+
+
+def _times_better(value: float) -> str:
+    return f"{value:g}" if value >= 1 else f"1/{1 / value:g}"
 
 
 def _better(row: dict, ratio: float) -> float:
