@@ -13,11 +13,11 @@ ABOUT = """\
 One evaluation of the LR-M objective (value and gradient) on a million instances of 50 features,
 400 MB and so beyond the caches, beside what a detector with known labels costs: the logistic loss
 and its gradient fused into one plain pass (`crates/unjitter/benches/peer/fused.rs`, same
-program), and NumPy's two passes, `X @ w` and `X.T @ r`, one BLAS thread. Then a whole fit, from
-sloppy stamps, beside scikit-learn's `LogisticRegression(solver="lbfgs")` on the true labels of
-the same 52,800 × 50 features, standardised for it beforehand: same regularisation, same bound on
-the gradient. "One start" is the naive one; the default adds two more. At last two threads beside
-one."""
+program), and NumPy's two passes, `X @ w` and `X.T @ r`, one BLAS thread; then the same with
+features kept as float32. Then a whole fit, from sloppy stamps, beside scikit-learn's
+`LogisticRegression(solver="lbfgs")` on the true labels of the same 52,800 × 50 features,
+standardised for it beforehand: same regularisation, same bound on the gradient. "One start" is
+the naive one; the default adds two more. At last two threads beside one."""
 
 SPREAD = 2.0
 COLUMNS = 50
@@ -31,28 +31,45 @@ def measure() -> list[Row]:
 def _evaluation() -> list[Row]:
     made = session(1_000_000, SPREAD, COLUMNS)
     params = fitted(COLUMNS, SPREAD)
-    features, labels = made["features"], made["labels"]
-    weights, intercept = params[:COLUMNS], params[COLUMNS]
-
-    def two_passes():
-        log_odds = features @ weights + intercept
-        residuals = 1.0 / (1.0 + np.exp(-log_odds)) - labels
-        value = np.logaddexp(0.0, log_odds).sum() - labels @ log_odds
-        return value, np.append(features.T @ residuals, residuals.sum())
-
+    arrays = {**made, "params": params}
     case = {"kind": "objective", "columns": COLUMNS}
-    with Library(case, {**made, "params": params}) as ours:
-        value, gradient = two_passes()
+    single = made["features"].astype(np.float32)
+    passes, single_passes = (
+        _two_passes(features, made["labels"], params) for features in [made["features"], single]
+    )
+    with Library(case, arrays) as ours, Library({**case, "single": True}, arrays) as ours_single:
+        value, gradient = passes()
         # A million terms in another order.
         agree("logistic loss", ours.run("logistic")["value"], value, 1e-10)
         agree("its gradient", ours.numbers(), gradient, 1e-10)
-        sides = {"ours": ours.side(), "fused": ours.side("logistic"), "numpy": timed(two_passes)}
+        # Features rounded to seven digits.
+        agree("single precision", ours_single.run()["value"], ours.run()["value"], 1e-6)
+        sides = {"ours": ours.side(), "fused": ours.side("logistic"), "numpy": timed(passes)}
+        sides |= {"single": ours_single.side(), "numpy single": timed(single_passes)}
         times = alternate(sides, rounds=11, seconds=20.0)
     name = "evaluation, 1,000,000 × 50"
+    loss = "fused logistic loss"
+    kept = f"{name} as float32"
     return [
-        cost(name, "fused logistic loss", times["ours"], times["fused"], goal=1.2),
+        cost(name, loss, times["ours"], times["fused"], goal=1.2),
         cost(name, "NumPy, two passes", times["ours"], times["numpy"], goal=1.0),
+        cost(kept, f"{loss} in doubles", times["single"], times["fused"], goal=1.2),
+        cost(kept, "NumPy float32", times["single"], times["numpy single"], goal=1.0),
     ]
+
+
+def _two_passes(features, labels, params):
+    """The logistic loss and its gradient, in the precision of the features as far as they go."""
+    weights, intercept = params[:COLUMNS].astype(features.dtype), params[COLUMNS]
+
+    def run():
+        log_odds = features @ weights + intercept
+        residuals = 1.0 / (1.0 + np.exp(-log_odds)) - labels
+        value = np.logaddexp(0.0, log_odds).sum() - labels @ log_odds
+        slopes = features.T @ residuals.astype(features.dtype)
+        return value, np.append(slopes, residuals.sum())
+
+    return run
 
 
 def _fit() -> list[Row]:

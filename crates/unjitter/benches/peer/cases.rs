@@ -29,6 +29,9 @@ pub(crate) struct Case {
     /// Features per instance.
     #[serde(default)]
     columns: usize,
+    /// Whether features are kept in single precision.
+    #[serde(default)]
+    single: bool,
     #[serde(default)]
     model: Model,
     #[serde(default)]
@@ -57,7 +60,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 impl Case {
     /// Loads the numbers and answers questions.
     pub(crate) fn serve<R: BufRead>(self, lines: Lines<R>, output: impl Write) -> Outcome {
-        let data = Data::read(&self.folder, self.columns)?;
+        let data = Data::read(&self.folder, self.columns, self.single)?;
         let mut dialogue = Dialogue::new(lines, output, &self.folder);
         match self.kind {
             Kind::Evidence => self.evidence(&data, &mut dialogue),

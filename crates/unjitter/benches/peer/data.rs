@@ -6,15 +6,18 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufReader, Read};
+use std::ops::Range;
 use std::path::Path;
 
 use ndarray::ArrayView2;
-use unjitter::{Recording, Session};
+use unjitter::{Features, Recording, Session};
 
 /// The numbers of one case.
 pub(crate) struct Data {
     columns: usize,
     pub(crate) features: Vec<f64>,
+    /// The features instead, where single precision is asked for.
+    singles: Vec<f32>,
     pub(crate) times: Vec<f64>,
     pub(crate) stamps: Vec<f64>,
     pub(crate) labels: Vec<f64>,
@@ -24,11 +27,21 @@ pub(crate) struct Data {
 
 impl Data {
     /// Reads what is there; a file that is not stands for no numbers.
-    pub(crate) fn read(folder: &Path, columns: usize) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn read(
+        folder: &Path,
+        columns: usize,
+        is_single: bool,
+    ) -> Result<Self, Box<dyn Error>> {
         let of = |name: &str| numbers(&folder.join(name));
+        let (mut features, mut singles) = (of("features")?, Vec::new());
+        if is_single {
+            singles = features.iter().map(|&value| value as f32).collect();
+            features = Vec::new();
+        }
         Ok(Self {
             columns,
-            features: of("features")?,
+            features,
+            singles,
             times: of("times")?,
             stamps: of("stamps")?,
             labels: of("labels")?,
@@ -43,13 +56,21 @@ impl Data {
         let mut sessions = Vec::with_capacity(self.instances.len());
         for (k, (&instances, &stamps)) in self.instances.iter().zip(&self.stamps_of).enumerate() {
             let (rows, stamps) = (row..row + instances as usize, stamp..stamp + stamps as usize);
-            let numbers = &self.features[rows.start * self.columns..rows.end * self.columns];
-            let features = ArrayView2::from_shape((rows.len(), self.columns), numbers)?;
+            let features = self.features_of(rows.clone())?;
             (row, stamp) = (rows.end, stamps.end);
             let (times, stamps) = (self.times[rows].to_vec(), self.stamps[stamps].to_vec());
             sessions.push(Session::new(format!("{k}"), features, times, stamps)?);
         }
         Ok(sessions)
+    }
+
+    fn features_of(&self, rows: Range<usize>) -> Result<Features<'_>, Box<dyn Error>> {
+        let shape = (rows.len(), self.columns);
+        let numbers = rows.start * self.columns..rows.end * self.columns;
+        Ok(match self.singles.is_empty() {
+            true => ArrayView2::from_shape(shape, &self.features[numbers])?.into(),
+            false => ArrayView2::from_shape(shape, &self.singles[numbers])?.into(),
+        })
     }
 
     /// The sessions with their hand-aligned labels.
