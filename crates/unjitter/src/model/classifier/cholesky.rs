@@ -5,13 +5,18 @@
 //! leaves out exactly the landmarks that the chosen ones already explain.
 //!
 //! Blocked as in LAPACK's `pstrf`: columns of a block are finished one by one, then the rest of the
-//! matrix takes one matrix product. n³/3 multiplications, nearly all in that product, shared among
+//! matrix takes one matrix product. n³/6 multiplications, nearly all in that product, shared among
 //! threads; the factor replaces the matrix. Only the lower triangle is read; the upper is scratch.
+//!
+//! Every entry is made by one chain, L_ij = (A_ij − L_i0 L_j0 − L_i1 L_j1 − …) / L_jj, of fused
+//! multiply-adds in this order. So the factor of chosen rows has the same bits whether they were
+//! chosen on the way or stood in that order from the start.
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use multiversion::multiversion;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 
+use super::product::subtract_product;
 use crate::{Error, Result, Stop};
 
 /// A landmark is left out once less than this part of its diagonal entry is unexplained.
@@ -24,10 +29,13 @@ const BLOCK: usize = 64;
 /// Rows of the rest that one thread updates at a time.
 const BAND: usize = 256;
 /// Rows of a triangular solve that are finished without a matrix product.
-const SOLVED: usize = 32;
+const SOLVED: usize = 8;
+/// Rows of a strip of the panel.
+const LANES: usize = 32;
 
-/// The rows to keep, as many as the rank, each the one least explained by those before it.
-/// The diagonal of `matrix` must be 1; its contents are used up.
+/// The rows to keep, as many as the rank r, each the one least explained by those before it.
+/// The diagonal of `matrix` must be 1; its leading r × r part is overwritten with the Cholesky factor
+/// of these rows, as [`factorise_in_order`] would, and the rest is used up.
 /// Once `stop` is requested it ends with those it has.
 pub(super) fn choose_pivots(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Vec<usize> {
     factorise(matrix, stop, |residuals| {
@@ -46,7 +54,7 @@ pub(super) fn factorise_in_order(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Re
     let instances = matrix.nrows();
     let mut failed = None;
     let order = factorise(matrix, stop, |residuals| {
-        // Half the threshold of choice: the same pivots, factorised anew, may round differently.
+        // Half the threshold of choice: rows chosen elsewhere may have been rounded by a file.
         if residuals[0] >= UNEXPLAINED / 2.0 {
             return Some(0);
         }
@@ -60,22 +68,37 @@ pub(super) fn factorise_in_order(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Re
     }
 }
 
-/// Overwrites `columns` (r × n) with the solution X of factor · X = columns.
+/// Overwrites `columns` (r × n, in row order) with the solution X of factor · X = columns.
 pub(super) fn solve_lower(factor: ArrayView2<'_, f64>, mut columns: ArrayViewMut2<'_, f64>) {
-    for start in (0..factor.nrows()).step_by(SOLVED) {
-        let end = (start + SOLVED).min(factor.nrows());
-        let (solved, mut rest) = columns.view_mut().split_at(Axis(0), start);
-        let mut block = rest.slice_mut(s![..end - start, ..]);
-        general_mat_mul(-1.0, &factor.slice(s![start..end, ..start]), &solved, 1.0, &mut block);
-        let triangle = factor.slice(s![start..end, start..end]);
-        for i in 0..end - start {
-            let (above, mut here) = block.view_mut().split_at(Axis(0), i);
-            let mut row = here.row_mut(0);
-            for (k, above) in above.rows().into_iter().enumerate() {
-                row.scaled_add(-triangle[[i, k]], &above);
-            }
-            row /= triangle[[i, i]];
+    let width = columns.ncols();
+    solve_rows(factor, columns.as_slice_mut().expect("columns are in row order"), width);
+}
+
+/// First the upper half of the rows; its product with the factor off the lower half; then that one.
+fn solve_rows(factor: ArrayView2<'_, f64>, rows: &mut [f64], width: usize) {
+    let count = factor.nrows();
+    if count <= SOLVED {
+        return solve_few_rows(factor, rows, width);
+    }
+    let half = (count / 2).next_multiple_of(SOLVED);
+    let (upper, lower) = rows.split_at_mut(half * width);
+    solve_rows(factor.slice(s![..half, ..half]), upper, width);
+    let solved = ArrayView2::from_shape((half, width), upper).expect("whole rows");
+    subtract_product(factor.slice(s![half.., ..half]), solved, lower, width);
+    solve_rows(factor.slice(s![half.., half..]), lower, width);
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn solve_few_rows(factor: ArrayView2<'_, f64>, rows: &mut [f64], width: usize) {
+    for i in 0..factor.nrows() {
+        let (above, here) = rows.split_at_mut(i * width);
+        let row = &mut here[..width];
+        for (k, above) in above.chunks_exact(width.max(1)).enumerate() {
+            let entry = -factor[[i, k]];
+            row.iter_mut().zip(above).for_each(|(x, above)| *x = entry.mul_add(*above, *x));
         }
+        let pivot = factor[[i, i]];
+        row.iter_mut().for_each(|x| *x /= pivot);
     }
 }
 
@@ -101,28 +124,33 @@ fn factorise(
     let mut residuals = vec![1.0; count];
     for start in (0..count).step_by(BLOCK) {
         let end = (start + BLOCK).min(count);
+        let mut panel = Panel::new(start, count);
         for j in start..end {
             let ahead = if stop.is_requested() { None } else { choose(&residuals[j..]) };
             let Some(ahead) = ahead else {
+                panel.write(matrix);
                 order.truncate(j);
                 return order;
             };
-            exchange(matrix, j, j + ahead);
+            exchange(matrix, start, j, j + ahead);
+            panel.exchange(j, j + ahead);
             order.swap(j, j + ahead);
             residuals.swap(j, j + ahead);
-            finish_column(matrix, start, j, &mut residuals);
+            panel.finish_column(matrix, j, &mut residuals);
         }
+        panel.write(matrix);
         update_rest(matrix, start, end);
     }
     order
 }
 
-/// Swaps rows and columns `j` < `p` of the symmetric matrix kept in the lower triangle.
-fn exchange(matrix: &mut Array2<f64>, j: usize, p: usize) {
+/// Swaps rows and columns `j` < `p` of the symmetric matrix kept in the lower triangle, but for the
+/// columns of the block that begins at `start`.
+fn exchange(matrix: &mut Array2<f64>, start: usize, j: usize, p: usize) {
     if j == p {
         return;
     }
-    for k in 0..j {
+    for k in 0..start {
         matrix.swap([j, k], [p, k]);
     }
     for k in j + 1..p {
@@ -133,19 +161,77 @@ fn exchange(matrix: &mut Array2<f64>, j: usize, p: usize) {
     }
 }
 
-/// L_ij = (A_ij − Σ_{start ≤ t < j} L_it L_jt) / L_jj for all i > j, where A has the columns before
-/// `start` taken off already.
-fn finish_column(matrix: &mut Array2<f64>, start: usize, j: usize, residuals: &mut [f64]) {
-    let pivot = residuals[j].sqrt();
-    matrix[[j, j]] = pivot;
-    let count = matrix.nrows();
-    let values = matrix.as_slice_mut().expect("a kernel matrix is in row order");
-    let (above, below) = values.split_at_mut((j + 1) * count);
-    let pivot_row = &above[j * count..][start..j];
-    for (row, residual) in below.chunks_exact_mut(count).zip(&mut residuals[j + 1..]) {
-        let entry = (row[j] - dot(&row[start..j], pivot_row)) / pivot;
-        row[j] = entry;
-        *residual -= entry * entry;
+/// The finished columns of one block from its first row on, in strips of `LANES` rows: a strip has
+/// its columns one after the other, so that rows lie side by side in vectors.
+struct Panel {
+    start: usize,
+    rows: usize,
+    columns: usize,
+    strips: Vec<[f64; LANES]>,
+}
+
+impl Panel {
+    fn new(start: usize, count: usize) -> Self {
+        let rows = count - start;
+        let strips = vec![[0.0; LANES]; rows.div_ceil(LANES) * BLOCK];
+        Self { start, rows, columns: 0, strips }
+    }
+
+    /// The entry of the matrix at row `i` and column `j`.
+    fn entry(&mut self, i: usize, j: usize) -> &mut f64 {
+        let row = i - self.start;
+        &mut self.strips[row / LANES * BLOCK + (j - self.start)][row % LANES]
+    }
+
+    fn exchange(&mut self, j: usize, p: usize) {
+        for column in self.start..self.start + self.columns {
+            let entry = *self.entry(j, column);
+            *self.entry(j, column) = std::mem::replace(self.entry(p, column), entry);
+        }
+    }
+
+    /// L_ij = (A_ij − Σ_{start ≤ t < j} L_it L_jt) / L_jj for all i > j, where A has the columns
+    /// before the block taken off already.
+    fn finish_column(&mut self, matrix: &Array2<f64>, j: usize, residuals: &mut [f64]) {
+        let pivot = residuals[j].sqrt();
+        let column = matrix.column(j);
+        for i in j + 1..self.start + self.rows {
+            *self.entry(i, j) = column[i];
+        }
+        let pivot_row: Vec<f64> = (self.start..j).map(|t| *self.entry(j, t)).collect();
+        let first = (j - self.start) / LANES * BLOCK;
+        finish_strips(&mut self.strips[first..], &pivot_row, pivot);
+        *self.entry(j, j) = pivot;
+        for (i, residual) in residuals.iter_mut().enumerate().skip(j + 1) {
+            let entry = *self.entry(i, j);
+            *residual = (-entry).mul_add(entry, *residual);
+        }
+        self.columns += 1;
+    }
+
+    /// Puts the finished columns in their place.
+    fn write(&mut self, matrix: &mut Array2<f64>) {
+        let (start, end) = (self.start, self.start + self.columns);
+        for i in start..start + self.rows {
+            for j in start..end.min(i + 1) {
+                matrix[[i, j]] = *self.entry(i, j);
+            }
+        }
+    }
+}
+
+/// The column after those of `pivot_row`, in every strip.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn finish_strips(strips: &mut [[f64; LANES]], pivot_row: &[f64], pivot: f64) {
+    for strip in strips.chunks_exact_mut(BLOCK) {
+        let (done, open) = strip.split_at_mut(pivot_row.len());
+        let mut column = open[0];
+        for (done, entry) in done.iter().zip(pivot_row) {
+            for lane in 0..LANES {
+                column[lane] = (-entry).mul_add(done[lane], column[lane]);
+            }
+        }
+        open[0] = column.map(|x| x / pivot);
     }
 }
 
@@ -161,30 +247,16 @@ fn update_rest(matrix: &mut Array2<f64>, start: usize, end: usize) {
     rest.par_chunks_mut(BAND * count).enumerate().for_each(|(k, band)| {
         let rows = band.len() / count;
         let first = k * BAND;
-        let mut band = ArrayViewMut2::from_shape((rows, count), band).expect("whole rows");
-        let mut lower = band.slice_mut(s![.., end..end + first + rows]);
         let left = panel.slice(s![first..first + rows, ..]);
         let right = panel.slice(s![..first + rows, ..]);
-        general_mat_mul(-1.0, &left, &right.t(), 1.0, &mut lower);
+        subtract_product(left, right.reversed_axes(), &mut band[end..], count);
     });
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let ((a, last_a), (b, last_b)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
-    let mut sums = [0.0; 4];
-    for (a, b) in a.iter().zip(b) {
-        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += a * b;
-        }
-    }
-    for (sum, (a, b)) in sums.iter_mut().zip(last_a.iter().zip(last_b)) {
-        *sum += a * b;
-    }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Axis;
+
     use super::*;
     use crate::math::Random;
     use crate::model::classifier::radial::kernel_matrix;

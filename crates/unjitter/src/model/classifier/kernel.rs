@@ -30,7 +30,7 @@ use crate::{Error, FeatureView, Features, Result, Stop};
 pub const MAX_LANDMARKS: usize = 20_000;
 
 /// Rows mapped at a time: they and their landmarks' kernel values stay in cache.
-const CHUNK: usize = 128;
+const CHUNK: usize = 240;
 
 /// How the kernel sees distance, and on how many landmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -132,13 +132,9 @@ impl Kernel {
     /// solve runs along contiguous rows.
     fn map(&self, features: FeatureView<'_>, mut out: ArrayViewMut2<'_, f64>) {
         let points = self.standardiser.standardised(features);
-        let points = points.as_slice().expect("a fresh array is in row order");
         let mut mapped = Array2::zeros((self.factor.nrows(), features.nrows()));
-        for (landmark, mut row) in self.landmarks.rows().into_iter().zip(mapped.rows_mut()) {
-            let landmark = landmark.to_slice().expect("landmarks are in row order");
-            let row = row.as_slice_mut().expect("a fresh array is in row order");
-            radial::kernel_row(landmark, points, self.length_scale, row);
-        }
+        let values = mapped.as_slice_mut().expect("a fresh array is in row order");
+        radial::kernel_values(self.landmarks.view(), points.view(), self.length_scale, values);
         cholesky::solve_lower(self.factor.view(), mapped.view_mut());
         out.assign(&mapped.t());
     }

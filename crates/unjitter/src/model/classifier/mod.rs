@@ -9,6 +9,7 @@ mod linear;
 mod logistic;
 mod matrix;
 mod mlp;
+mod product;
 mod radial;
 mod spec;
 mod standardise;

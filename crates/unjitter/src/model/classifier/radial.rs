@@ -2,33 +2,29 @@
 //!
 //! Squared distances are sums of squared differences rather than |x|² + |z|² − 2x·z: a matrix
 //! product would be faster but cancels for points far out and close together, and the factorisation
-//! of the kernel matrix needs every digit. This way the diagonal is exactly 1 and nothing is
-//! clamped. Three operations per landmark and feature; four points go through at once.
+//! of the kernel matrix needs every digit. This way the diagonal is exactly 1, the matrix is
+//! symmetric to the bit and nothing is clamped. Two operations per landmark and feature.
 
-use crate::Stop;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
-/// Partial sums of one squared distance.
-const LANES: usize = 4;
-/// Points that go through together.
-const TOGETHER: usize = 4;
+use super::product::add_squared_distances;
+use crate::Stop;
+use crate::math::exp_in_place;
 
-/// Overwrites `out[i] = k(points[i], centre)`; `points` are rows of `centre.len()` numbers.
-pub(super) fn kernel_row(centre: &[f64], points: &[f64], length_scale: f64, out: &mut [f64]) {
-    let columns = centre.len();
-    let row = |i: usize| &points[i * columns..][..columns];
-    let (groups, rest) = out.as_chunks_mut::<TOGETHER>();
-    let done = groups.len() * TOGETHER;
-    for (k, group) in groups.iter_mut().enumerate() {
-        let rows: [_; TOGETHER] = std::array::from_fn(|r| row(k * TOGETHER + r));
-        *group = squared_distances(rows, centre);
-    }
-    for (k, out) in rest.iter_mut().enumerate() {
-        [*out] = squared_distances([row(done + k)], centre);
-    }
-    // Divided twice: the square of a tiny length scale would underflow to 0, and 0 / 0 is no number.
-    out.iter_mut().for_each(|v| *v = (-0.5 * (*v / length_scale / length_scale)).exp());
+/// Rows of the kernel matrix that one thread makes at a time.
+const BAND: usize = 64;
+
+/// Overwrites `out` with k(centres[i], points[j]), row by row.
+pub(super) fn kernel_values(
+    centres: ArrayView2<'_, f64>,
+    points: ArrayView2<'_, f64>,
+    length_scale: f64,
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    add_squared_distances(centres, points, out, points.nrows());
+    from_squared_distances(length_scale, out);
 }
 
 /// The lower triangle of the kernel matrix of the rows of `points`, with zeros above.
@@ -38,51 +34,45 @@ pub(super) fn kernel_matrix(
     length_scale: f64,
     stop: Stop<'_>,
 ) -> Array2<f64> {
-    let (count, columns) = points.dim();
-    let values = points.as_slice().expect("owned arrays of points are in row order");
+    let count = points.nrows();
     let mut matrix = Array2::zeros((count, count));
     let rows = matrix.as_slice_mut().expect("a fresh array is in row order");
-    rows.par_chunks_mut(count.max(1)).enumerate().for_each(|(i, row)| {
+    rows.par_chunks_mut(BAND * count.max(1)).enumerate().for_each(|(k, band)| {
         if stop.is_requested() {
             return;
         }
-        let centre = &values[i * columns..][..columns];
-        kernel_row(centre, values, length_scale, &mut row[..=i]);
+        let first = k * BAND;
+        let end = first + band.len() / count;
+        let centres = points.slice(s![first..end, ..]);
+        add_squared_distances(centres, points.slice(s![..end, ..]), band, count);
+        for (i, row) in band.chunks_exact_mut(count).enumerate() {
+            let (lower, upper) = row.split_at_mut(first + i + 1);
+            from_squared_distances(length_scale, lower);
+            upper.fill(0.0);
+        }
     });
     matrix
 }
 
-fn squared_distances<const ROWS: usize>(rows: [&[f64]; ROWS], centre: &[f64]) -> [f64; ROWS] {
-    let (centre, last_centre) = centre.as_chunks::<LANES>();
-    // Equal lengths, stated so that the loop needs no bounds checks.
-    let full = rows.map(|row| &row.as_chunks::<LANES>().0[..centre.len()]);
-    let mut sums = [[0.0; LANES]; ROWS];
-    for k in 0..centre.len() {
-        for (sums, row) in sums.iter_mut().zip(full) {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                let difference = row[k][lane] - centre[k][lane];
-                *sum += difference * difference;
-            }
-        }
-    }
-    for (sums, row) in sums.iter_mut().zip(rows) {
-        let last = row.as_chunks::<LANES>().1.iter().zip(last_centre);
-        for (sum, (x, centre)) in sums.iter_mut().zip(last) {
-            *sum += (x - centre) * (x - centre);
-        }
-    }
-    sums.map(|[a, b, c, d]| (a + c) + (b + d))
+fn from_squared_distances(length_scale: f64, values: &mut [f64]) {
+    // Multiplied twice: the square of a tiny length scale would underflow to 0, and 0 / 0 is no
+    // number. Nor is 0 · ∞; the bound changes nothing, since any distance times it is infinite.
+    let inverse = (1.0 / length_scale).min(f64::MAX);
+    values.iter_mut().for_each(|value| *value = -0.5 * (*value * inverse * inverse));
+    exp_in_place(values);
 }
 
 #[cfg(test)]
 mod tests {
+    use ndarray::array;
+
     use super::*;
     use crate::math::Random;
 
     #[test]
     fn the_matrix_equals_the_formula() {
         let mut random = Random::new(1);
-        for (count, columns) in [(1, 0), (3, 1), (6, 4), (9, 7)] {
+        for (count, columns) in [(1, 0), (3, 1), (6, 4), (9, 7), (2 * BAND + 3, 2)] {
             let points = Array2::from_shape_simple_fn((count, columns), || random.normal());
             let matrix = kernel_matrix(&points, 1.5, Stop::default());
             for i in 0..count {
@@ -99,8 +89,9 @@ mod tests {
     #[test]
     fn extreme_length_scales_give_numbers() {
         let mut out = [f64::NAN; 2];
-        for (length_scale, apart) in [(1e-200, 0.0), (1e200, 1.0)] {
-            kernel_row(&[3.0], &[3.0, 4.0], length_scale, &mut out);
+        let (centre, points) = (array![[3.0]], array![[3.0], [4.0]]);
+        for (length_scale, apart) in [(5e-324, 0.0), (1e-200, 0.0), (1e200, 1.0)] {
+            kernel_values(centre.view(), points.view(), length_scale, &mut out);
             assert_eq!(out, [1.0, apart]);
         }
     }
