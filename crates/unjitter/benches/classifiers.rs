@@ -10,22 +10,23 @@ use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use criterion::{SamplingMode, measurement::WallTime};
-use ndarray::{Array2, ArrayView2};
+use ndarray::Array2;
 use unjitter::math::Random;
 use unjitter::model::classifier::Classifier;
-use unjitter::{Activation, ClassifierSpec, Noise, Stop};
+use unjitter::{Activation, ClassifierSpec, FeatureView, Features, Noise, Stop};
 
 /// `size` when timed, `small` when only tried.
 fn sized(size: usize, small: usize) -> usize {
     if std::env::args().any(|argument| argument == "--bench") { size } else { small }
 }
 
-fn normal(rows: usize, columns: usize) -> Array2<f64> {
+/// Normal features around `mean`.
+fn normal(rows: usize, columns: usize, mean: f64) -> Features<'static> {
     let mut random = Random::new(7);
-    Array2::from_shape_simple_fn((rows, columns), || random.normal())
+    Array2::from_shape_simple_fn((rows, columns), || mean + random.normal()).into()
 }
 
-fn fit(spec: &ClassifierSpec, features: ArrayView2<'_, f64>) -> Box<dyn Classifier> {
+fn fit(spec: &ClassifierSpec, features: FeatureView<'_>) -> Box<dyn Classifier> {
     spec.fit(&[features], 1, Stop::default()).unwrap()
 }
 
@@ -34,18 +35,17 @@ fn evaluation(
     group: &mut BenchmarkGroup<'_, WallTime>,
     name: &str,
     classifier: &dyn Classifier,
-    features: ArrayView2<'_, f64>,
+    features: FeatureView<'_>,
 ) {
-    let prepared = classifier.prepare(features, Stop::default());
+    let prepared = classifier.prepare(features.into(), Stop::default());
     let params: Vec<f64> = classifier.start(3).iter().map(|start| start + 0.1).collect();
     let (mut log_odds, mut gradient) = (vec![0.0; features.nrows()], vec![0.0; params.len()]);
     // Log-odds and pull-back take turns over spans that fit the cache, as in a fit.
-    let span = (1 << 17) / prepared.ncols().max(1) + 1;
+    let span = (1 << 17) / prepared.view().ncols().max(1) + 1;
     group.throughput(Throughput::Elements(features.nrows() as u64));
     group.bench_function(name, |b| {
         b.iter(|| {
-            let spans = prepared.axis_chunks_iter(ndarray::Axis(0), span);
-            for (rows, out) in spans.zip(log_odds.chunks_mut(span)) {
+            for (rows, out) in prepared.view().chunks(span).zip(log_odds.chunks_mut(span)) {
                 classifier.log_odds(black_box(&params), rows, out);
                 classifier.pull_back(&params, rows, out, &mut gradient);
             }
@@ -66,7 +66,7 @@ fn kernel(c: &mut Criterion) {
         ("landmarks", sized(100_000, 200), Some(sized(500, 20))),
     ];
     for (kind, rows, landmarks) in sizes {
-        let features = normal(rows, 50);
+        let features = normal(rows, 50, 0.0);
         let spec = ClassifierSpec::Kernel { length_scale: None, landmarks };
         group.throughput(Throughput::Elements(rows as u64));
         group.bench_function(format!("fit {kind} {rows}"), |b| {
@@ -74,11 +74,11 @@ fn kernel(c: &mut Criterion) {
         });
         let classifier = fit(&spec, features.view());
         group.bench_function(format!("prepare {kind} {rows}"), |b| {
-            b.iter(|| classifier.prepare(black_box(features.view()), Stop::default()).len());
+            b.iter(|| classifier.prepare(black_box(features.view()).into(), Stop::default()));
         });
-        let new = &features + 1e-3;
+        let new = normal(rows, 50, 1e-3);
         group.bench_function(format!("prepare new {kind} {rows}"), |b| {
-            b.iter(|| classifier.prepare(black_box(new.view()), Stop::default()).len());
+            b.iter(|| classifier.prepare(black_box(new.view()).into(), Stop::default()));
         });
         let name = format!("evaluate {kind} {rows}");
         evaluation(&mut group, &name, &*classifier, features.view());
@@ -92,7 +92,7 @@ fn mlp(c: &mut Criterion) {
         .sample_size(10)
         .warm_up_time(Duration::from_millis(100))
         .measurement_time(Duration::from_secs(2));
-    let features = normal(sized(100_000, 300), 50);
+    let features = normal(sized(100_000, 300), 50, 0.0);
     for activation in [Activation::Tanh, Activation::Relu] {
         let classifier =
             fit(&ClassifierSpec::Mlp { hidden: vec![32], activation }, features.view());

@@ -3,17 +3,20 @@
 //! Rows go through in chunks, so that a chunk's activations stay in cache and each layer is one
 //! matrix product. The pull-back repeats the forward pass of its chunk instead of keeping the
 //! activations of a whole session: one third more arithmetic, memory independent of the session.
+//! Features are centred as they come in; their scales are folded into the first layer's weights.
 //!
 //! ```text
 //! a₀ = standardised x,   a_{l+1} = activation(a_l W_l + b_l),   f = a_last · w + b
 //! ```
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, Zip};
+use std::borrow::Cow;
+
+use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, ClassifierState, Standardiser};
-use crate::math::Random;
+use super::product::add_product;
+use super::{Classifier, ClassifierState, Standardiser, linear};
+use crate::math::{Random, tanh_in_place};
 use crate::params::{BlockSpec, Role, Transform};
 use crate::{Error, FeatureView, Features, Result, Stop};
 
@@ -35,12 +38,13 @@ pub enum Activation {
 }
 
 impl Activation {
-    fn apply(self, x: f64) -> f64 {
+    fn apply(self, values: &mut [f64]) {
         match self {
-            Activation::Tanh => x.tanh(),
+            Activation::Tanh => tanh_in_place(values),
             // Not `max`, which would turn a NaN into 0 and hide it.
-            Activation::Relu if x < 0.0 => 0.0,
-            Activation::Relu => x,
+            Activation::Relu => {
+                values.iter_mut().for_each(|x| *x = if *x < 0.0 { 0.0 } else { *x })
+            }
         }
     }
 
@@ -100,51 +104,101 @@ impl Mlp {
         inputs.zip(self.hidden.iter().copied().chain([1]))
     }
 
-    /// The layers' weights (inputs × outputs) and biases.
-    fn layers<'a>(&self, mut params: &'a [f64]) -> Vec<(ArrayView2<'a, f64>, ArrayView1<'a, f64>)> {
-        let split = |(inputs, outputs)| {
+    /// The layers at `params`.
+    fn layers<'a>(&self, mut params: &'a [f64]) -> Vec<Layer<'a>> {
+        let split = |(k, (inputs, outputs))| {
             let (weights, rest) = params.split_at(inputs * outputs);
             let (biases, rest) = rest.split_at(outputs);
             params = rest;
-            let weights = ArrayView2::from_shape((inputs, outputs), weights).expect("its size");
-            (weights, biases.into())
-        };
-        self.sizes().map(split).collect()
-    }
-
-    /// The same of a vector that is written to.
-    fn layers_mut<'a>(
-        &self,
-        mut params: &'a mut [f64],
-    ) -> Vec<(ArrayViewMut2<'a, f64>, ArrayViewMut1<'a, f64>)> {
-        let split = |(inputs, outputs)| {
-            let (weights, rest) = std::mem::take(&mut params).split_at_mut(inputs * outputs);
-            let (biases, rest) = rest.split_at_mut(outputs);
-            params = rest;
-            let weights = ArrayViewMut2::from_shape((inputs, outputs), weights).expect("its size");
-            (weights, biases.into())
-        };
-        self.sizes().map(split).collect()
-    }
-
-    /// What enters each layer and, last, the log-odds (one column), for one chunk of rows.
-    fn forward(
-        &self,
-        layers: &[(ArrayView2<'_, f64>, ArrayView1<'_, f64>)],
-        features: FeatureView<'_>,
-    ) -> Vec<Array2<f64>> {
-        let mut signals = vec![self.standardiser.standardised(features)];
-        for (k, (weights, biases)) in layers.iter().enumerate() {
-            let mut next = Array2::zeros((features.nrows(), weights.ncols()));
-            next += biases;
-            general_mat_mul(1.0, &signals[k], weights, 1.0, &mut next);
-            if k + 1 < layers.len() {
-                next.mapv_inplace(|x| self.activation.apply(x));
+            let mut weights = Cow::Borrowed(weights);
+            if k == 0 {
+                self.divide_by_scales(weights.to_mut(), outputs);
             }
-            signals.push(next);
-        }
-        signals
+            Layer { inputs, outputs, weights, biases }
+        };
+        self.sizes().enumerate().map(split).collect()
     }
+
+    /// Divides the first layer's weights (features × `outputs`), or derivatives in them.
+    fn divide_by_scales(&self, weights: &mut [f64], outputs: usize) {
+        for (weights, scale) in weights.chunks_exact_mut(outputs).zip(&self.standardiser.scales) {
+            weights.iter_mut().for_each(|weight| *weight /= scale);
+        }
+    }
+
+    /// The inputs of every layer for a few rows, in row order: first the centred features.
+    fn forward(&self, layers: &[Layer<'_>], rows: FeatureView<'_>, signals: &mut [Vec<f64>]) {
+        signals[0].clear();
+        let means = &self.standardiser.means;
+        rows.visit_rows(|row| {
+            signals[0].extend(row.iter().zip(means).map(|(x, mean)| x - mean));
+        });
+        for (k, layer) in layers.iter().enumerate().take(self.hidden.len()) {
+            let (before, after) = signals.split_at_mut(k + 1);
+            let (input, output) = (&before[k], &mut after[0]);
+            output.clear();
+            (0..rows.nrows()).for_each(|_| output.extend_from_slice(layer.biases));
+            let input = matrix(input, rows.nrows(), layer.inputs);
+            add_product(input, layer.weights(), output, layer.outputs);
+            self.activation.apply(output);
+        }
+    }
+
+    /// Adds to `sums` the derivatives in all parameters, the first layer's weights still divided,
+    /// of a few rows whose inputs to every layer are `signals`.
+    fn pull_back_chunk(
+        &self,
+        layers: &[Layer<'_>],
+        signals: &[Vec<f64>],
+        d_log_odds: &[f64],
+        mut sums: &mut [f64],
+    ) {
+        let rows = d_log_odds.len();
+        let mut d_output = d_log_odds.to_vec();
+        for (k, layer) in layers.iter().enumerate().rev() {
+            let &Layer { inputs, outputs, .. } = layer;
+            let own = sums.split_off_mut(sums.len() - (inputs + 1) * outputs..);
+            let (d_weights, d_biases) = own.expect("as long").split_at_mut(inputs * outputs);
+            let input = matrix(&signals[k], rows, inputs);
+            if k == self.hidden.len() {
+                let input = Features::from(input);
+                linear::add_rows(input.view(), &vec![0.0; inputs], &d_output, d_weights);
+            } else {
+                let d_output = matrix(&d_output, rows, outputs);
+                add_product(input.reversed_axes(), d_output, d_weights, outputs);
+            }
+            for d_output in d_output.chunks_exact(outputs) {
+                d_biases.iter_mut().zip(d_output).for_each(|(sum, d)| *sum += d);
+            }
+            if k > 0 {
+                let mut d_input = vec![0.0; signals[k].len()];
+                let weights = layer.weights().reversed_axes();
+                add_product(matrix(&d_output, rows, outputs), weights, &mut d_input, inputs);
+                let slopes = signals[k].iter().map(|&signal| self.activation.slope(signal));
+                d_input.iter_mut().zip(slopes).for_each(|(d, slope)| *d *= slope);
+                d_output = d_input;
+            }
+        }
+    }
+}
+
+/// A layer's parameters; the first layer's weights are divided by the features' scales.
+struct Layer<'a> {
+    inputs: usize,
+    outputs: usize,
+    /// inputs × outputs
+    weights: Cow<'a, [f64]>,
+    biases: &'a [f64],
+}
+
+impl Layer<'_> {
+    fn weights(&self) -> ArrayView2<'_, f64> {
+        matrix(&self.weights, self.inputs, self.outputs)
+    }
+}
+
+fn matrix(values: &[f64], rows: usize, columns: usize) -> ArrayView2<'_, f64> {
+    ArrayView2::from_shape((rows, columns), values).expect("its size")
 }
 
 impl Classifier for Mlp {
@@ -184,10 +238,14 @@ impl Classifier for Mlp {
 
     fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]) {
         let layers = self.layers(params);
+        let mut signals = vec![Vec::new(); layers.len()];
         let chunks = prepared.chunks(CHUNK);
-        for (chunk, out) in chunks.zip(out.chunks_mut(CHUNK)) {
-            let signals = self.forward(&layers, chunk);
-            out.iter_mut().zip(&signals[layers.len()]).for_each(|(out, f)| *out = *f);
+        for (rows, out) in chunks.zip(out.chunks_mut(CHUNK)) {
+            self.forward(&layers, rows, &mut signals);
+            let k = self.hidden.len();
+            let &Layer { inputs, ref weights, biases, .. } = &layers[k];
+            let signal = Features::from(matrix(&signals[k], out.len(), inputs));
+            linear::log_odds(signal.view(), &vec![0.0; inputs], weights, biases[0], out);
         }
     }
 
@@ -199,23 +257,15 @@ impl Classifier for Mlp {
         d_params: &mut [f64],
     ) {
         let layers = self.layers(params);
-        let mut d_layers = self.layers_mut(d_params);
+        let mut signals = vec![Vec::new(); layers.len()];
+        let mut sums = vec![0.0; d_params.len()];
         let chunks = prepared.chunks(CHUNK);
-        for (chunk, d_out) in chunks.zip(d_log_odds.chunks(CHUNK)) {
-            let signals = self.forward(&layers, chunk);
-            let mut d_sums = ArrayView1::from(d_out).insert_axis(Axis(1)).to_owned();
-            for (k, (d_weights, d_biases)) in d_layers.iter_mut().enumerate().rev() {
-                general_mat_mul(1.0, &signals[k].t(), &d_sums, 1.0, d_weights);
-                *d_biases += &d_sums.sum_axis(Axis(0));
-                if k > 0 {
-                    let mut d_signal = d_sums.dot(&layers[k].0.t());
-                    Zip::from(&mut d_signal)
-                        .and(&signals[k])
-                        .for_each(|d, &signal| *d *= self.activation.slope(signal));
-                    d_sums = d_signal;
-                }
-            }
+        for (rows, d_log_odds) in chunks.zip(d_log_odds.chunks(CHUNK)) {
+            self.forward(&layers, rows, &mut signals);
+            self.pull_back_chunk(&layers, &signals, d_log_odds, &mut sums);
         }
+        self.divide_by_scales(&mut sums, layers[0].outputs);
+        d_params.iter_mut().zip(sums).for_each(|(d, sum)| *d += sum);
     }
 
     fn state(&self) -> ClassifierState {
@@ -250,7 +300,7 @@ fn check_sizes(features: usize, hidden: &[usize]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::array;
+    use ndarray::{Array2, array};
 
     use super::*;
     use crate::features::view;
