@@ -6,11 +6,14 @@
 //!
 //! Summed in log space, so a delay far from every component still has a finite log density and
 //! well-defined component shares. A weight of exactly zero (a frozen logit of −∞) removes its
-//! component and nothing else. Time O(K) per delay.
+//! component and nothing else. Time O(K) per delay: K exponentials and one logarithm, of many delays
+//! at a time.
+
+use multiversion::multiversion;
 
 use super::NoiseModel;
 use super::gaussian::{Bell, BellSums};
-use crate::math::{Random, log_sum};
+use crate::math::{Random, exp_in_place, ln_in_place};
 use crate::params::{BlockSpec, Role, Transform, log_softmax};
 
 /// Weights, delays and spreads of K normal densities.
@@ -50,10 +53,58 @@ impl GaussianMixture {
     }
 }
 
-/// Overwrites `terms` with log w_k + log Normal_k(delay).
-fn fill_terms(log_weights: &[f64], bells: &[Bell], delay: f64, terms: &mut [f64]) {
-    for ((term, log_weight), bell) in terms.iter_mut().zip(log_weights).zip(bells) {
-        *term = log_weight + bell.log_density(delay);
+/// Delays that go through together: their terms stay in cache.
+const CHUNK: usize = 128;
+
+/// The terms w_k · Normal_k of a few delays, each divided by the largest term of its delay.
+struct Terms {
+    /// Component by component, `CHUNK` each.
+    values: Vec<f64>,
+    /// Logs of the largest terms; 0 where all terms are zero.
+    log_highest: [f64; CHUNK],
+    /// Sums of the terms; 0 where all are zero.
+    sums: [f64; CHUNK],
+}
+
+impl Terms {
+    fn new(components: usize) -> Self {
+        let values = vec![0.0; components * CHUNK];
+        Self { values, log_highest: [0.0; CHUNK], sums: [0.0; CHUNK] }
+    }
+
+    /// Works them out for up to `CHUNK` delays.
+    fn fill(&mut self, log_weights: &[f64], bells: &[Bell], delays: &[f64]) {
+        self.log_highest.fill(f64::NEG_INFINITY);
+        let components = self.values.chunks_exact_mut(CHUNK).zip(log_weights.iter().zip(bells));
+        for (values, (&log_weight, &bell)) in components {
+            fill_logs(bell, log_weight, delays, values, &mut self.log_highest);
+        }
+        for log_highest in &mut self.log_highest {
+            *log_highest = if log_highest.is_infinite() { 0.0 } else { *log_highest };
+        }
+        self.sums.fill(0.0);
+        for values in self.values.chunks_exact_mut(CHUNK) {
+            let values = &mut values[..delays.len()];
+            values.iter_mut().zip(&self.log_highest).for_each(|(value, highest)| *value -= highest);
+            exp_in_place(values);
+            self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += *value);
+        }
+    }
+
+    /// Overwrites `out` with the log densities.
+    fn log_density(&self, out: &mut [f64]) {
+        out.copy_from_slice(&self.sums[..out.len()]);
+        ln_in_place(out);
+        out.iter_mut().zip(&self.log_highest).for_each(|(out, highest)| *out += highest);
+    }
+}
+
+/// Overwrites `out` with log w + log Normal(delay), and raises `highest` to it.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn fill_logs(bell: Bell, log_weight: f64, delays: &[f64], out: &mut [f64], highest: &mut [f64]) {
+    for ((out, highest), &delay) in out.iter_mut().zip(highest).zip(delays) {
+        *out = log_weight + bell.log_density(delay);
+        *highest = if *out > *highest { *out } else { *highest };
     }
 }
 
@@ -96,10 +147,10 @@ impl NoiseModel for GaussianMixture {
     fn log_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
         let parts = self.cut(params);
         let bells = parts.bells();
-        let mut terms = vec![0.0; self.components];
-        for (out, &delay) in out.iter_mut().zip(delays) {
-            fill_terms(&parts.log_weights, &bells, delay, &mut terms);
-            *out = log_sum(&terms);
+        let mut terms = Terms::new(self.components);
+        for (out, delays) in out.chunks_mut(CHUNK).zip(delays.chunks(CHUNK)) {
+            terms.fill(&parts.log_weights, &bells, delays);
+            terms.log_density(out);
         }
     }
 
@@ -136,26 +187,24 @@ impl NoiseModel for GaussianMixture {
     ) {
         let parts = self.cut(params);
         let bells = parts.bells();
-        let mut terms = vec![0.0; self.components];
-        let mut shares = vec![0.0; self.components];
+        let mut terms = Terms::new(self.components);
         let mut sums = vec![BellSums::default(); self.components];
-        let mut total = 0.0;
-        for (&delay, &responsibility) in delays.iter().zip(responsibilities) {
-            fill_terms(&parts.log_weights, &bells, delay, &mut terms);
-            let log_density = log_sum(&terms);
-            if responsibility == 0.0 || log_density == f64::NEG_INFINITY {
-                continue;
-            }
-            total += responsibility;
-            for k in 0..self.components {
-                let share = responsibility * (terms[k] - log_density).exp();
-                // A component too far away to have a share may have an exponent that overflows.
-                if share != 0.0 {
-                    shares[k] += share;
-                    bells[k].gather(delay, share, &mut sums[k]);
+        for (delays, responsibilities) in delays.chunks(CHUNK).zip(responsibilities.chunks(CHUNK)) {
+            terms.fill(&parts.log_weights, &bells, delays);
+            let components = terms.values.chunks_exact_mut(CHUNK).zip(bells.iter().zip(&mut sums));
+            for (values, (bell, sums)) in components {
+                let shares = &mut values[..delays.len()];
+                for ((share, sum), responsibility) in
+                    shares.iter_mut().zip(&terms.sums).zip(responsibilities)
+                {
+                    // Not 0 / 0, where every component is too far away.
+                    *share *= if *sum == 0.0 { 0.0 } else { responsibility / sum };
                 }
+                bell.gather(delays, shares, sums);
             }
         }
+        let shares: Vec<f64> = sums.iter().map(BellSums::responsibility).collect();
+        let total: f64 = shares.iter().sum();
         let (d_logits, rest) = d_params.split_at_mut(self.components - 1);
         let (d_delays, d_log_spreads) = rest.split_at_mut(self.components);
         let weights = parts.weights();
