@@ -15,6 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
+/// Changes whenever the same options and data would give other numbers than before, so that no
+/// journal of an older program is mixed with new work.
+const FORMAT: &str = "unjitter 2";
+
 /// What a journal belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Header {
@@ -46,11 +50,8 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
 
     /// Opens the journal at `path`, or begins one.
     pub(super) fn open(path: &Path, options: &serde_json::Value, data: &str) -> Result<Self> {
-        let header = Header {
-            journal: "unjitter 1".to_owned(),
-            options: options.clone(),
-            data: data.to_owned(),
-        };
+        let header =
+            Header { journal: FORMAT.to_owned(), options: options.clone(), data: data.to_owned() };
         let io = |source| Error::Io { path: path.to_owned(), source };
         let mut file = OpenOptions::new()
             .read(true)

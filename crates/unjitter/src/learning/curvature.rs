@@ -7,6 +7,8 @@
 
 use std::collections::VecDeque;
 
+use super::preconditioner::Preconditioner;
+
 /// A pair is kept only if sᵀy exceeds this share of ‖s‖‖y‖. The approximation stays positive
 /// definite only for sᵀy > 0, and a smaller share is mostly rounding.
 const MIN_CURVATURE: f64 = 1e-10;
@@ -23,6 +25,8 @@ pub(super) struct Point {
 #[derive(Debug)]
 pub(super) struct CurvatureMemory {
     capacity: usize,
+    /// What is known beforehand, up to a factor.
+    guess: Option<Preconditioner>,
     pairs: VecDeque<Pair>,
     /// Buffers of dropped pairs, to be filled again.
     spare: Vec<Pair>,
@@ -43,7 +47,17 @@ struct Pair {
 impl CurvatureMemory {
     pub(super) fn new(capacity: usize) -> Self {
         let (pairs, spare) = (VecDeque::with_capacity(capacity), Vec::with_capacity(capacity + 1));
-        Self { capacity, pairs, spare, coefficients: vec![0.0; capacity] }
+        Self { capacity, guess: None, pairs, spare, coefficients: vec![0.0; capacity] }
+    }
+
+    /// Takes a guess of the curvature, in place of an earlier one.
+    pub(super) fn guess(&mut self, guess: Option<Preconditioner>) {
+        self.guess = guess;
+    }
+
+    /// Whether a direction has a scale, so that its whole length is a step to try.
+    pub(super) fn has_scale(&self) -> bool {
+        self.guess.is_some() || !self.is_empty()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -52,6 +66,7 @@ impl CurvatureMemory {
 
     pub(super) fn clear(&mut self) {
         self.spare.extend(self.pairs.drain(..));
+        self.guess = None;
     }
 
     /// Remembers the step between two points, in place of the oldest one if there are too many;
@@ -77,8 +92,17 @@ impl CurvatureMemory {
         }
     }
 
+    /// yᵀGy of a change of the gradient, G being the inverse of the guess; yᵀy without one.
+    fn size(&self, change: &[f64]) -> f64 {
+        let mut solved = change.to_vec();
+        if let Some(guess) = &self.guess {
+            guess.solve(&mut solved);
+        }
+        dot(change, &solved)
+    }
+
     /// Overwrites `direction` with −H·gradient, H being the approximate inverse Hessian; with
-    /// nothing remembered that is −gradient.
+    /// nothing remembered and nothing known that is −gradient.
     pub(super) fn direction(&mut self, gradient: &[f64], direction: &mut [f64]) {
         for (d, g) in direction.iter_mut().zip(gradient) {
             *d = -g;
@@ -87,8 +111,11 @@ impl CurvatureMemory {
             *coefficient = dot(&pair.step, direction) / pair.curvature;
             add(direction, -*coefficient, &pair.change);
         }
+        if let Some(guess) = &self.guess {
+            guess.solve(direction);
+        }
         if let Some(newest) = self.pairs.back() {
-            let scale = newest.curvature / dot(&newest.change, &newest.change);
+            let scale = newest.curvature / self.size(&newest.change);
             direction.iter_mut().for_each(|d| *d *= scale);
         }
         for (pair, coefficient) in self.pairs.iter().zip(&self.coefficients) {

@@ -22,6 +22,10 @@ use super::line_search::{self, Trial, rounding};
 /// after a restart or along a bend, is no sign of the end, but ten in a row are.
 const VALUE_WINDOW: usize = 10;
 
+/// Iterations before which the objective is asked for its curvature: at the start, and again ever
+/// more rarely, since it becomes another one on the way.
+const GUESSED_AT: [usize; 4] = [0, 8, 24, 72];
+
 /// When to stop, and how much to remember.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -175,8 +179,11 @@ impl<'a> Run<'a> {
 
     /// Takes one step; false if none lowers the value.
     fn advance(&mut self) -> bool {
+        if GUESSED_AT.contains(&self.iterations) {
+            self.memory.guess(self.objective.curvature(&self.here.params));
+        }
         let mut found = self.search();
-        if !found && !self.memory.is_empty() {
+        if !found && self.memory.has_scale() {
             self.memory.clear();
             found = self.search();
         }
@@ -197,8 +204,8 @@ impl<'a> Run<'a> {
             return false;
         }
         // A bare gradient has no scale of its own: do not go further than one unit of length.
-        let is_scaled = !self.memory.is_empty();
-        let first_step = if is_scaled { 1.0 } else { 1.0 / norm(&self.here.gradient).max(1.0) };
+        let first_step =
+            if self.memory.has_scale() { 1.0 } else { 1.0 / norm(&self.here.gradient).max(1.0) };
         let start = Trial { step: 0.0, value: self.here.value, slope };
         line_search::search(start, first_step, &mut |step| self.evaluate(step)).is_some()
     }

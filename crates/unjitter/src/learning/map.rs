@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::data::SessionData;
 use super::objective::Objective;
+use super::preconditioner::Preconditioner;
 use super::supervised::{ROWS, Target, cross_entropy};
 use crate::Stop;
 use crate::inference::{
@@ -322,5 +323,21 @@ impl Objective for MapObjective<'_> {
         total.value += self.priors.log_density(layout, &params, &self.is_free, &mut total.d_params);
         gradient.iter_mut().zip(&self.free).for_each(|(g, &at)| *g = -total.d_params[at]);
         if total.value.is_nan() { f64::INFINITY } else { -total.value }
+    }
+
+    /// The classifier's, were its labels known; a stamp each for the other parameters.
+    fn curvature(&self, free: &[f64]) -> Option<Preconditioner> {
+        let theta = self.parts.layout.part(Part::Classifier);
+        if !self.is_free[theta.clone()].iter().all(|&is_free| is_free) {
+            return None;
+        }
+        let features = self.data.iter().map(|session| session.features.view());
+        let ones = vec![1.0; self.base.len()];
+        let mut precisions = vec![0.0; ones.len()];
+        self.priors.log_density(&self.parts.layout, &ones, &self.is_free, &mut precisions);
+        let precisions: Vec<f64> = precisions[theta.clone()].iter().map(|d| -d).collect();
+        let stamps: usize = self.data.iter().map(|session| session.stamps.len()).sum();
+        let classifier = self.parts.classifier.as_ref();
+        Preconditioner::new(classifier, &free[theta], features, &precisions, stamps as f64)
     }
 }

@@ -1,5 +1,7 @@
 //! The narrow waist between what is learned and how it is optimised.
 
+use super::preconditioner::Preconditioner;
+
 /// What any optimiser sees: a function to be made small, with its gradient.
 pub trait Objective {
     /// Length of the parameter vector.
@@ -8,4 +10,10 @@ pub trait Objective {
     /// Overwrites `gradient` and returns the value; +∞ where the function is not defined, the
     /// gradient then being ignored, whatever it holds.
     fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64;
+
+    /// About the curvature at `params`, if it is known: it speeds minimisation up.
+    fn curvature(&self, params: &[f64]) -> Option<Preconditioner> {
+        let _ = params;
+        None
+    }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::fit::FINITE_START;
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::objective::Objective;
+use super::preconditioner::Preconditioner;
 use crate::math::{exp, ln};
 use crate::model::Detector;
 use crate::model::classifier::{Classifier, ClassifierSpec};
@@ -140,6 +141,17 @@ impl Objective for SupervisedObjective<'_> {
             gradient.iter_mut().zip(d_params).for_each(|(g, d)| *g += d);
         }
         if total.is_nan() { f64::INFINITY } else { total }
+    }
+
+    fn curvature(&self, params: &[f64]) -> Option<Preconditioner> {
+        let features = self.data.iter().map(|(features, _)| features.view());
+        // The prior is a quadratic with its minimum at zero: where all parameters are one, the
+        // gradient of its logarithm is minus their precisions.
+        let mut precisions = vec![0.0; params.len()];
+        let ones = vec![1.0; params.len()];
+        self.priors.log_density(&self.layout, &ones, &self.is_free, &mut precisions);
+        precisions.iter_mut().for_each(|d| *d = -*d);
+        Preconditioner::new(self.classifier, params, features, &precisions, 1.0)
     }
 }
 
