@@ -94,7 +94,8 @@ test-pythons: wheel
 			--ignore test_tutorials.py --ignore test_estimator_checks.py .) || exit 1; \
 	done
 
-# The paper's experiments, under an hour on two cores; interrupted work goes on where it was.
+# The paper's experiments, minutes on two cores (RESULTS.md says how many); interrupted work goes on
+# where it was.
 experiments:
 	cargo run --release --quiet -p unjitter-cli -- experiment $(EXPERIMENTS) --commit $(COMMIT)
 

@@ -8,10 +8,13 @@ use unjitter::io::{Columns, Dataset as Read, DatasetFiles};
 
 use super::simulate::errors;
 use crate::console::Console;
-use crate::experiment::{Dataset, RunOptions, Spec, Step, run, write};
+use crate::experiment::{
+    Dataset, Outcome, RunOptions, Spec, Step, Stopwatch, Took, in_words, run, write,
+};
 use crate::failure::Mistake;
 use crate::input::ColumnArgs;
 use crate::interrupt::{self, Listening};
+use crate::words::counted;
 
 /// Run experiments: learners on annotators of every sloppiness
 ///
@@ -56,7 +59,7 @@ impl Experiment {
         let specs: Vec<Spec> =
             self.files.iter().map(|file| Spec::read(file)).collect::<anyhow::Result<_>>()?;
         let given = self.read_data()?;
-        let mut pages = Vec::new();
+        let (mut pages, mut all) = (Vec::new(), Vec::new());
         for (file, spec) in self.files.iter().zip(&specs) {
             let datasets = match given.is_empty() {
                 true => spec.simulated(self.quick)?,
@@ -66,10 +69,12 @@ impl Experiment {
             let outcomes = self.go(spec, &datasets, &options, console)?;
             let page = write(&outcomes, &self.output)?;
             console.note(&format!("{}: wrote {}", spec.name, page.display()));
+            all.extend(outcomes.first().and_then(|outcome| outcome.how.took));
             pages.push(
                 serde_json::json!({ "experiment": spec.name, "page": page, "outcomes": outcomes }),
             );
         }
+        console.note(&told(&all));
         console.result(&pages, || format!("see {}", self.output.join("RESULTS.md").display()))
     }
 
@@ -91,22 +96,36 @@ impl Experiment {
         datasets: &[Dataset],
         options: &RunOptions,
         console: &Console,
-    ) -> anyhow::Result<Vec<crate::experiment::Outcome>> {
+    ) -> anyhow::Result<Vec<Outcome>> {
         let _listening = Listening::start();
+        let work = format!("{}, version {}", options.command, options.commit);
+        let stopwatch = Stopwatch::start(&self.work_folder(), work)?;
         let bar = console.progress(&spec.name, 0);
         let outcomes = run(spec, datasets, options, &|Step { done, total, label }| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
             bar.set_message(label.to_owned());
+            // A time that cannot be noted is told at the end.
+            let _ = stopwatch.look();
             interrupt::check()
         });
         bar.finish_and_clear();
+        let took = stopwatch.stop()?;
+        let timed = |mut outcome: Outcome| {
+            outcome.how.took = Some(took);
+            outcome
+        };
+        let outcomes = outcomes.map(|all| all.into_iter().map(timed).collect());
         outcomes.map_err(|error| match error.downcast_ref() {
             Some(unjitter::Error::Interrupted { .. }) => {
                 Mistake::Interrupted("what is done is kept; run again to go on".to_owned()).into()
             }
             _ => error,
         })
+    }
+
+    fn work_folder(&self) -> PathBuf {
+        self.work.clone().unwrap_or_else(|| self.output.join(".work"))
     }
 
     fn options(&self, file: &Path, spec: &Spec) -> anyhow::Result<RunOptions> {
@@ -121,7 +140,7 @@ impl Experiment {
         };
         Ok(RunOptions {
             quick: self.quick,
-            work: Some(self.work.clone().unwrap_or_else(|| self.output.join(".work"))),
+            work: Some(self.work_folder()),
             errors,
             command: self.command(file),
             commit: self.commit.clone(),
@@ -146,4 +165,11 @@ impl Experiment {
         }
         command
     }
+}
+
+/// How long it took: "6 experiments: 8 min 12 s on 2 threads".
+fn told(all: &[Took]) -> String {
+    let total = in_words(all.iter().map(|took| took.seconds).sum());
+    let threads = all.iter().map(|took| took.threads).max().unwrap_or(1);
+    format!("{}: {total} on {}", counted(all.len(), "experiment"), counted(threads, "thread"))
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use super::outcome::{Outcome, Point, Series};
+use super::outcome::{How, Outcome, Point, Series};
 use super::sentence::{p_value, sentence};
 use super::spec::Measure;
+use super::stopwatch::{Took, in_words};
+use crate::words::counted;
 
 /// The page of all outcomes; `figures` is the folder of their figures, relative to the page.
 pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
@@ -15,6 +17,7 @@ pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
          the seeds, which draw stamps; folds share training sessions, so the intervals are somewhat \
          narrow. Folds without a positive label are left out. *Pooled* scores count hits and errors of all folds and seeds together.\n",
     );
+    page.push_str(&times(outcomes));
     let mut experiment = "";
     for outcome in outcomes {
         if outcome.name != experiment {
@@ -32,6 +35,23 @@ pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
         page.push_str(&section(outcome, figures));
     }
     page
+}
+
+/// How long all experiments took together; empty where no time is known.
+fn times(outcomes: &[Outcome]) -> String {
+    // The datasets of one command were run together: each has the time of all.
+    let mut commands: Vec<&How> = Vec::new();
+    for how in outcomes.iter().map(|outcome| &outcome.how).filter(|how| how.took.is_some()) {
+        if commands.iter().all(|other| other.command != how.command) {
+            commands.push(how);
+        }
+    }
+    let took: Vec<Took> = commands.iter().filter_map(|how| how.took).collect();
+    let Some(threads) = took.iter().map(|took| took.threads).max() else { return String::new() };
+    let total = in_words(took.iter().map(|took| took.seconds).sum());
+    let experiments = counted(took.len(), "experiment");
+    let threads = counted(threads, "thread");
+    format!("\n{experiments}: {total} on {threads}, interrupted runs included.\n")
 }
 
 fn section(outcome: &Outcome, figures: &str) -> String {
@@ -57,6 +77,7 @@ fn how(outcome: &Outcome) -> String {
         Measure::Kept => String::new(),
     };
     let quick = if how.quick { "Quick version. " } else { "" };
+    let took = how.took.map_or(String::new(), |took| format!(" in {}", in_words(took.seconds)));
     format!(
         "{quick}{} sessions, {} instances, {} positive; one unit of the annotator's time is {:.3} \
          of the data's; seeds {}{folds}; version {}: `{}`",
@@ -67,7 +88,7 @@ fn how(outcome: &Outcome) -> String {
         seeds.join(" and "),
         how.commit,
         how.command.replace('`', "'"),
-    )
+    ) + &took
 }
 
 fn interval(point: &Point) -> String {

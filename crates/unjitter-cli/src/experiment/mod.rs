@@ -2,7 +2,7 @@
 //! datasets and seeds; running it gives tables and figures.
 //!
 //! `spec` says what to do, `plan` lays the grid out, `run` goes through it with a journal per cell,
-//! `outcome` holds the numbers, `results` writes them. Nothing is computed here that the library
+//! `outcome` holds the numbers, `results` writes them, `stopwatch` tells how long it all took. Nothing is computed here that the library
 //! does not compute.
 
 mod datasets;
@@ -17,6 +17,7 @@ mod results;
 mod run;
 mod sentence;
 mod spec;
+mod stopwatch;
 #[cfg(test)]
 mod tests;
 
@@ -25,3 +26,4 @@ pub(crate) use outcome::Outcome;
 pub(crate) use results::write;
 pub(crate) use run::{RunOptions, Step, run};
 pub(crate) use spec::Spec;
+pub(crate) use stopwatch::{Stopwatch, Took, in_words};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use unjitter::evaluation::MeanInterval;
 
 use super::spec::Measure;
+use super::stopwatch::Took;
 
 /// An experiment on one dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,6 +66,9 @@ pub(crate) struct How {
     pub inner_folds: usize,
     /// Whether there is a figure.
     pub figure: bool,
+    /// How long the command took, for all its datasets together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took: Option<Took>,
 }
 
 /// How one learner did.

@@ -261,6 +261,7 @@ fn finish(
             seeds: spec.seeds.clone(),
             folds: if is_judged { spec.cross_validation.folds } else { 0 },
             inner_folds: if is_judged { spec.cross_validation.inner_folds } else { 0 },
+            took: None,
         },
     })
 }

@@ -58,6 +58,7 @@ fn compared(name: &str, dataset: &str) -> Outcome {
             folds: 10,
             inner_folds: 5,
             figure: true,
+            took: None,
         },
     }
 }
