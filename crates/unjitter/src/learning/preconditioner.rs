@@ -91,7 +91,7 @@ impl Preconditioner {
 }
 
 /// Adds `factor`·xxᵀ to the lower triangle.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn add_square(matrix: &mut [f64], x: &[f64], factor: f64) {
     for (row, (i, scale)) in matrix.chunks_exact_mut(x.len()).zip(x.iter().enumerate()) {
         let scale = factor * scale;

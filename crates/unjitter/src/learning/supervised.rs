@@ -64,7 +64,7 @@ pub(super) fn cross_entropy(
 const BLOCK: usize = 64;
 
 /// 1/(1 + e⁻ᶠ) and log(1 + e^−|f|) of each log-odds f, from one exponential.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn logistic(log_odds: &[f64], sigmoids: &mut [f64; BLOCK], softplus: &mut [f64; BLOCK]) {
     for ((&f, sigmoid), softplus) in log_odds.iter().zip(sigmoids).zip(softplus) {
         let e = exp(-f.abs());

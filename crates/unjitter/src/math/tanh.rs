@@ -11,7 +11,7 @@
 use multiversion::multiversion;
 
 /// Replaces each x by tanh x.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 pub fn tanh_in_place(values: &mut [f64]) {
     for value in values {
         *value = tanh(*value);

@@ -88,7 +88,7 @@ fn sum([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn gather(bell: Bell, delays: &[f64], responsibilities: &[f64], sums: &mut BellSums) {
     // Filled up with delays that nobody is responsible for.
     fn filled(values: &[f64]) -> [f64; LANES] {

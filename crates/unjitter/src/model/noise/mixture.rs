@@ -100,7 +100,7 @@ impl Terms {
 }
 
 /// Overwrites `out` with log w + log Normal(delay), and raises `highest` to it.
-#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn fill_logs(bell: Bell, log_weight: f64, delays: &[f64], out: &mut [f64], highest: &mut [f64]) {
     for ((out, highest), &delay) in out.iter_mut().zip(highest).zip(delays) {
         *out = log_weight + bell.log_density(delay);
