@@ -15,9 +15,9 @@ use super::Stamped;
 use super::span::Trouble;
 use crate::math::{LANES, Lanes, exp_in_place};
 
-/// Cells that are loaded at a time, about: half a megabyte with all that is computed for them, which
+/// Cells that are loaded at a time, about: one or two megabytes with all that is computed for them, which
 /// stays in the second-level cache. Tests have small blocks, which are to be cut as well.
-const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 13 };
+const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
 /// The instances first..end that a stamp can have come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

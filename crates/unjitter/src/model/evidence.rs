@@ -5,7 +5,10 @@
 //! of them; its gradient is in `gradient`. Nothing here holds a value: parameters are a flat slice of
 //! unconstrained numbers, counts before noise, as [`Evidence::layout`] says.
 
+use std::sync::Mutex;
+
 use crate::error::require;
+use crate::inference::{Band, SpanSolver};
 use crate::model::counts::{CountModel, Counts};
 use crate::model::noise::{Noise, NoiseModel};
 use crate::params::{Layout, Part};
@@ -27,6 +30,15 @@ pub struct Evidence {
     pub(super) noise: Box<dyn NoiseModel>,
     pub(super) time_unit: f64,
     layout: Layout,
+    /// Buffers that nobody is using: a call takes some, or makes new ones, and puts them back.
+    pub(super) workspaces: Mutex<Vec<Workspace>>,
+}
+
+/// Buffers of one call.
+#[derive(Debug, Default)]
+pub(super) struct Workspace {
+    pub(super) band: Band,
+    pub(super) solver: SpanSolver,
 }
 
 impl Evidence {
@@ -35,7 +47,7 @@ impl Evidence {
         require("time_unit", time_unit, time_unit > 0.0, "a time above 0")?;
         let (counts, noise) = (counts.build()?, noise.build(time_unit)?);
         let layout = Layout::new(vec![], counts.blocks(), noise.blocks());
-        Ok(Self { counts, noise, time_unit, layout })
+        Ok(Self { counts, noise, time_unit, layout, workspaces: Mutex::default() })
     }
 
     /// The parameters: those of the counts, then those of the noise.

@@ -10,11 +10,13 @@
 //!
 //! Section 8 of `docs/model.md`. The cost is that of the evidence alone.
 
-use super::evidence::Evidence;
+use std::sync::PoisonError;
+
+use super::evidence::{Evidence, Workspace};
 use super::parts::{Density, tables};
 use super::posterior::{check, infeasible};
 use crate::Result;
-use crate::inference::{Band, Expected, Shares, SpanOutputs, SpanSolver, Stamped, widen};
+use crate::inference::{Expected, Shares, SpanOutputs, Stamped, widen};
 use crate::params::Part;
 
 /// The log evidence of one session and its derivatives.
@@ -61,7 +63,10 @@ impl Evidence {
         let noise = self.layout().part(Part::Noise);
         let tables = tables(self.counts.as_ref(), &params[counts.clone()], stamps.len());
         let density = Density { noise: self.noise.as_ref(), params: &params[noise.clone()] };
-        let (mut band, mut solver) = (Band::default(), SpanSolver::default());
+        // A call that panicked has put nothing back, so that what is there is good.
+        let mut idle = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let Workspace { mut band, mut solver } = idle.pop().unwrap_or_default();
+        drop(idle);
         let stamped = Stamped { times, stamps, unit: self.time_unit, density: &density };
         let solved = widen(&mut band, &stamped, &tables, |band| {
             let mut sums = Gradient {
@@ -88,6 +93,9 @@ impl Evidence {
             }
             Ok((sums, expected))
         });
+        let mut idle = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(Workspace { band, solver });
+        drop(idle);
         let (mut sums, expected) = solved.map_err(|why| infeasible(session, times, stamps, why))?;
         for (label, expected) in expected.0.iter().enumerate() {
             let d_counts = &mut sums.d_params[counts.clone()];
