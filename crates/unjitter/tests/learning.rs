@@ -69,28 +69,30 @@ fn retimed(session: &Session, change: impl Fn(f64) -> f64) -> Session<'static> {
     Session::new(session.name(), session.features().to_f64().into_owned(), times, stamps).unwrap()
 }
 
+/// All numbers of a fit, and how it went, to the bit.
+fn bits(model: &Model, sessions: &[Session], threads: usize) -> impl PartialEq + std::fmt::Debug {
+    // Bits differ or not long before convergence.
+    let optimiser = LbfgsOptions { max_iterations: 8, ..LbfgsOptions::default() };
+    let options = FitOptions { restarts: 1, seed: 3, threads: Some(threads), optimiser };
+    let fitted = model.fit(sessions, &options).unwrap();
+    let bits = |v: &Vec<f64>| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let params: Vec<_> =
+        all_parameters(&fitted).into_iter().map(|(name, v)| (name, bits(&v))).collect();
+    let outcome = fitted.outcome();
+    let numbers = [outcome.value, outcome.log_evidence, outcome.gradient_norm];
+    (params, numbers.map(f64::to_bits), outcome.iterations, outcome.evaluations)
+}
+
 #[test]
 fn the_number_of_threads_changes_no_bit() {
-    // More than one task's worth of instances, so that there is something to share out.
-    let sessions = drawn(6, 2500, 1);
-    for classifier in classifiers() {
-        let model = Model { classifier, ..Model::default() };
-        // Bits differ or not long before convergence.
-        let optimiser = LbfgsOptions { max_iterations: 8, ..LbfgsOptions::default() };
-        let on = |threads| {
-            let optimiser = optimiser.clone();
-            let options = FitOptions { restarts: 1, seed: 3, threads: Some(threads), optimiser };
-            let fitted = model.fit(&sessions, &options).unwrap();
-            let bits = |v: &Vec<f64>| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            let params: Vec<_> =
-                all_parameters(&fitted).into_iter().map(|(name, v)| (name, bits(&v))).collect();
-            let outcome = fitted.outcome();
-            let numbers = [outcome.value, outcome.log_evidence, outcome.gradient_norm];
-            (params, numbers.map(f64::to_bits), outcome.iterations, outcome.evaluations)
-        };
-        let one = on(1);
-        assert_eq!(one, on(2), "{:?}", model.classifier);
-        assert_eq!(one, on(1), "{:?}: the same again", model.classifier);
+    // More than one task's worth of instances, in many sessions and in one.
+    for sessions in [drawn(6, 2500, 1), drawn(1, 9_000, 1)] {
+        for classifier in classifiers() {
+            let model = Model { classifier, ..Model::default() };
+            let one = bits(&model, &sessions, 1);
+            assert_eq!(one, bits(&model, &sessions, 2), "{:?}", model.classifier);
+            assert_eq!(one, bits(&model, &sessions, 1), "{:?}: the same again", model.classifier);
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! and they stay in cache while they are used.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use multiversion::multiversion;
 
@@ -55,7 +56,8 @@ pub struct Band {
     instances: usize,
     log_drop: f64,
     whole_blocks: bool,
-    windows: Vec<Window>,
+    /// Shared by those who work on runs of the same session.
+    windows: Arc<Vec<Window>>,
     /// First of the stamps whose densities are filled in.
     first: usize,
     /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`: one per instance of its window, and
@@ -77,6 +79,14 @@ impl Band {
         self.log_drop = log_drop;
         self.whole_blocks = false;
         self.place_windows(stamped)
+    }
+
+    /// Takes over the windows of another band, to load runs of its stamps beside it.
+    pub fn share_windows(&mut self, other: &Band) {
+        self.instances = other.instances;
+        self.log_drop = other.log_drop;
+        self.whole_blocks = other.whole_blocks;
+        self.windows = Arc::clone(&other.windows);
     }
 
     /// Fills in the densities of a run of stamps, instead of those of the run before.
@@ -244,7 +254,9 @@ impl Band {
         let drops = best_drops(stamped)?;
         let near = density.reach(self.log_drop + NEAR);
         let rate = mean_rate(times);
-        self.windows.clear();
+        // A buffer that others still share is left to them.
+        let mut windows = Arc::try_unwrap(std::mem::take(&mut self.windows)).unwrap_or_default();
+        windows.clear();
         let mut cursor = 0;
         for (&stamp, &drop) in stamps.iter().zip(&drops) {
             let (earliest, latest) =
@@ -252,30 +264,17 @@ impl Band {
             let (low, high) = (stamp - latest * unit, stamp - earliest * unit);
             let first = seek(times, cursor, rate, low, |t| t < low);
             let end = seek(times, first, rate, high, |t| t <= high);
-            self.windows.push(Window { first, end });
+            windows.push(Window { first, end });
             // A far stamp can reach back further than the next one: only trust near ones.
             if drop <= NEAR {
                 cursor = first;
             }
         }
-        self.make_monotone();
+        make_monotone(&mut windows);
+        self.windows = Arc::new(windows);
         match self.windows.iter().position(Window::is_empty) {
             Some(stamp) => Err(stamp),
             None => Ok(()),
-        }
-    }
-
-    /// Widens windows so that both ends move forward with the stamps.
-    fn make_monotone(&mut self) {
-        let mut end = 0;
-        for window in &mut self.windows {
-            end = end.max(window.end);
-            window.end = end;
-        }
-        let mut first = usize::MAX;
-        for window in self.windows.iter_mut().rev() {
-            first = first.min(window.first);
-            window.first = first;
         }
     }
 
@@ -340,6 +339,20 @@ fn divide_by_largest(offsets: &[usize], log_densities: &mut [f64], log_scales: &
         for value in groups.as_flattened_mut() {
             *value -= *scale;
         }
+    }
+}
+
+/// Widens windows so that both ends move forward with the stamps.
+fn make_monotone(windows: &mut [Window]) {
+    let mut end = 0;
+    for window in windows.iter_mut() {
+        end = end.max(window.end);
+        window.end = end;
+    }
+    let mut first = usize::MAX;
+    for window in windows.iter_mut().rev() {
+        first = first.min(window.first);
+        window.first = first;
     }
 }
 

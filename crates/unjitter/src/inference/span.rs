@@ -38,8 +38,18 @@ pub struct Expected(pub [Vec<f64>; 2]);
 impl Expected {
     /// All zero, for these tables.
     pub fn zeros(tables: &CountTables) -> Self {
+        let mut zeros = Self::default();
+        zeros.clear(tables);
+        zeros
+    }
+
+    /// All zero again, for these tables.
+    pub fn clear(&mut self, tables: &CountTables) {
         let len = if tables.ratios().is_some() { 2 } else { tables.max_count() + 1 };
-        Self([vec![0.0; len], vec![0.0; len]])
+        for expected in &mut self.0 {
+            expected.clear();
+            expected.resize(len, 0.0);
+        }
     }
 
     /// Adds another session's counts; the tables may differ in length.

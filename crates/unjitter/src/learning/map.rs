@@ -2,36 +2,26 @@
 //!
 //! One pass over the features: a session is cut into spans that fit the cache, and each span goes
 //! through log-odds, recursion and pull-back before the next is touched. Small sessions are
-//! gathered into tasks of a fixed size, which run in parallel and are added up in order.
+//! gathered into tasks of a fixed size; a long one is cut into runs of spans of about that size.
+//! Tasks and runs are worked on in parallel and added up in order.
 
 use std::ops::Range;
-use std::sync::Mutex;
-
-use rayon::prelude::*;
 
 use super::data::SessionData;
+use super::in_order::{Desks, gather, in_order, rows_in_cache};
 use super::objective::Objective;
 use super::preconditioner::Preconditioner;
-use super::supervised::{ROWS, Target, cross_entropy};
+use super::supervised::{Target, cross_entropy};
 use crate::Stop;
 use crate::inference::{
-    Band, CountTables, Expected, Impossible, Shares, SpanOutputs, SpanSolver, Stamped, Trouble,
-    widen,
+    Band, CountTables, DelayDensity, Expected, Impossible, Shares, Span, SpanOutputs, SpanSolver,
+    Stamped, Trouble, widen,
 };
 use crate::math::{log_sigmoid, sigmoid};
 use crate::model::Parts;
 use crate::model::classifier::Classifier;
 use crate::params::{Layout, Part};
 use crate::prior::Priors;
-
-/// Instances per task, about: enough to make the bookkeeping small, few enough to share out.
-const TASK_INSTANCES: usize = 4096;
-
-/// Numbers that a span may work on: 256 KiB, which stay in the second-level cache.
-const SPAN_NUMBERS: usize = 1 << 15;
-
-/// Numbers per instance besides its features, about: log-odds, weights, derivatives, cells.
-const WORK_COLUMNS: usize = 10;
 
 /// Minus the log posterior of all parameters given the sessions' stamps, as a function of the
 /// parameters that are not frozen.
@@ -45,26 +35,62 @@ pub struct MapObjective<'a> {
     is_free: Vec<bool>,
     free: Vec<usize>,
     tasks: Vec<Range<usize>>,
-    workspaces: Vec<Mutex<Workspace>>,
+    desks: Desks<Desk>,
     max_stamps: usize,
     stop: Stop<'a>,
 }
 
-/// Buffers of one task, kept between evaluations.
+/// Buffers kept between evaluations.
+#[derive(Debug, Default)]
+struct Desk {
+    band: Band,
+    /// What the session at hand adds, kept apart until its windows are found wide enough.
+    session: Sums,
+    work: Workspace,
+}
+
+/// Buffers of one span.
 #[derive(Debug, Default)]
 struct Workspace {
-    band: Band,
     solver: SpanSolver,
     log_odds: Vec<f64>,
     pinned: Vec<f64>,
     d_log_odds: Vec<f64>,
 }
 
-/// What a task adds up: a value and its derivatives.
+/// Where the objective is evaluated.
+struct Place<'p> {
+    params: &'p [f64],
+    tables: &'p CountTables,
+    density: &'p dyn DelayDensity,
+}
+
+/// What is added up: a value and its derivatives.
+#[derive(Debug, Default)]
 struct Sums {
     value: f64,
     d_params: Vec<f64>,
     expected: Expected,
+}
+
+impl Sums {
+    fn zeros(dim: usize, tables: &CountTables) -> Self {
+        Self { value: 0.0, d_params: vec![0.0; dim], expected: Expected::zeros(tables) }
+    }
+
+    /// All zero again, keeping buffers.
+    fn clear(&mut self, dim: usize, tables: &CountTables) {
+        self.value = 0.0;
+        self.d_params.clear();
+        self.d_params.resize(dim, 0.0);
+        self.expected.clear(tables);
+    }
+
+    fn add(&mut self, other: &Sums) {
+        self.value += other.value;
+        self.expected.add(&other.expected);
+        self.d_params.iter_mut().zip(&other.d_params).for_each(|(sum, d)| *sum += d);
+    }
 }
 
 impl<'a> MapObjective<'a> {
@@ -78,15 +104,14 @@ impl<'a> MapObjective<'a> {
     ) -> Self {
         let is_free: Vec<bool> = frozen.iter().map(Option::is_none).collect();
         let free = (0..frozen.len()).filter(|&k| is_free[k]).collect();
-        let tasks = cut_into_tasks(&data);
         Self {
             parts,
             priors,
             base: frozen.iter().map(|value| value.unwrap_or(0.0)).collect(),
             is_free,
             free,
-            workspaces: tasks.iter().map(|_| Mutex::default()).collect(),
-            tasks,
+            tasks: gather(data.iter().map(|session| session.times.len())),
+            desks: Desks::default(),
             max_stamps: data.iter().map(|session| session.stamps.len()).max().unwrap_or(0),
             data,
             stop,
@@ -123,56 +148,93 @@ impl<'a> MapObjective<'a> {
 
     /// The first session that these parameters make impossible, by position.
     pub(crate) fn first_impossible(&self, params: &[f64]) -> Option<(usize, Impossible)> {
-        let tables = self.parts.tables(params, self.max_stamps);
-        let mut workspace = Workspace::default();
-        self.data.iter().find_map(|session| {
-            let mut sums = self.zero(&tables);
-            let tried = self.session(session, params, &tables, &mut workspace, &mut sums);
-            tried.err().map(|impossible| (session.index, impossible))
+        self.at(params, |place| {
+            let mut sums = self.zeros(place);
+            self.data.iter().find_map(|session| {
+                let tried = self.desks.with(|desk| self.session(session, place, desk, &mut sums));
+                tried.err().map(|impossible| (session.index, impossible))
+            })
         })
     }
 
-    fn zero(&self, tables: &CountTables) -> Sums {
-        let dim = self.parts.layout.dim();
-        Sums { value: 0.0, d_params: vec![0.0; dim], expected: Expected::zeros(tables) }
+    /// Binds the parameters.
+    fn at<T>(&self, params: &[f64], ask: impl FnOnce(&Place<'_>) -> T) -> T {
+        let tables = self.parts.tables(params, self.max_stamps);
+        let density = self.parts.density(&params[self.parts.layout.part(Part::Noise)]);
+        ask(&Place { params, tables: &tables, density: &density })
     }
 
-    fn task(&self, task: usize, params: &[f64], tables: &CountTables) -> Result<Sums, Impossible> {
-        let mut workspace = self.workspaces[task].lock().expect("a task runs once at a time");
-        let mut sums = self.zero(tables);
-        for session in &self.data[self.tasks[task].clone()] {
-            self.session(session, params, tables, &mut workspace, &mut sums)?;
-        }
-        Ok(sums)
+    fn zeros(&self, place: &Place<'_>) -> Sums {
+        Sums::zeros(self.parts.layout.dim(), place.tables)
+    }
+
+    /// Log evidence and derivatives of all sessions.
+    fn sessions(&self, place: &Place<'_>) -> Result<Sums, Impossible> {
+        let mut total = self.zeros(place);
+        let task = |task: usize| {
+            let mut sums = self.zeros(place);
+            self.desks.with(|desk| {
+                let mut sessions = self.data[self.tasks[task].clone()].iter();
+                sessions.try_for_each(|session| self.session(session, place, desk, &mut sums))
+            })?;
+            Ok(sums)
+        };
+        in_order(self.tasks.len(), place.params.len(), task, |own| total.add(&own))?;
+        Ok(total)
     }
 
     /// Adds one session's log evidence and derivatives.
     fn session(
         &self,
         session: &SessionData<'_>,
-        params: &[f64],
-        tables: &CountTables,
-        workspace: &mut Workspace,
+        place: &Place<'_>,
+        desk: &mut Desk,
         sums: &mut Sums,
     ) -> Result<(), Impossible> {
-        let layout = &self.parts.layout;
-        let density = self.parts.density(&params[layout.part(Part::Noise)]);
-        let mut band = std::mem::take(&mut workspace.band);
+        let Desk { band, session: own, work } = desk;
         let (times, stamps) = (&session.times, &session.stamps);
-        let stamped = Stamped { times, stamps, unit: 1.0, density: &density };
-        let solved = widen(&mut band, &stamped, tables, |band| {
-            let mut own = self.zero(tables);
-            self.spans(session, band, params, tables, &stamped, workspace, &mut own)?;
-            Ok(own)
-        });
-        if let Ok(own) = &solved {
-            sums.value += own.value;
-            sums.expected.add(&own.expected);
-            sums.d_params.iter_mut().zip(&own.d_params).for_each(|(sum, d)| *sum += d);
-            self.unobserved(session, params, sums);
+        let stamped = Stamped { times, stamps, unit: 1.0, density: place.density };
+        widen(band, &stamped, place.tables, |band| {
+            own.clear(place.params.len(), place.tables);
+            self.spans(session, &stamped, band, place, work, own)
+        })?;
+        sums.add(own);
+        self.unobserved(session, place.params, sums);
+        Ok(())
+    }
+
+    /// All spans of a session: here if they are few, in parallel otherwise.
+    fn spans(
+        &self,
+        session: &SessionData<'_>,
+        stamped: &Stamped<'_>,
+        band: &mut Band,
+        place: &Place<'_>,
+        work: &mut Workspace,
+        sums: &mut Sums,
+    ) -> Result<(), Trouble> {
+        // Odds without bound must be compared over the whole session.
+        let rows = match place.tables.log_odds_range() {
+            Some(_) => rows_in_cache(session.features.view().ncols()),
+            None => usize::MAX,
+        };
+        let spans = band.spans(rows);
+        let runs = gather(spans.iter().map(|span| span.instances.len()));
+        if runs.len() == 1 {
+            return self.run(session, stamped, &spans, band, place, work, sums);
         }
-        workspace.band = band;
-        solved.map(|_| ())
+        let band = &*band;
+        let run = |run: usize| {
+            let mut sums = self.zeros(place);
+            self.desks.with(|desk| {
+                desk.band.share_windows(band);
+                let spans = &spans[runs[run].clone()];
+                let Desk { band, work, .. } = desk;
+                self.run(session, stamped, spans, band, place, work, &mut sums)
+            })?;
+            Ok(sums)
+        };
+        in_order(runs.len(), place.params.len(), run, |own| sums.add(&own))
     }
 
     /// Densities, log-odds, recursion and pull-back, span by span.
@@ -180,25 +242,21 @@ impl<'a> MapObjective<'a> {
         clippy::too_many_arguments,
         reason = "the session's inputs, buffers and sums, passed on"
     )]
-    fn spans(
+    fn run(
         &self,
         session: &SessionData<'_>,
-        band: &mut Band,
-        params: &[f64],
-        tables: &CountTables,
         stamped: &Stamped<'_>,
-        workspace: &mut Workspace,
+        spans: &[Span],
+        band: &mut Band,
+        place: &Place<'_>,
+        work: &mut Workspace,
         sums: &mut Sums,
     ) -> Result<(), Trouble> {
+        let Place { params, tables, .. } = *place;
         let theta = self.parts.layout.part(Part::Classifier);
-        let Workspace { solver, log_odds, pinned, d_log_odds, .. } = workspace;
         let noise = self.parts.layout.part(Part::Noise);
-        // Odds without bound must be compared over the whole session.
-        let rows = match tables.log_odds_range() {
-            Some(_) => (SPAN_NUMBERS / (session.features.view().ncols() + WORK_COLUMNS)).max(64),
-            None => usize::MAX,
-        };
-        for span in band.spans(rows) {
+        let Workspace { solver, log_odds, pinned, d_log_odds } = work;
+        for span in spans {
             if self.stop.is_requested() {
                 sums.value = f64::NAN;
                 break;
@@ -224,7 +282,7 @@ impl<'a> MapObjective<'a> {
                     self.parts.noise.pull_back(params, band.delays(), responsibilities, d_noise);
                 },
             };
-            sums.value += solver.solve(band, stamped, tables, &span, seen, outputs)?;
+            sums.value += solver.solve(band, stamped, tables, span, seen, outputs)?;
             if !session.labels.is_empty() {
                 let labels = &session.labels[start..end];
                 sums.value += known_labels(labels, log_odds, d_log_odds);
@@ -240,9 +298,10 @@ impl<'a> MapObjective<'a> {
         let Some(rows) = &session.unobserved else { return };
         let theta = self.parts.layout.part(Part::Classifier);
         let classifier: &dyn Classifier = self.parts.classifier.as_ref();
-        let mut log_odds = vec![0.0; rows.labels.len().min(ROWS)];
-        let chunks = rows.features.view().chunks(ROWS);
-        for (features, labels) in chunks.zip(rows.labels.chunks(ROWS)) {
+        let chunk = rows_in_cache(rows.features.view().ncols());
+        let mut log_odds = vec![0.0; rows.labels.len().min(chunk)];
+        let chunks = rows.features.view().chunks(chunk);
+        for (features, labels) in chunks.zip(rows.labels.chunks(chunk)) {
             if self.stop.is_requested() {
                 sums.value = f64::NAN;
                 return;
@@ -277,55 +336,11 @@ fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64
     value
 }
 
-fn cut_into_tasks(data: &[SessionData<'_>]) -> Vec<Range<usize>> {
-    let mut tasks = Vec::new();
-    let (mut first, mut instances) = (0, 0);
-    for (k, session) in data.iter().enumerate() {
-        instances += session.times.len();
-        if instances >= TASK_INSTANCES || k + 1 == data.len() {
-            tasks.push(first..k + 1);
-            (first, instances) = (k + 1, 0);
-        }
-    }
-    tasks
-}
-
 impl Objective for MapObjective<'_> {
     fn dim(&self) -> usize {
         self.free.len()
     }
 
-    fn evaluate(&self, free: &[f64], gradient: &mut [f64]) -> f64 {
-        if self.stop.is_requested() {
-            return f64::INFINITY;
-        }
-        let params = self.full(free);
-        let tables = self.parts.tables(&params, self.max_stamps);
-        let run = |task| self.task(task, &params, &tables);
-        let sums: Result<Vec<Sums>, Impossible> = match self.tasks.len() {
-            // Not worth handing to another thread.
-            1 => run(0).map(|sums| vec![sums]),
-            tasks => (0..tasks).into_par_iter().map(run).collect(),
-        };
-        let Ok(sums) = sums else { return f64::INFINITY };
-        let mut total = self.zero(&tables);
-        for own in sums {
-            total.value += own.value;
-            total.expected.add(&own.expected);
-            total.d_params.iter_mut().zip(own.d_params).for_each(|(sum, d)| *sum += d);
-        }
-        let layout: &Layout = &self.parts.layout;
-        let counts = layout.part(Part::Counts);
-        for (label, expected) in total.expected.0.iter().enumerate() {
-            let d_counts = &mut total.d_params[counts.clone()];
-            self.parts.counts.pull_back(&params[counts.clone()], label, expected, d_counts);
-        }
-        total.value += self.priors.log_density(layout, &params, &self.is_free, &mut total.d_params);
-        gradient.iter_mut().zip(&self.free).for_each(|(g, &at)| *g = -total.d_params[at]);
-        if total.value.is_nan() { f64::INFINITY } else { -total.value }
-    }
-
-    /// The classifier's, were its labels known; a stamp each for the other parameters.
     fn curvature(&self, free: &[f64]) -> Option<Preconditioner> {
         let theta = self.parts.layout.part(Part::Classifier);
         if !self.is_free[theta.clone()].iter().all(|&is_free| is_free) {
@@ -339,5 +354,24 @@ impl Objective for MapObjective<'_> {
         let stamps: usize = self.data.iter().map(|session| session.stamps.len()).sum();
         let classifier = self.parts.classifier.as_ref();
         Preconditioner::new(classifier, &free[theta], features, &precisions, stamps as f64)
+    }
+
+    fn evaluate(&self, free: &[f64], gradient: &mut [f64]) -> f64 {
+        if self.stop.is_requested() {
+            return f64::INFINITY;
+        }
+        let params = self.full(free);
+        let Ok(mut total) = self.at(&params, |place| self.sessions(place)) else {
+            return f64::INFINITY;
+        };
+        let layout: &Layout = &self.parts.layout;
+        let counts = layout.part(Part::Counts);
+        for (label, expected) in total.expected.0.iter().enumerate() {
+            let d_counts = &mut total.d_params[counts.clone()];
+            self.parts.counts.pull_back(&params[counts.clone()], label, expected, d_counts);
+        }
+        total.value += self.priors.log_density(layout, &params, &self.is_free, &mut total.d_params);
+        gradient.iter_mut().zip(&self.free).for_each(|(g, &at)| *g = -total.d_params[at]);
+        if total.value.is_nan() { f64::INFINITY } else { -total.value }
     }
 }

@@ -8,6 +8,7 @@ mod curvature;
 mod data;
 mod fit;
 mod fitted;
+mod in_order;
 mod lbfgs;
 mod line_search;
 mod map;

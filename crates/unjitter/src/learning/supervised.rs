@@ -3,13 +3,14 @@
 //! This is what the model becomes when every label is known and stamps are ignored. It serves the
 //! hand-aligned and naive learners, and starts the real fit. Targets may be soft and weighted.
 
-use std::ops::ControlFlow;
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
 
 use multiversion::multiversion;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::fit::FINITE_START;
+use super::in_order::{gather, in_order, rows_in_cache};
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::objective::Objective;
 use super::preconditioner::Preconditioner;
@@ -82,11 +83,12 @@ pub(crate) struct SupervisedObjective<'a> {
     priors: &'a Priors,
     is_free: Vec<bool>,
     data: Vec<(Features<'a>, &'a [Target])>,
+    /// Which of the data, and which rows of it.
+    chunks: Vec<(usize, Range<usize>)>,
+    /// Chunks that are worked on together.
+    tasks: Vec<Range<usize>>,
     stop: Stop<'a>,
 }
-
-/// Rows between two looks at whether to stop: some tenths of a second for a large network.
-pub(super) const ROWS: usize = 1 << 14;
 
 impl<'a> SupervisedObjective<'a> {
     /// `data` are prepared features with a target per row.
@@ -98,21 +100,30 @@ impl<'a> SupervisedObjective<'a> {
     ) -> Self {
         let layout = Layout::new(classifier.blocks(), vec![], vec![]);
         let is_free = vec![true; layout.dim()];
-        Self { classifier, layout, priors, is_free, data, stop }
+        let chunks_of = |(k, (features, _)): (usize, &(Features<'_>, _))| {
+            let (rows, columns) = features.view().dim();
+            let chunk = rows_in_cache(columns);
+            (0..rows).step_by(chunk).map(move |from| (k, from..rows.min(from + chunk)))
+        };
+        let chunks: Vec<_> = data.iter().enumerate().flat_map(chunks_of).collect();
+        let tasks = gather(chunks.iter().map(|(_, rows)| rows.len()));
+        Self { classifier, layout, priors, is_free, data, chunks, tasks, stop }
     }
 
-    /// Value and derivatives of one session, without the prior.
-    fn session(&self, params: &[f64], rows: FeatureView<'_>, all: &[Target]) -> (f64, Vec<f64>) {
+    /// Value and derivatives of one task, without the prior.
+    fn task(&self, task: usize, params: &[f64]) -> (f64, Vec<f64>) {
         let (mut value, mut d_params) = (0.0, vec![0.0; params.len()]);
-        let mut log_odds = vec![0.0; all.len().min(ROWS)];
-        for (features, targets) in rows.chunks(ROWS).zip(all.chunks(ROWS)) {
+        let mut log_odds = Vec::new();
+        for (k, rows) in &self.chunks[self.tasks[task].clone()] {
             if self.stop.is_requested() {
                 return (f64::NAN, d_params);
             }
-            let log_odds = &mut log_odds[..targets.len()];
-            self.classifier.log_odds(params, features, log_odds);
-            value += cross_entropy(log_odds, targets.iter().copied());
-            self.classifier.pull_back(params, features, log_odds, &mut d_params);
+            let (features, targets) = &self.data[*k];
+            let (features, targets) = (features.view().slice(rows.clone()), &targets[rows.clone()]);
+            log_odds.resize(targets.len(), 0.0);
+            self.classifier.log_odds(params, features, &mut log_odds);
+            value += cross_entropy(&mut log_odds, targets.iter().copied());
+            self.classifier.pull_back(params, features, &log_odds, &mut d_params);
         }
         (value, d_params)
     }
@@ -127,19 +138,14 @@ impl Objective for SupervisedObjective<'_> {
         if self.stop.is_requested() {
             return f64::INFINITY;
         }
-        let parts: Vec<(f64, Vec<f64>)> = self
-            .data
-            .par_iter()
-            .map(|(features, targets)| self.session(params, features.view(), targets))
-            .collect();
         gradient.fill(0.0);
         let mut total = -self.priors.log_density(&self.layout, params, &self.is_free, gradient);
         gradient.iter_mut().for_each(|g| *g = -*g);
-        // In order, whatever the threads did.
-        for (value, d_params) in parts {
+        let task = |task| Ok::<_, Infallible>(self.task(task, params));
+        let Ok(()) = in_order(self.tasks.len(), params.len(), task, |(value, d_params)| {
             total += value;
             gradient.iter_mut().zip(d_params).for_each(|(g, d)| *g += d);
-        }
+        });
         if total.is_nan() { f64::INFINITY } else { total }
     }
 

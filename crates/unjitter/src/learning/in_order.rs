@@ -1,0 +1,110 @@
+//! Work in parallel whose results are added up in order, so that no bit depends on the threads.
+//!
+//! Pieces of work are cut by the data alone: rows that fit the cache, gathered into tasks.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+
+/// Numbers that may wait to be added up: 8 MiB.
+const WAITING: usize = 1 << 20;
+
+/// Results that may wait at least, however long they are: enough to keep many threads busy.
+const AT_LEAST: usize = 64;
+
+/// Instances per task, about: enough to make the bookkeeping small, few enough to share out.
+const TASK_INSTANCES: usize = 4096;
+
+/// Numbers that may be worked on at a time: 256 KiB, which stay in the second-level cache.
+const CACHE_NUMBERS: usize = 1 << 15;
+
+/// Numbers per instance besides its features, about: log-odds, weights, derivatives, cells.
+const WORK_COLUMNS: usize = 10;
+
+/// How many rows of so many features stay in cache between their first use and their last.
+pub(super) fn rows_in_cache(columns: usize) -> usize {
+    (CACHE_NUMBERS / (columns + WORK_COLUMNS)).max(64)
+}
+
+/// Gathers neighbours, each of so many instances, into groups of at least [`TASK_INSTANCES`]; the
+/// last may be smaller.
+pub(super) fn gather(sizes: impl ExactSizeIterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut groups = Vec::new();
+    let count = sizes.len();
+    let (mut first, mut instances) = (0, 0);
+    for (k, size) in sizes.enumerate() {
+        instances += size;
+        if instances >= TASK_INSTANCES || k + 1 == count {
+            groups.push(first..k + 1);
+            (first, instances) = (k + 1, 0);
+        }
+    }
+    groups
+}
+
+/// Runs pieces 0..`pieces` of work in parallel and gives `add` each result, of about `numbers`
+/// numbers, in order. The first failure ends it.
+pub(super) fn in_order<T: Send, E: Send>(
+    pieces: usize,
+    numbers: usize,
+    run: impl Fn(usize) -> Result<T, E> + Sync,
+    mut add: impl FnMut(T),
+) -> Result<(), E> {
+    if pieces == 1 {
+        // Not worth handing to another thread.
+        return run(0).map(add);
+    }
+    let together = (WAITING / numbers.max(1)).max(AT_LEAST);
+    for first in (0..pieces).step_by(together) {
+        let last = pieces.min(first + together);
+        let results: Result<Vec<T>, E> = (first..last).into_par_iter().map(&run).collect();
+        results?.into_iter().for_each(&mut add);
+    }
+    Ok(())
+}
+
+/// Buffers that outlive a piece of work: as many as ever worked at the same time.
+#[derive(Debug, Default)]
+pub(super) struct Desks<T>(Mutex<Vec<T>>);
+
+impl<T: Default> Desks<T> {
+    /// Lets `work` use buffers that nobody else is using.
+    pub(super) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        let free = || self.0.lock().expect("nobody panics while they choose a desk");
+        // Bound first: the lock must be gone before the work begins.
+        let waiting = free().pop();
+        let mut desk = waiting.unwrap_or_default();
+        let result = work(&mut desk);
+        free().push(desk);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_and_the_first_failure_ends_it() {
+        for (pieces, numbers) in [(0, 1), (1, 1), (300, 1), (300, WAITING)] {
+            let mut seen = Vec::new();
+            let run = |k| if k == 250 { Err(k) } else { Ok(k) };
+            let ended = in_order(pieces, numbers, run, |k| seen.push(k));
+            assert_eq!(ended, if pieces > 250 { Err(250) } else { Ok(()) });
+            assert!(seen.iter().copied().eq(0..seen.len()), "{seen:?}");
+            assert!(pieces > 250 || seen.len() == pieces);
+        }
+    }
+
+    #[test]
+    fn a_desk_is_used_again_and_never_twice_at_once() {
+        let desks = Desks::<Vec<u8>>::default();
+        desks.with(|outer| {
+            outer.push(1);
+            desks.with(|inner| assert!(inner.is_empty()));
+        });
+        desks.with(|again| desks.with(|other| assert_eq!(again.len() + other.len(), 1)));
+        assert_eq!(desks.0.lock().unwrap().len(), 2);
+    }
+}
