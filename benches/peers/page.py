@@ -34,6 +34,9 @@ def write(results: Path, sections: list[str]) -> None:
         if path.exists():
             found[section] = json.loads(path.read_text())
     text = HEAD + "".join(_section(name, of) for name, of in found.items())
+    missing = [section for section in sections if section not in found]
+    if missing:
+        text += f"Not measured yet: {', '.join(missing)}.\n\n"
     text += _experiments(results) + _machines(found)
     PAGE.write_text(text)
     figure.draw(found, PAGE.with_suffix(".svg"))
