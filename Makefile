@@ -1,6 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo test test-torch test-pythons bench format lint docs rust-test bench-test reference \
-	page-test experiments experiments-quick wheel python-test bench-peers
+	page-test experiments experiments-quick wheel python-test bench-peers \
+	instructions
 
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +15,7 @@ COMMIT = $(shell git describe --always --dirty=-changed-$$(git diff HEAD | cksum
 demo:
 	cargo run --release --quiet -p unjitter-cli -- demo --force
 
-test: lint docs rust-test bench-test reference page-test experiments-quick python-test
+test: lint docs rust-test bench-test instructions reference page-test experiments-quick python-test
 
 format: $(VENV)/.ready
 	cargo fmt --all
@@ -35,6 +36,10 @@ rust-test:
 # Benches in test mode: each runs once, so that none can rot.
 bench-test:
 	cargo test --workspace --quiet --benches
+
+# Instructions of the core kernels, counted under valgrind where there is one.
+instructions:
+	cargo bench --quiet -p unjitter --bench instructions
 
 # Golden numbers, recomputed by other implementations and compared with the committed ones.
 reference: $(VENV)/.ready

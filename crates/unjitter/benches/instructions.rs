@@ -15,8 +15,9 @@ use std::{env, fs};
 
 use ndarray::Array2;
 use unjitter::learning::{Objective, Problem};
-use unjitter::math::{Random, exp_in_place};
+use unjitter::math::{Random, exp_in_place, ln_in_place};
 use unjitter::model::Evidence;
+use unjitter::model::classifier::{Activation, ClassifierSpec};
 use unjitter::{Counts, Model, Noise, Session};
 
 /// Room for another compiler and another C library.
@@ -29,10 +30,13 @@ const INSTANCES: usize = 10_000;
 
 /// Something to count.
 type Kernel = Box<dyn FnMut()>;
+/// Its name, and how it is prepared.
+type Named = (&'static str, fn() -> Kernel);
 
-fn kernels() -> Vec<(&'static str, fn() -> Kernel)> {
+fn kernels() -> Vec<Named> {
     vec![
-        ("exponentials", exponentials),
+        ("exponentials", || slice(exp_in_place)),
+        ("logarithms", || slice(ln_in_place)),
         ("inference, spread 0.5", || inference(Counts::Bernoulli, Noise::Gaussian, 0.5)),
         ("inference, spread 2", || inference(Counts::Bernoulli, Noise::Gaussian, 2.0)),
         ("inference, spread 8", || inference(Counts::Bernoulli, Noise::Gaussian, 8.0)),
@@ -43,14 +47,18 @@ fn kernels() -> Vec<(&'static str, fn() -> Kernel)> {
         ("inference, mixture", || {
             inference(Counts::Bernoulli, Noise::GaussianMixture { components: 2 }, 2.0)
         }),
-        ("objective, 50 features", objective),
+        ("objective, 50 features", || objective(ClassifierSpec::Logistic)),
+        ("objective, network", || {
+            objective(ClassifierSpec::Mlp { hidden: vec![32], activation: Activation::Tanh })
+        }),
+        ("kernel of 100 landmarks", kernel_map),
     ]
 }
 
-fn exponentials() -> Kernel {
+fn slice(function: fn(&mut [f64])) -> Kernel {
     let mut random = Random::new(1);
-    let mut values: Vec<f64> = (0..INSTANCES).map(|_| 10.0 * random.normal()).collect();
-    Box::new(move || exp_in_place(black_box(&mut values)))
+    let mut values: Vec<f64> = (0..INSTANCES).map(|_| 10.0 * random.uniform()).collect();
+    Box::new(move || function(black_box(&mut values)))
 }
 
 /// Times, and 5 % as many stamps, off by `spread`.
@@ -83,22 +91,34 @@ fn inference(counts: Counts, noise: Noise, spread: f64) -> Kernel {
     })
 }
 
-fn objective() -> Kernel {
+/// A problem with 50 features. It borrows its model and its session; the process ends with the kernel.
+fn problem(classifier: ClassifierSpec) -> Problem<'static> {
     let (times, stamps) = stamped(1.0);
     let mut random = Random::new(4);
     let features = Array2::from_shape_simple_fn((INSTANCES, 50), || random.normal());
-    // The objective borrows these; the process ends with the kernel.
-    let model: &'static Model = Box::leak(Box::default());
+    let model: &'static Model = Box::leak(Box::new(Model { classifier, ..Model::default() }));
     let session = Session::new("kernel", features, times, stamps).expect("a session");
     let sessions: &'static [Session<'static>] = Box::leak(Box::new([session]));
-    let problem: &'static Problem<'static> =
-        Box::leak(Box::new(Problem::new(model, sessions, 0).expect("a problem")));
+    Problem::new(model, sessions, 0).expect("a problem")
+}
+
+fn objective(classifier: ClassifierSpec) -> Kernel {
+    let problem: &'static Problem<'static> = Box::leak(Box::new(problem(classifier)));
     let objective = problem.objective().expect("an objective");
+    let mut random = Random::new(5);
     let mut params: Vec<f64> = (0..objective.dim() - 5).map(|_| 0.2 * random.normal()).collect();
     params.extend([-4.0, -7.0, 3.0, 0.3, 0.0]);
     let mut gradient = vec![0.0; objective.dim()];
     Box::new(move || {
         objective.evaluate(black_box(&params), &mut gradient);
+    })
+}
+
+/// Features to kernel functions, once per fit.
+fn kernel_map() -> Kernel {
+    let problem = problem(ClassifierSpec::Kernel { length_scale: None, landmarks: Some(100) });
+    Box::new(move || {
+        black_box(problem.objective().expect("an objective"));
     })
 }
 

@@ -24,7 +24,7 @@ const VALUE_WINDOW: usize = 10;
 
 /// Iterations before which the objective is asked for its curvature: at the start, and again ever
 /// more rarely, since it becomes another one on the way.
-const GUESSED_AT: [usize; 4] = [0, 8, 24, 72];
+const GUESSED_AT: [usize; 5] = [0, 8, 16, 32, 64];
 
 /// When to stop, and how much to remember.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -180,7 +180,8 @@ impl<'a> Run<'a> {
     /// Takes one step; false if none lowers the value.
     fn advance(&mut self) -> bool {
         if GUESSED_AT.contains(&self.iterations) {
-            self.memory.guess(self.objective.curvature(&self.here.params));
+            let guess = self.objective.curvature(&self.here.params, self.iterations);
+            self.memory.guess(guess);
         }
         let mut found = self.search();
         if !found && self.memory.has_scale() {

@@ -23,6 +23,10 @@ use crate::model::classifier::Classifier;
 use crate::params::{Layout, Part};
 use crate::prior::Priors;
 
+/// Steps after which a guess of the curvature is welcome. Long first steps of the classifier, before the
+/// annotator's parameters have found their place, can end in another and higher minimum.
+const SETTLED: usize = 16;
+
 /// Minus the log posterior of all parameters given the sessions' stamps, as a function of the
 /// parameters that are not frozen.
 #[derive(Debug)]
@@ -341,7 +345,10 @@ impl Objective for MapObjective<'_> {
         self.free.len()
     }
 
-    fn curvature(&self, free: &[f64]) -> Option<Preconditioner> {
+    fn curvature(&self, free: &[f64], steps: usize) -> Option<Preconditioner> {
+        if steps < SETTLED {
+            return None;
+        }
         let theta = self.parts.layout.part(Part::Classifier);
         if !self.is_free[theta.clone()].iter().all(|&is_free| is_free) {
             return None;

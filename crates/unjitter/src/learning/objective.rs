@@ -11,9 +11,9 @@ pub trait Objective {
     /// gradient then being ignored, whatever it holds.
     fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64;
 
-    /// About the curvature at `params`, if it is known: it speeds minimisation up.
-    fn curvature(&self, params: &[f64]) -> Option<Preconditioner> {
-        let _ = params;
+    /// About the curvature at `params`, after so many steps, if it is known: it speeds minimisation up.
+    fn curvature(&self, params: &[f64], steps: usize) -> Option<Preconditioner> {
+        let _ = (params, steps);
         None
     }
 }

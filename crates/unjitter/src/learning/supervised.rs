@@ -149,7 +149,7 @@ impl Objective for SupervisedObjective<'_> {
         if total.is_nan() { f64::INFINITY } else { total }
     }
 
-    fn curvature(&self, params: &[f64]) -> Option<Preconditioner> {
+    fn curvature(&self, params: &[f64], _: usize) -> Option<Preconditioner> {
         let features = self.data.iter().map(|(features, _)| features.view());
         // The prior is a quadratic with its minimum at zero: where all parameters are one, the
         // gradient of its logarithm is minus their precisions.
