@@ -1,8 +1,68 @@
-//! Running sums over a stamp's window, as the columns of its neighbours read them.
+//! Sums over a stamp's window, as the columns of its neighbours read them.
+//!
+//! A column is laid out so that the stamps after it read whole groups of [`LANES`] cells straight from
+//! it, wherever their windows begin and though they end later than its own.
 
-use super::band::{Band, Span, Window};
+use std::ops::Range;
+
+use super::band::Window;
 use super::span::Trouble;
 use crate::math::LANES;
+
+/// Where the columns of a block lie in a buffer, one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    /// The first instance of each column.
+    firsts: Vec<usize>,
+    /// Where the columns begin, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+impl Columns {
+    /// Forgets all columns.
+    pub(super) fn clear(&mut self) {
+        self.firsts.clear();
+        self.starts.clear();
+        self.starts.push(0);
+    }
+
+    /// Adds the columns of the first `count` windows.
+    pub(super) fn add(&mut self, windows: &[Window], count: usize) {
+        for (l, window) in windows[..count].iter().enumerate() {
+            let next = windows.get(l + 1).unwrap_or(window);
+            self.push(window.first, next.end);
+        }
+    }
+
+    /// Adds a column that begins at the instance `first`. The stamp after it reads it until
+    /// `read_until`, later ones less, and all of them the rest of the group that they are in.
+    pub(super) fn push(&mut self, first: usize, read_until: usize) {
+        self.firsts.push(first);
+        self.starts.push(self.end() + read_until - first + LANES);
+    }
+
+    /// Where the last column ends.
+    pub(super) fn end(&self) -> usize {
+        self.starts[self.starts.len() - 1]
+    }
+
+    /// Where column l lies.
+    #[inline(always)]
+    pub(super) fn place(&self, l: usize) -> Range<usize> {
+        self.starts[l]..self.starts[l + 1]
+    }
+
+    /// Where the last column lies.
+    pub(super) fn last(&self) -> Range<usize> {
+        self.place(self.firsts.len() - 1)
+    }
+
+    /// Where an instance lies in column l.
+    #[inline(always)]
+    pub(super) fn at(&self, l: usize, instance: usize) -> usize {
+        self.starts[l] + instance - self.firsts[l]
+    }
+}
 
 /// Running sums over a window.
 #[derive(Debug)]
@@ -12,20 +72,6 @@ pub(super) struct Column<'a> {
 }
 
 impl Column<'_> {
-    /// scale × (sum up to j − 1) for j in `reader`, a window that does not begin or end earlier.
-    pub(super) fn sums_before(&self, reader: Window, scale: f64, out: &mut Vec<f64>) {
-        out.clear();
-        let (first, end) = (self.window.first + 1, self.window.end + 1);
-        let none = first.clamp(reader.first, reader.end);
-        let some = end.clamp(none, reader.end);
-        out.resize(none - reader.first, 0.0);
-        if some > none {
-            out.extend(self.values[none - first..some - first].iter().map(|v| v * scale));
-        }
-        let total = self.values[self.values.len() - 1] * scale;
-        out.resize(reader.len(), total);
-    }
-
     /// scale × (sum from j + 1 on) for j in `reader`, a window that does not begin or end later.
     pub(super) fn sums_after(&self, reader: Window, scale: f64, out: &mut Vec<f64>) {
         out.clear();
@@ -40,57 +86,42 @@ impl Column<'_> {
     }
 }
 
-/// The forward sums A_l of a block, one column per stamp, unscaled; each column is relative to the
-/// total of the one before it.
-#[derive(Debug, Default)]
-pub(super) struct Forward {
-    sums: Vec<f64>,
-    inverse_totals: Vec<f64>,
+/// Makes a buffer that is written before it is read at least so long.
+pub(super) fn make_room(buffer: &mut Vec<f64>, len: usize) {
+    buffer.resize(buffer.len().max(len), 0.0);
 }
 
-impl Forward {
-    /// Forgets the block before.
-    pub(super) fn clear(&mut self) {
-        self.sums.clear();
-        self.inverse_totals.clear();
-    }
+/// B_{l−1}(j+1) over the window of l − 1, from the sums over that of l.
+#[inline(always)]
+pub(super) fn look_back(
+    reader: Window,
+    window: Window,
+    inverse_total: f64,
+    suffix: &[f64],
+    after: &mut Vec<f64>,
+) {
+    after.resize(reader.len().next_multiple_of(LANES), 0.0);
+    let (all, some) = after.split_at_mut(window.first - reader.first);
+    all.fill(1.0);
+    let read = some.len().min(suffix.len() - 1);
+    let (some, none) = some.split_at_mut(read);
+    some.iter_mut().zip(&suffix[1..]).for_each(|(after, sum)| *after = sum * inverse_total);
+    none.fill(0.0);
+}
 
-    /// The next entry of a column that is filled one by one.
-    pub(super) fn push(&mut self, sum: f64) {
-        self.sums.push(sum);
-    }
+#[inline(always)]
+pub(super) fn groups(values: &[f64]) -> &[[f64; LANES]] {
+    values.as_chunks().0
+}
 
-    /// Ends a column, padded as the cells of a band are, and returns the log of its total.
-    pub(super) fn finish(&mut self, total: f64) -> Result<f64, Trouble> {
-        self.sums.resize(self.sums.len().next_multiple_of(LANES), 0.0);
-        if !total.is_normal() {
-            return Err(Trouble::Underflow);
-        }
-        self.inverse_totals.push(1.0 / total);
-        Ok(total.ln())
-    }
+#[inline(always)]
+pub(super) fn groups_mut(values: &mut [f64]) -> &mut [[f64; LANES]] {
+    values.as_chunks_mut().0
+}
 
-    /// 1 / A_l(∞), l counted within the block.
-    pub(super) fn inverse_total(&self, l: usize) -> f64 {
-        self.inverse_totals[l]
-    }
-
-    /// Fills `out` with A_{l−1}(j−1), divided by its total, for j in the window of l = `stamp`.
-    pub(super) fn before(&self, band: &Band, block: &Span, stamp: usize, out: &mut Vec<f64>) {
-        let window = band.windows()[stamp];
-        if stamp == block.stamps.start {
-            out.clear();
-            out.resize(window.len(), 1.0);
-            return;
-        }
-        let cells = band.cells_of(stamp - 1);
-        let offset = band.cells_of(block.stamps.start).start;
-        let column = Column {
-            window: band.windows()[stamp - 1],
-            values: &self.sums[cells.start - offset..cells.end - offset],
-        };
-        column.sums_before(window, self.inverse_total(stamp - 1 - block.stamps.start), out);
-    }
+#[inline(always)]
+pub(super) fn scale(values: &mut [f64], factor: f64) {
+    values.iter_mut().for_each(|value| *value *= factor);
 }
 
 /// Fails unless the scaled evidence of a column is far above what underflow can have taken from it.
@@ -113,20 +144,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_read_shifted_sums() {
-        // Window 3..6 with running sums 1, 3, 6 (from the left).
-        let column = Column { window: Window { first: 3, end: 6 }, values: &[1.0, 3.0, 6.0] };
-        let mut out = Vec::new();
-        column.sums_before(Window { first: 3, end: 9 }, 10.0, &mut out);
-        assert_eq!(out, [0.0, 10.0, 30.0, 60.0, 60.0, 60.0]);
-        column.sums_before(Window { first: 8, end: 10 }, 1.0, &mut out);
-        assert_eq!(out, [6.0, 6.0]);
-        // The same window with sums from the right: 6, 5, 3.
-        let column = Column { window: Window { first: 3, end: 6 }, values: &[6.0, 5.0, 3.0] };
-        column.sums_after(Window { first: 0, end: 6 }, 1.0, &mut out);
-        assert_eq!(out, [6.0, 6.0, 6.0, 5.0, 3.0, 0.0]);
-        column.sums_after(Window { first: 0, end: 2 }, 2.0, &mut out);
-        assert_eq!(out, [12.0, 12.0]);
+    fn a_column_is_read_past_its_end() {
+        // Sums over 3..6 from the right are 6, 5, 3: as the window 2..5 sees them, one later.
+        let (reader, window) = (Window { first: 2, end: 5 }, Window { first: 3, end: 6 });
+        let suffix = [6.0, 5.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let mut after = vec![f64::NAN; 16];
+        look_back(reader, window, 1.0 / 6.0, &suffix, &mut after);
+        assert_eq!(after, [1.0, 5.0 * (1.0 / 6.0), 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 
     #[test]

@@ -4,38 +4,46 @@
 //! With s_y(j) = p(y | j silent) and the notation of `one_stamp`:
 //!
 //! ```text
-//! H_y(l,j) = λ_y·p(z_l | t_j) · ( s_y(j)·A_{l−1}(j−1) + H_y(l−1,j) )    stamp l is j's latest
+//! H_y(l,j) = p(z_l | t_j) · ( λ_y·s_y(j)·A_{l−1}(j−1) + λ_y·H_y(l−1,j) )    stamp l is j's latest
 //! A_l(i)   = Σ_{j ≤ i} Σ_y H_y(l,j)
-//! K_y(l,j) = B_l(j+1) + λ_y·p(z_{l+1} | t_j) · K_y(l+1,j)               what can follow
+//! K_y(l,j) = B_l(j+1) + λ_y·p(z_{l+1} | t_j) · K_y(l+1,j)                   what can follow
 //! B_{l−1}(i) = Σ_{j ≥ i} p(z_l | t_j) · Σ_y λ_y·s_y(j)·K_y(l,j)
 //! p(w(j,l), y) ∝ H_y(l,j)·K_y(l,j)      p(l is j's last, y) ∝ H_y(l,j)·B_l(j+1)
 //! ```
 //!
-//! O(1) work per cell.
+//! O(1) work per cell, in groups of [`LANES`] as in `one_stamp`.
+
+use multiversion::multiversion;
 
 use super::band::{Band, Span};
-use super::column::{Column, Forward, certify};
+use super::by_label::ByLabel;
+use super::column::{Columns, certify, groups, groups_mut, look_back, make_room, scale};
 use super::span::{InstanceWeights, Outputs, Trouble};
-use crate::math::LANES;
+use crate::math::{LANES, Lanes};
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
 pub(super) struct FirstOrder {
-    forward: Forward,
-    /// H_y relative to the same scale as the column of A.
-    latest: [Vec<f64>; 2],
-    /// λ_y·s_y per instance of the block.
+    /// λ_y·s_y per instance of the block, and zeros that a padded window may reach into.
     first: [Vec<f64>; 2],
-    before: Vec<f64>,
+    columns: Columns,
+    /// A_l(j−1) divided by its total, in columns, from l = 0 on.
+    forward: Vec<f64>,
+    /// H_y on the scale of A_{l−1}, in the same columns.
+    latest: [Vec<f64>; 2],
+    /// B_l(j+1) divided by its total, over the window of l.
     after: Vec<f64>,
+    /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    next_suffix: Vec<f64>,
-    follow: [Vec<f64>; 2],
-    next_follow: [Vec<f64>; 2],
+    /// p(z_l | t_j)·K_y(l,j) per instance of the block, l being the earliest so far; zero where no window
+    /// was yet.
+    onward: [Vec<f64>; 2],
+    by_label: ByLabel,
 }
 
 impl FirstOrder {
-    /// As `OneStamp::solve`.
+    /// As `OneStamp::solve`, with p(some stamp, y | z) by label; padded windows may reach past the
+    /// block's end.
     pub(super) fn solve(
         &mut self,
         band: &Band,
@@ -45,158 +53,190 @@ impl FirstOrder {
         emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
+        let room = block.instances.len() + LANES;
         for y in [0, 1] {
             self.first[y].clear();
-            self.first[y].extend(
-                block
-                    .instances
-                    .clone()
-                    .map(|i| ratios[y] * weights.joint(i, y, 0) * weights.inverse_silent(i)),
-            );
+            self.first[y].resize(room, 0.0);
+            weights.odds(block, y, ratios[y] * weights.tables.weight(y, 0), &mut self.first[y]);
+            self.onward[y].clear();
+            self.onward[y].resize(room, 0.0);
         }
-        let log_evidence = self.forward(band, block, ratios)?;
-        self.backward(band, block, ratios, emitted, outputs)?;
+        let log_evidence = forward(self, band, block, ratios)?;
+        backward(self, band, block, ratios, emitted, outputs)?;
         Ok(log_evidence)
     }
 
-    fn forward(&mut self, band: &Band, block: &Span, ratios: [f64; 2]) -> Result<f64, Trouble> {
-        self.forward.clear();
-        self.latest.iter_mut().for_each(Vec::clear);
-        let start = block.instances.start;
-        let offset = band.cells_of(block.stamps.start).start;
-        let mut log_evidence = 0.0;
-        for stamp in block.stamps.clone() {
-            self.forward.before(band, block, stamp, &mut self.before);
-            let window = band.windows()[stamp];
-            let mut total = 0.0;
-            for (k, &density) in band.density(stamp).iter().enumerate() {
-                let j = window.first + k;
-                let previous = self.previous_latest(band, block, stamp, j, offset);
-                for y in [0, 1] {
-                    let first = self.first[y][j - start] * self.before[k];
-                    let latest = density * (first + ratios[y] * previous[y]);
-                    self.latest[y].push(latest);
-                    total += latest;
-                }
-                self.forward.push(total);
-            }
-            let padded = self.latest[0].len().next_multiple_of(LANES);
-            self.latest.iter_mut().for_each(|latest| latest.resize(padded, 0.0));
-            log_evidence += self.forward.finish(total)? + band.log_scale(stamp);
+    /// Lays out the columns and fills in that of A_0 = 1, which has no stamp.
+    fn lay_out(&mut self, band: &Band, block: &Span) {
+        let windows = &band.windows()[block.stamps.clone()];
+        self.columns.clear();
+        self.columns.push(windows[0].first, windows[0].end);
+        self.columns.add(windows, windows.len());
+        let begin = self.columns.place(0);
+        make_room(&mut self.forward, self.columns.end());
+        self.forward[begin.clone()].fill(1.0);
+        for latest in &mut self.latest {
+            make_room(latest, self.columns.end());
+            latest[begin.clone()].fill(0.0);
         }
-        Ok(log_evidence)
     }
+}
 
-    /// H_y(l−1, j), on the scale of column l.
-    fn previous_latest(
-        &self,
-        band: &Band,
-        block: &Span,
-        stamp: usize,
-        j: usize,
-        offset: usize,
-    ) -> [f64; 2] {
-        if stamp == block.stamps.start || j >= band.windows()[stamp - 1].end {
-            return [0.0, 0.0];
-        }
-        let cell = band.cells_of(stamp - 1).start - offset + j - band.windows()[stamp - 1].first;
-        let scale = self.forward.inverse_total(stamp - 1 - block.stamps.start);
-        [self.latest[0][cell] * scale, self.latest[1][cell] * scale]
-    }
-
-    fn backward(
-        &mut self,
-        band: &Band,
-        block: &Span,
-        ratios: [f64; 2],
-        emitted: &mut [&mut [f64]; 2],
-        outputs: &mut Outputs<'_>,
-    ) -> Result<(), Trouble> {
-        let start = block.instances.start;
-        let offset = band.cells_of(block.stamps.start).start;
-        let mut inverse_total = 1.0;
-        for stamp in block.stamps.clone().rev() {
-            let window = band.windows()[stamp];
-            let last = stamp + 1 == block.stamps.end;
-            if last {
-                self.after.clear();
-                self.after.resize(window.len(), 1.0);
-            } else {
-                let next = Column { window: band.windows()[stamp + 1], values: &self.next_suffix };
-                next.sums_after(window, inverse_total, &mut self.after);
-            }
-            let density = band.density(stamp);
-            let cells = band.cells_of(stamp);
-            self.suffix.clear();
-            self.suffix.resize(window.len(), 0.0);
-            self.follow.iter_mut().for_each(|f| {
-                f.clear();
-                f.resize(window.len(), 0.0);
+/// Fills in the columns.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn forward(
+    buffers: &mut FirstOrder,
+    band: &Band,
+    block: &Span,
+    ratios: [f64; 2],
+) -> Result<f64, Trouble> {
+    buffers.lay_out(band, block);
+    let FirstOrder { first, columns, forward, latest, .. } = buffers;
+    let [negative, positive] = latest;
+    let (mut log_evidence, mut inverse_total) = (0.0, 1.0);
+    for (l, stamp) in (1..).zip(block.stamps.clone()) {
+        let window = band.windows()[stamp];
+        let density = groups(&band.densities()[band.padded_cells_of(stamp)]);
+        let len = density.len();
+        let from = window.first - block.instances.start;
+        let first = first.each_ref().map(|first| &groups(&first[from..])[..len]);
+        let (place, at) = (columns.place(l), columns.at(l - 1, window.first));
+        let (before, column) = forward[..place.end].split_at_mut(place.start);
+        let before = &groups(&before[at..])[..len];
+        column[0] = 0.0;
+        let (sums, beyond) = column[1..].split_at_mut(len * LANES);
+        let [(latest0, previous0), (latest1, previous1)] =
+            [&mut *negative, &mut *positive].map(|latest| {
+                let (previous, own) = latest[..place.end].split_at_mut(place.start);
+                let (own, beyond) = own.split_at_mut(len * LANES);
+                beyond.fill(0.0);
+                (groups_mut(own), &groups(&previous[at..])[..len])
             });
-            let (mut total, mut evidence, mut largest) = (0.0, 0.0, 0f64);
-            for k in (0..window.len()).rev() {
-                let j = window.first + k;
-                let mut onwards = 0.0;
-                for y in [0, 1] {
-                    let mut follow = self.after[k];
-                    if !last && j >= band.windows()[stamp + 1].first {
-                        let next = j - band.windows()[stamp + 1].first;
-                        follow += ratios[y]
-                            * band.density(stamp + 1)[next]
-                            * self.next_follow[y][next]
-                            * inverse_total;
-                    }
-                    self.follow[y][k] = follow;
-                    onwards += self.first[y][j - start] * follow;
-                    let latest = self.latest[y][cells.start - offset + k];
-                    evidence += latest * follow;
-                    largest = largest.max(latest).max(follow);
-                }
-                total += density[k] * onwards;
-                self.suffix[k] = total;
-            }
-            certify(evidence, largest)?;
-            self.share(window.first - start, cells.start, offset, evidence, emitted, outputs);
-            inverse_total = 1.0 / total;
-            std::mem::swap(&mut self.suffix, &mut self.next_suffix);
-            std::mem::swap(&mut self.follow, &mut self.next_follow);
+        let again = ratios.map(|ratio| ratio * inverse_total);
+        let mut total = 0.0;
+        for (k, sums) in groups_mut(sums).iter_mut().enumerate() {
+            let (density, before) = (Lanes(density[k]), Lanes(before[k]));
+            let arrive = |y: usize, previous: &[f64; LANES]| {
+                density * (Lanes(first[y][k]) * before + Lanes(*previous) * again[y])
+            };
+            let both = [arrive(0, &previous0[k]), arrive(1, &previous1[k])];
+            (latest0[k], latest1[k]) = (both[0].0, both[1].0);
+            *sums = (both[0] + both[1]).running_sums(&mut total).0;
         }
-        Ok(())
+        if !total.is_normal() {
+            return Err(Trouble::Underflow);
+        }
+        inverse_total = 1.0 / total;
+        scale(sums, inverse_total);
+        beyond.fill(1.0);
+        log_evidence += total.ln() + band.log_scale(stamp);
     }
+    Ok(log_evidence)
+}
 
-    /// Writes one column's responsibilities and what its stamp says of counts and labels.
-    fn share(
-        &self,
-        first: usize,
-        cell: usize,
-        offset: usize,
-        evidence: f64,
-        emitted: &mut [&mut [f64]; 2],
-        outputs: &mut Outputs<'_>,
-    ) {
-        let scale = 1.0 / evidence;
-        let mut stamps = [0.0, 0.0];
-        let mut lasts = [0.0, 0.0];
-        for k in 0..self.after.len() {
-            let mut both = [0.0, 0.0];
-            for y in [0, 1] {
-                // The product first: it is at most the evidence, while its factors may be anything.
-                let latest = self.latest[y][cell - offset + k];
-                both[y] = latest * self.follow[y][k] * scale;
-                let last = latest * self.after[k] * scale;
-                emitted[y][first + k] += last;
-                stamps[y] += both[y];
-                lasts[y] += last;
-            }
-            outputs.responsibilities[cell + k] = both[0] + both[1];
-            if let Some(positive) = outputs.positive.as_deref_mut() {
-                positive[cell + k] = both[1];
-            }
-        }
+/// Fills in responsibilities and what the stamps say of counts and labels.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn backward(
+    buffers: &mut FirstOrder,
+    band: &Band,
+    block: &Span,
+    ratios: [f64; 2],
+    emitted: &mut [&mut [f64]; 2],
+    outputs: &mut Outputs<'_>,
+) -> Result<(), Trouble> {
+    buffers.after.clear();
+    buffers.after.resize(band.padded_cells_of(block.stamps.end - 1).len(), 1.0);
+    let mut inverse_total = 1.0;
+    for l in (1..=block.stamps.len()).rev() {
+        let stamp = block.stamps.start + l - 1;
+        let window = band.windows()[stamp];
+        let shares = &mut outputs.responsibilities[band.padded_cells_of(stamp)];
+        let again = ratios.map(|ratio| ratio * inverse_total);
+        let sums = meet(buffers, band, block, l, again, shares);
+        let evidence = sums.stamps[0] + sums.stamps[1];
+        certify(evidence, sums.largest)?;
+        let inverse = 1.0 / evidence;
+        let from = window.first - block.instances.start;
+        let emitted = emitted.each_mut().map(|emitted| &mut emitted[from..]);
+        buffers.by_label.share(inverse, band.padded_cells_of(stamp), emitted, outputs);
         for y in [0, 1] {
             // The two-entry table with the same total and the same mean count.
-            outputs.expected.0[y][0] += lasts[y] - stamps[y];
-            outputs.expected.0[y][1] += stamps[y];
+            outputs.expected.0[y][0] += (sums.lasts[y] - sums.stamps[y]) * inverse;
+            outputs.expected.0[y][1] += sums.stamps[y] * inverse;
+        }
+        inverse_total = 1.0 / sums.total;
+        if l > 1 {
+            let FirstOrder { suffix, after, .. } = buffers;
+            look_back(band.windows()[stamp - 1], window, inverse_total, suffix, after);
         }
     }
+    Ok(())
+}
+
+/// What one column adds up to.
+struct Sums {
+    /// Σ_j p(w(j,l), y) and Σ_j p(l is j's last, y), times the column's evidence.
+    stamps: [f64; 2],
+    lasts: [f64; 2],
+    /// B_{l−1} before all instances, on the scale of B_l.
+    total: f64,
+    /// The largest number that enters the evidence.
+    largest: f64,
+}
+
+/// Goes through the ways to arrive at and to go on from the cells of column l. `again` is λ_y on the
+/// scale of B_l.
+#[inline(always)]
+fn meet(
+    buffers: &mut FirstOrder,
+    band: &Band,
+    block: &Span,
+    l: usize,
+    again: [f64; 2],
+    shares: &mut [f64],
+) -> Sums {
+    let FirstOrder { first, columns, latest, after, suffix, .. } = buffers;
+    let FirstOrder { onward: [onward0, onward1], by_label, .. } = buffers;
+    let stamp = block.stamps.start + l - 1;
+    let from = band.windows()[stamp].first - block.instances.start;
+    let density = groups(&band.densities()[band.padded_cells_of(stamp)]);
+    let len = density.len();
+    let first = first.each_ref().map(|first| &groups(&first[from..])[..len]);
+    let place = columns.place(l);
+    let latest = latest.each_ref().map(|latest| &groups(&latest[place.clone()])[..len]);
+    let ahead = &groups(after)[..len];
+    let onward0 = &mut groups_mut(&mut onward0[from..])[..len];
+    let onward1 = &mut groups_mut(&mut onward1[from..])[..len];
+    by_label.clear(len * LANES);
+    let ByLabel { positive: ones, last: [last0, last1] } = by_label;
+    let [ones, last0, last1] = [ones, last0, last1].map(|column| &mut groups_mut(column)[..len]);
+    let shares = &mut groups_mut(shares)[..len];
+    suffix.resize(len * LANES + 1, 0.0);
+    suffix[len * LANES] = 0.0;
+    let sums = &mut groups_mut(suffix)[..len];
+    let mut total = 0.0;
+    let [mut stamps, mut lasts] = [[Lanes::all(0.0); 2]; 2];
+    let mut largest = Lanes::all(0.0);
+    for k in (0..len).rev() {
+        let (density, after) = (Lanes(density[k]), Lanes(ahead[k]));
+        let mut onwards = Lanes::all(0.0);
+        let mut go_on = |y: usize, onward: &mut [f64; LANES], last: &mut [f64; LANES]| {
+            let latest = Lanes(latest[y][k]);
+            let follow = after + Lanes(*onward) * again[y];
+            *onward = (density * follow).0;
+            onwards += Lanes(first[y][k]) * follow;
+            largest = largest.max(latest).max(follow);
+            *last = (latest * after).0;
+            lasts[y] += latest * after;
+            stamps[y] += latest * follow;
+            latest * follow
+        };
+        let negative = go_on(0, &mut onward0[k], &mut last0[k]);
+        let positive = go_on(1, &mut onward1[k], &mut last1[k]);
+        ones[k] = positive.0;
+        shares[k] = (negative + positive).0;
+        sums[k] = (density * onwards).running_sums_back(&mut total).0;
+    }
+    let largest = largest.0.into_iter().fold(0.0, f64::max);
+    Sums { stamps: stamps.map(Lanes::sum), lasts: lasts.map(Lanes::sum), total, largest }
 }

@@ -30,6 +30,7 @@
 
 mod alignment;
 mod band;
+mod by_label;
 mod column;
 pub mod dense;
 mod edges;

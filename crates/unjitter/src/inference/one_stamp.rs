@@ -18,8 +18,8 @@ use std::ops::Range;
 use multiversion::multiversion;
 
 use super::Stamped;
-use super::band::{Band, Span, Window};
-use super::column::certify;
+use super::band::{Band, Span};
+use super::column::{Columns, certify, groups, groups_mut, look_back, make_room, scale};
 use super::edges::check_edges;
 use super::span::{Shares, Trouble};
 use crate::math::{LANES, Lanes};
@@ -40,8 +40,7 @@ pub(super) struct OneStamp {
     /// A_l(j−1) divided by its total, one column per stamp. A column begins with the zero at the first
     /// instance of its window and goes on, past its end, for as long as the next stamp looks.
     forward: Vec<f64>,
-    /// Where the columns begin.
-    columns: Vec<usize>,
+    columns: Columns,
     /// B_l(j+1) divided by its total, over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
@@ -121,15 +120,14 @@ impl OneStamp {
         if self.checkpoints.len() == k {
             self.checkpoints.push(Vec::new());
         }
-        let last = self.columns[self.columns.len() - 2]..self.columns[self.columns.len() - 1];
         self.checkpoints[k].clear();
-        self.checkpoints[k].extend_from_slice(&self.forward[last]);
+        self.checkpoints[k].extend_from_slice(&self.forward[self.columns.last()]);
     }
 
     /// Puts the column that panel k begins with where `forward` looks for it.
     fn begin_with_column(&mut self, k: usize) {
         if let Some(column) = k.checked_sub(1).map(|before| &self.checkpoints[before]) {
-            self.forward.resize(self.forward.len().max(column.len()), 0.0);
+            make_room(&mut self.forward, column.len());
             self.forward[..column.len()].copy_from_slice(column);
         }
     }
@@ -172,13 +170,15 @@ fn forward(
 ) -> Result<f64, Trouble> {
     let OneStamp { forward, columns, .. } = buffers;
     let from = first_column(block, &panel);
-    lay_out(&band.windows()[from..block.stamps.end], panel.end - from, forward, columns);
+    columns.clear();
+    columns.add(&band.windows()[from..block.stamps.end], panel.end - from);
+    make_room(forward, columns.end());
     let mut log_evidence = 0.0;
     for stamp in panel {
         let window = band.windows()[stamp];
         let density = groups(&band.densities()[band.padded_cells_of(stamp)]);
         let own = groups(&odds.values[window.first - odds.start..]);
-        let place = columns[stamp - from]..columns[stamp - from + 1];
+        let place = columns.place(stamp - from);
         let (before, column) = forward[..place.end].split_at_mut(place.start);
         column[0] = 0.0;
         let (sums, beyond) = column[1..].split_at_mut(density.len() * LANES);
@@ -189,8 +189,7 @@ fn forward(
                 *sums = (Lanes(*density) * Lanes(*odds)).running_sums(&mut total).0;
             }
         } else {
-            let ahead = window.first - band.windows()[stamp - 1].first;
-            let before = groups(&before[columns[stamp - 1 - from] + ahead..]);
+            let before = groups(&before[columns.at(stamp - 1 - from, window.first)..]);
             for (sums, (cell, before)) in groups_mut(sums).iter_mut().zip(cells.zip(before)) {
                 let (density, odds) = cell;
                 let arrivals = Lanes(*density) * Lanes(*odds) * Lanes(*before);
@@ -211,23 +210,6 @@ fn forward(
 #[inline(always)]
 fn first_column(block: &Span, panel: &Range<usize>) -> usize {
     panel.start.saturating_sub(1).max(block.stamps.start)
-}
-
-/// Makes room for `count` columns: each is read by the next stamp, over its padded window.
-#[inline(always)]
-fn lay_out(windows: &[Window], count: usize, forward: &mut Vec<f64>, columns: &mut Vec<usize>) {
-    columns.clear();
-    columns.push(0);
-    let mut end = 0;
-    for (l, window) in windows[..count].iter().enumerate() {
-        let own = 1 + window.len().next_multiple_of(LANES);
-        let read = windows
-            .get(l + 1)
-            .map_or(0, |next| next.first - window.first + next.len().next_multiple_of(LANES));
-        end += own.max(read);
-        columns.push(end);
-    }
-    forward.resize(forward.len().max(end), 0.0);
 }
 
 /// Fills in the responsibilities of a panel of stamps, after those of the panel that follows it.
@@ -266,8 +248,7 @@ fn backward(
                 *sums = onwards.running_sums_back(&mut total).0;
             }
         } else {
-            let ahead = window.first - band.windows()[stamp - 1].first;
-            let before = groups(&forward[columns[stamp - 1 - from] + ahead..]);
+            let before = groups(&forward[columns.at(stamp - 1 - from, window.first)..]);
             let inputs = inputs.zip(&before[..density.len()]);
             for ((((density, odds), after), before), (sums, share)) in inputs.zip(outputs).rev() {
                 let onwards = Lanes(*density) * Lanes(*odds) * Lanes(*after);
@@ -287,39 +268,6 @@ fn backward(
     Ok(())
 }
 
-/// B_{l−1}(j+1) over the window of l − 1, from the sums over that of l.
-#[inline(always)]
-fn look_back(
-    reader: Window,
-    window: Window,
-    inverse_total: f64,
-    suffix: &[f64],
-    after: &mut Vec<f64>,
-) {
-    after.resize(reader.len().next_multiple_of(LANES), 0.0);
-    let (all, some) = after.split_at_mut(window.first - reader.first);
-    all.fill(1.0);
-    let read = some.len().min(suffix.len() - 1);
-    let (some, none) = some.split_at_mut(read);
-    some.iter_mut().zip(&suffix[1..]).for_each(|(after, sum)| *after = sum * inverse_total);
-    none.fill(0.0);
-}
-
-#[inline(always)]
-fn groups(values: &[f64]) -> &[[f64; LANES]] {
-    values.as_chunks().0
-}
-
-#[inline(always)]
-fn groups_mut(values: &mut [f64]) -> &mut [[f64; LANES]] {
-    values.as_chunks_mut().0
-}
-
-#[inline(always)]
-fn scale(values: &mut [f64], factor: f64) {
-    values.iter_mut().for_each(|value| *value *= factor);
-}
-
 /// Adds up the responsibilities of each instance of a block.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn gather(
@@ -333,20 +281,5 @@ fn gather(
         let shares = &responsibilities[band.cells_of(stamp)];
         let sums = &mut sums[band.windows()[stamp].first - block.instances.start..];
         sums.iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_column_is_read_past_its_end() {
-        // Sums over 3..6 from the right are 6, 5, 3: as the window 2..5 sees them, one later.
-        let (reader, window) = (Window { first: 2, end: 5 }, Window { first: 3, end: 6 });
-        let suffix = [6.0, 5.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-        let mut after = vec![f64::NAN; 16];
-        look_back(reader, window, 1.0 / 6.0, &suffix, &mut after);
-        assert_eq!(after, [1.0, 5.0 * (1.0 / 6.0), 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 }

@@ -102,6 +102,17 @@ impl Silence {
         log_weight
     }
 
+    /// Fills in p(y | f)·weight/u(0) of a run of instances.
+    pub(super) fn weigh_label(
+        &self,
+        label: usize,
+        weight: f64,
+        run: std::ops::Range<usize>,
+        out: &mut [f64],
+    ) {
+        weigh_by(weight, &self.p[label][run.clone()], &self.inverse[run], out);
+    }
+
     /// p(y | f_i), by position in the span.
     pub(super) fn label(&self, i: usize, label: usize) -> f64 {
         self.p[label][i]
@@ -199,6 +210,13 @@ fn mix(
         *p0 = n0 * inverse_total;
         *p1 = n1 * inverse_total;
         *inverse = total * total * both;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn weigh_by(weight: f64, p: &[f64], inverse: &[f64], out: &mut [f64]) {
+    for (out, (p, inverse)) in out.iter_mut().zip(p.iter().zip(inverse)) {
+        *out = p * weight * inverse;
     }
 }
 

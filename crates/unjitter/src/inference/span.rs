@@ -97,6 +97,12 @@ impl InstanceWeights<'_> {
         self.silence.inverse(instance - self.start)
     }
 
+    /// Fills in p(y | f_i)·weight/u_i(0) of a block's instances.
+    pub(super) fn odds(&self, block: &Span, label: usize, weight: f64, out: &mut [f64]) {
+        let run = block.instances.start - self.start..block.instances.end - self.start;
+        self.silence.weigh_label(label, weight, run, out);
+    }
+
     /// u_i(c).
     pub(super) fn mixed(&self, instance: usize, count: usize) -> f64 {
         self.joint(instance, 0, count) + self.joint(instance, 1, count)
@@ -185,7 +191,7 @@ pub struct SpanSolver {
     responsibilities: Vec<f64>,
     positive: Vec<f64>,
     /// p(some stamp, y | z) of the span's instances. Where an instance gives one stamp at most, the sum of
-    /// both is in the second until all blocks are done.
+    /// both is in the second until all blocks are done. Padded windows may reach past the end.
     emitted: [Vec<f64>; 2],
     /// The same of blocks that were done in log space.
     in_logs: Vec<(Range<usize>, [Vec<f64>; 2])>,
@@ -263,7 +269,7 @@ impl SpanSolver {
         let instances = self.silence.len();
         for emitted in &mut self.emitted {
             emitted.clear();
-            emitted.resize(instances, 0.0);
+            emitted.resize(instances + LANES, 0.0);
         }
         self.in_logs.clear();
         if is_one_stamp(tables) && tables.max_count() == 1 {
@@ -283,7 +289,8 @@ impl SpanSolver {
         expected: &mut Expected,
         record: Option<&mut Record>,
     ) {
-        let [negatives, positives] = &mut self.emitted;
+        let [negatives, positives] =
+            self.emitted.each_mut().map(|emitted| &mut emitted[..weights.log_odds.len()]);
         if is_one_stamp(weights.tables) && weights.tables.max_count() == 1 {
             let totals = self.silence.split(weights.tables, negatives, positives);
             expected.0[0][1] += totals[0];
@@ -300,7 +307,7 @@ impl SpanSolver {
                 positives[run.clone()].copy_from_slice(&emitted[1]);
             }
         }
-        let emitted = [negatives.as_mut_slice(), positives.as_mut_slice()];
+        let emitted = [negatives, positives];
         let silent = self.silence.correct(weights.tables, weights.log_odds, emitted, d_log_odds);
         expected.0[0][0] -= silent[0];
         expected.0[1][0] -= silent[1];
@@ -416,17 +423,16 @@ impl SpanSolver {
         if !self.silence.holds(run.clone()) {
             return Err(Trouble::Underflow);
         }
-        let [negatives, positives] = &mut self.emitted;
-        let (negatives, positives) = (&mut negatives[run.clone()], &mut positives[run]);
         if is_one_stamp(tables) {
             let odds = Odds { start, values: &self.odds, largest: self.largest_odds };
             let shares = &mut *outputs.responsibilities;
-            let log_evidence = self.one_stamp.solve(band, block, &odds, shares, positives)?;
+            let emitted = &mut self.emitted[1][run];
+            let log_evidence = self.one_stamp.solve(band, block, &odds, shares, emitted)?;
             self.mark_positive(band, block, weights, outputs);
             return Ok(log_evidence);
         }
         let weights = InstanceWeights { tables, start, silence: &self.silence };
-        let emitted = &mut [negatives, positives];
+        let emitted = &mut self.emitted.each_mut().map(|emitted| &mut emitted[run.start..]);
         match tables.ratios() {
             Some(ratios) => self.first_order.solve(band, block, &weights, ratios, emitted, outputs),
             None => self.table.solve(band, block, &weights, emitted, outputs),
