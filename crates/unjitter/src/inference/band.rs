@@ -209,16 +209,6 @@ impl Band {
         self.log_scales[stamp - self.first]
     }
 
-    /// The density of one cell, zero outside the window.
-    pub(super) fn density_at(&self, stamp: usize, instance: usize) -> f64 {
-        let window = self.windows[stamp];
-        if (window.first..window.end).contains(&instance) {
-            self.densities[self.offsets[stamp - self.first] + instance - window.first]
-        } else {
-            0.0
-        }
-    }
-
     /// The block of stamps that begins at `stamp`: windows that overlap, one after the other.
     pub(super) fn block_at(&self, stamp: usize) -> Span {
         let first = self.windows[stamp].first;

@@ -64,28 +64,6 @@ impl Columns {
     }
 }
 
-/// Running sums over a window.
-#[derive(Debug)]
-pub(super) struct Column<'a> {
-    pub(super) window: Window,
-    pub(super) values: &'a [f64],
-}
-
-impl Column<'_> {
-    /// scale × (sum from j + 1 on) for j in `reader`, a window that does not begin or end later.
-    pub(super) fn sums_after(&self, reader: Window, scale: f64, out: &mut Vec<f64>) {
-        out.clear();
-        let all = self.window.first.saturating_sub(1).clamp(reader.first, reader.end);
-        let some = (self.window.end - 1).clamp(all, reader.end);
-        out.resize(all - reader.first, self.values[0] * scale);
-        if some > all {
-            let from = all + 1 - self.window.first;
-            out.extend(self.values[from..from + some - all].iter().map(|v| v * scale));
-        }
-        out.resize(reader.len(), 0.0);
-    }
-}
-
 /// Makes a buffer that is written before it is read at least so long.
 pub(super) fn make_room(buffer: &mut Vec<f64>, len: usize) {
     buffer.resize(buffer.len().max(len), 0.0);

@@ -118,11 +118,6 @@ impl Silence {
         self.p[label][i]
     }
 
-    /// 1/u_i(0).
-    pub(super) fn inverse(&self, i: usize) -> f64 {
-        self.inverse[i]
-    }
-
     /// Whether the linear domain holds the weights of a run of instances.
     pub(super) fn holds(&self, run: std::ops::Range<usize>) -> bool {
         self.inverse[run].iter().all(|&inverse| inverse < MOST)

@@ -92,11 +92,6 @@ pub(super) struct InstanceWeights<'a> {
 }
 
 impl InstanceWeights<'_> {
-    /// 1/u_i(0).
-    pub(super) fn inverse_silent(&self, instance: usize) -> f64 {
-        self.silence.inverse(instance - self.start)
-    }
-
     /// Fills in p(y | f_i)·weight/u_i(0) of a block's instances.
     pub(super) fn odds(&self, block: &Span, label: usize, weight: f64, out: &mut [f64]) {
         let run = block.instances.start - self.start..block.instances.end - self.start;

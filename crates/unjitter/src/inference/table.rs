@@ -11,35 +11,69 @@
 //! p(l is the last of c stamps of j, y) ∝ G_l(j,c)·v_j(c,y)·B_l(j+1)
 //! ```
 //!
-//! O(C) work per cell, C being at most the number of windows that hold the instance.
+//! O(C) work per cell, C being at most the number of windows that hold the instance, and O(1) memory.
+//! A column is done count after count, each over the instances that the window of stamp l − c + 1
+//! holds too, in groups of [`LANES`] as in `one_stamp`.
 
-use super::band::{Band, Span};
-use super::column::{Column, certify};
+use multiversion::multiversion;
+
+use super::band::{Band, Span, Window};
+use super::by_label::ByLabel;
+use super::column::{Columns, certify, groups, groups_mut, look_back, make_room, scale};
 use super::span::{InstanceWeights, Outputs, Trouble};
-use crate::math::LANES;
+use crate::math::{LANES, Lanes};
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// Largest count of the block; arrays over counts have this stride and begin at count one.
-    stride: usize,
-    /// v_j(c,y), instance by instance.
+    /// Largest count of the block.
+    max_count: usize,
+    /// Instances of the block, and zeros that a padded window may reach into.
+    room: usize,
+    /// v_j(c,y), `room` of them for each count.
     odds: [Vec<f64>; 2],
-    /// A_l over the window of l, divided by its total.
+    columns: Columns,
+    /// A_l(j−1) divided by its total, in columns, from l = 0 on.
     forward: Vec<f64>,
-    totals: Vec<f64>,
-    /// G_l(j,c) of one column, on the scale of A_{l−1}.
-    arrivals: Vec<f64>,
-    /// B_l(j+1) of one column, divided by its total.
+    /// p(z_l | t_j) and zeros, in the same columns.
+    densities: Vec<f64>,
+    /// One over the totals of A_l on the scale of A_{l−1}.
+    inverse_totals: Vec<f64>,
+    /// Π p(z_k | t_j) of one column, as far as the counts have come, on the scale of A_{l−1}.
+    product: Vec<f64>,
+    /// B_l(j+1) divided by its total, over the window of l.
     after: Vec<f64>,
-    next_suffix: Vec<f64>,
-    /// K_l(j,c,y) of one column, on the scale of B_l.
-    follow: [Vec<f64>; 2],
-    next_follow: [Vec<f64>; 2],
+    /// The sums B_{l−1}(j) over the window of l, and a zero.
+    suffix: Vec<f64>,
+    /// p(z_l | t_j)·K_l(j,c,y) on the scale of B_l, as `odds`, l being the earliest stamp so far; zero
+    /// where no window was yet and beyond the largest count.
+    onward: [Vec<f64>; 2],
+    by_label: ByLabel,
+    /// Σ_j p(l is the last of c stamps of j, y) of one column, times its evidence, by count.
+    counts: Vec<[f64; 2]>,
+}
+
+/// What a column reads of one that is c − 1 stamps before it, over the instances they share.
+struct Reach<'a> {
+    density: &'a [[f64; LANES]],
+    /// A_{l−c}(j−1).
+    before: &'a [[f64; LANES]],
+    /// One over the total of A_{l−c+1}, or one where c = 1.
+    inverse_total: f64,
+}
+
+impl Reach<'_> {
+    /// Takes `product` on to count c and returns G_l(j,c).
+    #[inline(always)]
+    fn arrive(&self, k: usize, product: &mut [f64; LANES]) -> Lanes {
+        let next = Lanes(*product) * (Lanes(self.density[k]) * self.inverse_total);
+        *product = next.0;
+        next * Lanes(self.before[k])
+    }
 }
 
 impl Table {
-    /// As `OneStamp::solve`.
+    /// As `FirstOrder::solve`.
     pub(super) fn solve(
         &mut self,
         band: &Band,
@@ -49,203 +83,265 @@ impl Table {
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         self.weigh(band, block, weights);
-        let log_evidence = self.forward(band, block)?;
-        let mut total = 1.0;
-        for l in (1..=block.stamps.len()).rev() {
-            self.arrive(band, block, l);
-            self.look_ahead(band, block, l, total);
-            let (evidence, largest) = self.meet();
-            certify(evidence, largest)?;
-            self.share(band, block, l, 1.0 / evidence, emitted, outputs);
-            total = self.sum_column(band, block, l);
-            if !total.is_normal() {
-                return Err(Trouble::Underflow);
-            }
-            std::mem::swap(&mut self.follow, &mut self.next_follow);
-        }
+        self.lay_out(band, block);
+        let log_evidence = forward(self, band, block)?;
+        backward(self, band, block, emitted, outputs)?;
         Ok(log_evidence)
     }
 
     fn weigh(&mut self, band: &Band, block: &Span, weights: &InstanceWeights<'_>) {
-        self.stride = deepest(band, block).min(weights.tables.max_count());
+        self.max_count = deepest(band, block).min(weights.tables.max_count());
+        self.room = block.instances.len() + LANES;
         for y in [0, 1] {
             self.odds[y].clear();
-            for i in block.instances.clone() {
-                let inverse = weights.inverse_silent(i);
-                self.odds[y].extend((1..=self.stride).map(|c| weights.joint(i, y, c) * inverse));
+            self.odds[y].resize(self.max_count * self.room, 0.0);
+            for (c, odds) in (1..).zip(self.odds[y].chunks_exact_mut(self.room)) {
+                weights.odds(block, y, weights.tables.weight(y, c), odds);
             }
+            self.onward[y].clear();
+            self.onward[y].resize((self.max_count + 1) * self.room, 0.0);
         }
     }
 
-    fn forward(&mut self, band: &Band, block: &Span) -> Result<f64, Trouble> {
-        self.forward.clear();
-        self.totals.clear();
-        let mut log_evidence = 0.0;
-        for l in 1..=block.stamps.len() {
-            self.arrive(band, block, l);
-            let stamp = block.stamps.start + l - 1;
-            let first = band.windows()[stamp].first - block.instances.start;
-            let column = self.forward.len();
-            let odds = self.odds.each_ref().map(|odds| &odds[first * self.stride..]);
-            let mut total = 0.0;
-            for (k, arrivals) in self.arrivals.chunks_exact(self.stride).enumerate() {
-                for (c, arrival) in arrivals.iter().enumerate() {
-                    let at = k * self.stride + c;
-                    total += (odds[0][at] + odds[1][at]) * arrival;
-                }
-                self.forward.push(total);
-            }
-            if !total.is_normal() {
-                return Err(Trouble::Underflow);
-            }
-            let inverse = 1.0 / total;
-            self.forward[column..].iter_mut().for_each(|v| *v *= inverse);
-            self.forward.resize(self.forward.len().next_multiple_of(LANES), 0.0);
-            self.totals.push(total);
-            log_evidence += total.ln() + band.log_scale(stamp);
-        }
-        Ok(log_evidence)
-    }
-
-    /// Fills G_l(j,c) for the window of l, counted from one within the block.
-    fn arrive(&mut self, band: &Band, block: &Span, l: usize) {
-        let window = band.windows()[block.stamps.start + l - 1];
-        let mut arrivals = std::mem::take(&mut self.arrivals);
-        arrivals.clear();
-        arrivals.resize(window.len() * self.stride, 0.0);
-        for (j, row) in (window.first..window.end).zip(arrivals.chunks_exact_mut(self.stride)) {
-            let mut product = 1.0;
-            for (c, arrival) in (1..=l).zip(row) {
-                let stamp = block.stamps.start + l - c;
-                if j >= band.windows()[stamp].end {
-                    break;
-                }
-                product *= band.density_at(stamp, j);
-                if c > 1 {
-                    product /= self.totals[l - c];
-                }
-                *arrival = product * self.sum_before(band, block, l - c, j);
-            }
-        }
-        self.arrivals = arrivals;
-    }
-
-    /// A_l(j−1) divided by its total; A_0 is one.
-    fn sum_before(&self, band: &Band, block: &Span, l: usize, j: usize) -> f64 {
-        if l == 0 {
-            return 1.0;
-        }
-        let stamp = block.stamps.start + l - 1;
-        let window = band.windows()[stamp];
-        if j <= window.first {
-            0.0
-        } else if j > window.end {
-            1.0
-        } else {
-            let offset = band.cells_of(block.stamps.start).start;
-            self.forward[band.cells_of(stamp).start - offset + j - 1 - window.first]
+    /// Lays out the columns, and fills in that of A_0 = 1, which has no stamp, and the densities.
+    fn lay_out(&mut self, band: &Band, block: &Span) {
+        let windows = &band.windows()[block.stamps.clone()];
+        self.columns.clear();
+        self.columns.push(windows[0].first, windows[0].end);
+        self.columns.add(windows, windows.len());
+        make_room(&mut self.forward, self.columns.end());
+        make_room(&mut self.densities, self.columns.end());
+        self.forward[self.columns.place(0)].fill(1.0);
+        for (l, stamp) in (1..).zip(block.stamps.clone()) {
+            let column = &mut self.densities[self.columns.place(l)];
+            let (own, beyond) = column.split_at_mut(band.windows()[stamp].len());
+            own.copy_from_slice(band.density(stamp));
+            beyond[..LANES].fill(0.0);
         }
     }
+}
 
-    /// Fills B_l(j+1) and K_l(j,c,y); `total` is that of B_l on the scale of B_{l+1}.
-    fn look_ahead(&mut self, band: &Band, block: &Span, l: usize, total: f64) {
-        let stamp = block.stamps.start + l - 1;
-        let window = band.windows()[stamp];
-        let last = l == block.stamps.len();
-        if last {
-            self.after.clear();
-            self.after.resize(window.len(), 1.0);
-        } else {
-            let next = Column { window: band.windows()[stamp + 1], values: &self.next_suffix };
-            next.sums_after(window, 1.0, &mut self.after);
-        }
-        let stride = self.stride;
-        let first = window.first - block.instances.start;
-        for y in [0, 1] {
-            let odds = &self.odds[y][first * stride..];
-            self.follow[y].clear();
-            for (k, after) in self.after.iter().enumerate() {
-                let odds = &odds[k * stride..(k + 1) * stride];
-                self.follow[y].extend(odds.iter().map(|v| v * after));
-            }
-            if last {
-                continue;
-            }
-            let next = band.windows()[stamp + 1];
-            for j in next.first..window.end {
-                let density = band.density_at(stamp + 1, j) / total;
-                let here = &mut self.follow[y][(j - window.first) * stride..][..stride - 1];
-                let there = &self.next_follow[y][(j - next.first) * stride + 1..];
-                here.iter_mut().zip(there).for_each(|(k, next)| *k += density * next);
-            }
-        }
-    }
+/// What column l reads for count c; nothing where the windows share no instance.
+#[inline(always)]
+fn reach<'a>(
+    windows: &[Window],
+    columns: &Columns,
+    densities: &'a [f64],
+    forward: &'a [f64],
+    inverse_totals: &[f64],
+    l: usize,
+    c: usize,
+) -> Option<Reach<'a>> {
+    let (first, end) = (windows[l - 1].first, windows[l - c].end);
+    let len = end.saturating_sub(first).div_ceil(LANES);
+    (len > 0).then(|| Reach {
+        density: &groups(&densities[columns.at(l - c + 1, first)..])[..len],
+        before: &groups(&forward[columns.at(l - c, first)..])[..len],
+        inverse_total: if c == 1 { 1.0 } else { inverse_totals[l - c] },
+    })
+}
 
-    /// The scaled evidence, as every column sees it, and the largest number that enters.
-    fn meet(&self) -> (f64, f64) {
-        let (mut evidence, mut largest) = (0.0, 0f64);
-        let follow = self.follow[0].iter().zip(&self.follow[1]);
-        for (arrival, (negative, positive)) in self.arrivals.iter().zip(follow) {
-            let follow = negative + positive;
-            evidence += arrival * follow;
-            largest = largest.max(*arrival).max(follow);
-        }
-        (evidence, largest)
-    }
-
-    /// Writes one column's responsibilities and what its stamp says of counts and labels.
-    fn share(
-        &self,
-        band: &Band,
-        block: &Span,
-        l: usize,
-        scale: f64,
-        emitted: &mut [&mut [f64]; 2],
-        outputs: &mut Outputs<'_>,
-    ) {
-        let stamp = block.stamps.start + l - 1;
-        let cells = band.cells_of(stamp);
-        let first = band.windows()[stamp].first - block.instances.start;
-        for (k, after) in self.after.iter().enumerate() {
-            let mut both = [0.0, 0.0];
-            for (c, arrival) in self.arrivals[k * self.stride..][..self.stride].iter().enumerate() {
-                if *arrival == 0.0 {
-                    continue;
-                }
-                for y in [0, 1] {
-                    // The product first: it is at most the evidence, while its factors may be
-                    // anything.
-                    both[y] += arrival * self.follow[y][k * self.stride + c] * scale;
-                    let odds = self.odds[y][(first + k) * self.stride + c];
-                    let last = arrival * (odds * after) * scale;
-                    emitted[y][first + k] += last;
-                    outputs.expected.0[y][c + 1] += last;
-                    outputs.record(block.instances.start + first + k, c + 1, y, last);
-                }
-            }
-            outputs.responsibilities[cells.start + k] = both[0] + both[1];
-            if let Some(positive) = outputs.positive.as_deref_mut() {
-                positive[cells.start + k] = both[1];
+/// Fills in the columns.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn forward(buffers: &mut Table, band: &Band, block: &Span) -> Result<f64, Trouble> {
+    let Table { max_count, room, odds, columns, forward, densities, .. } = buffers;
+    let Table { inverse_totals, product, .. } = buffers;
+    let windows = &band.windows()[block.stamps.clone()];
+    inverse_totals.clear();
+    let mut log_evidence = 0.0;
+    for (l, window) in (1..).zip(windows) {
+        let len = window.len().next_multiple_of(LANES);
+        let from = window.first - block.instances.start;
+        let place = columns.place(l);
+        let (done, column) = forward[..place.end].split_at_mut(place.start);
+        column[0] = 0.0;
+        let (sums, beyond) = column[1..].split_at_mut(len);
+        let sums = groups_mut(sums);
+        sums.fill([0.0; LANES]);
+        product.clear();
+        product.resize(len, 1.0);
+        for c in 1..=l.min(*max_count) {
+            let reach = reach(windows, columns, densities, done, inverse_totals, l, c);
+            let Some(reach) = reach else { break };
+            let at = (c - 1) * *room + from;
+            let odds = odds.each_ref().map(|odds| &groups(&odds[at..])[..reach.density.len()]);
+            let cells = sums.iter_mut().zip(groups_mut(product)).take(reach.density.len());
+            for (k, (sum, product)) in cells.enumerate() {
+                let mixed = Lanes(odds[0][k]) + Lanes(odds[1][k]);
+                *sum = (Lanes(*sum) + mixed * reach.arrive(k, product)).0;
             }
         }
-    }
-
-    /// Fills `next_suffix` with B_{l−1} over the window of l, divided by its total, which it
-    /// returns.
-    fn sum_column(&mut self, band: &Band, block: &Span, l: usize) -> f64 {
-        let density = band.density(block.stamps.start + l - 1);
-        self.next_suffix.clear();
-        self.next_suffix.resize(density.len(), 0.0);
         let mut total = 0.0;
-        for (k, density) in density.iter().enumerate().rev() {
-            let at = k * self.stride;
-            total += density * (self.follow[0][at] + self.follow[1][at]);
-            self.next_suffix[k] = total;
+        sums.iter_mut().for_each(|sum| *sum = Lanes(*sum).running_sums(&mut total).0);
+        if !total.is_normal() {
+            return Err(Trouble::Underflow);
         }
-        let inverse = 1.0 / total;
-        self.next_suffix.iter_mut().for_each(|v| *v *= inverse);
-        total
+        inverse_totals.push(1.0 / total);
+        scale(sums.as_flattened_mut(), 1.0 / total);
+        beyond.fill(1.0);
+        log_evidence += total.ln() + band.log_scale(block.stamps.start + l - 1);
     }
+    Ok(log_evidence)
+}
+
+/// Fills in responsibilities and what the stamps say of counts and labels.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn backward(
+    buffers: &mut Table,
+    band: &Band,
+    block: &Span,
+    emitted: &mut [&mut [f64]; 2],
+    outputs: &mut Outputs<'_>,
+) -> Result<(), Trouble> {
+    buffers.after.clear();
+    buffers.after.resize(band.padded_cells_of(block.stamps.end - 1).len(), 1.0);
+    let mut inverse_total = 1.0;
+    for l in (1..=block.stamps.len()).rev() {
+        let stamp = block.stamps.start + l - 1;
+        let shares = &mut outputs.responsibilities[band.padded_cells_of(stamp)];
+        let evidence = meet(buffers, band, block, l, inverse_total, shares)?;
+        let inverse = 1.0 / evidence;
+        let from = band.windows()[stamp].first - block.instances.start;
+        let emitted = emitted.each_mut().map(|emitted| &mut emitted[from..]);
+        buffers.by_label.share(inverse, band.padded_cells_of(stamp), emitted, outputs);
+        for y in [0, 1] {
+            for (expected, count) in outputs.expected.0[y][1..].iter_mut().zip(&buffers.counts) {
+                *expected += count[y] * inverse;
+            }
+        }
+        if outputs.record.is_some() {
+            record(buffers, band, block, l, inverse, outputs);
+        }
+        let total = sum_column(buffers, band, block, l);
+        if !total.is_normal() {
+            return Err(Trouble::Underflow);
+        }
+        inverse_total = 1.0 / total;
+        if l > 1 {
+            let Table { suffix, after, .. } = buffers;
+            look_back(
+                band.windows()[stamp - 1],
+                band.windows()[stamp],
+                inverse_total,
+                suffix,
+                after,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Goes through the ways to arrive at and to go on from the cells of column l; returns the scaled
+/// evidence, as every column sees it. `inverse_total` is one over that of B_l on the scale of B_{l+1}.
+#[inline(always)]
+fn meet(
+    buffers: &mut Table,
+    band: &Band,
+    block: &Span,
+    l: usize,
+    inverse_total: f64,
+    shares: &mut [f64],
+) -> Result<f64, Trouble> {
+    let Table { max_count, room, odds, columns, forward, densities, .. } = buffers;
+    let Table { inverse_totals, product, after, onward, by_label, counts, .. } = buffers;
+    let windows = &band.windows()[block.stamps.clone()];
+    let from = windows[l - 1].first - block.instances.start;
+    product.clear();
+    product.resize(shares.len(), 1.0);
+    shares.fill(0.0);
+    by_label.clear(shares.len());
+    let ByLabel { positive, last: [last0, last1] } = by_label;
+    counts.clear();
+    let (mut evidence, mut largest) = (Lanes::all(0.0), Lanes::all(0.0));
+    let own = groups(&densities[columns.place(l)]);
+    for c in 1..=l.min(*max_count) {
+        let reach = reach(windows, columns, densities, forward, inverse_totals, l, c);
+        let Some(reach) = reach else { break };
+        let len = reach.density.len();
+        let own = &own[..len];
+        let after = &groups(after)[..len];
+        let at = (c - 1) * *room + from;
+        let odds = odds.each_ref().map(|odds| &groups(&odds[at..])[..len]);
+        let [(here0, next0), (here1, next1)] = onward.each_mut().map(|onward| {
+            let (here, next) = onward.split_at_mut(c * *room);
+            (&mut groups_mut(&mut here[at..])[..len], &groups(&next[from..])[..len])
+        });
+        let product = &mut groups_mut(product)[..len];
+        let shares = &mut groups_mut(shares)[..len];
+        let ones = &mut groups_mut(positive)[..len];
+        let last0 = &mut groups_mut(last0)[..len];
+        let last1 = &mut groups_mut(last1)[..len];
+        let mut ended = [Lanes::all(0.0); 2];
+        for k in 0..len {
+            let arrival = reach.arrive(k, &mut product[k]);
+            let (density, after) = (Lanes(own[k]), Lanes(after[k]));
+            let ends = [Lanes(odds[0][k]) * after, Lanes(odds[1][k]) * after];
+            let follow = [
+                ends[0] + Lanes(next0[k]) * inverse_total,
+                ends[1] + Lanes(next1[k]) * inverse_total,
+            ];
+            (here0[k], here1[k]) = ((density * follow[0]).0, (density * follow[1]).0);
+            largest = largest.max(arrival).max(follow[0] + follow[1]);
+            let ends = ends.map(|end| arrival * end);
+            (last0[k], last1[k]) = ((Lanes(last0[k]) + ends[0]).0, (Lanes(last1[k]) + ends[1]).0);
+            ended = [ended[0] + ends[0], ended[1] + ends[1]];
+            let positive = arrival * follow[1];
+            let paths = arrival * follow[0] + positive;
+            ones[k] = (Lanes(ones[k]) + positive).0;
+            shares[k] = (Lanes(shares[k]) + paths).0;
+            evidence += paths;
+        }
+        counts.push(ended.map(Lanes::sum));
+    }
+    let evidence = evidence.sum();
+    certify(evidence, largest.0.into_iter().fold(0.0, f64::max))?;
+    Ok(evidence)
+}
+
+/// Notes p(l is the last of c stamps of j, y) of one column.
+fn record(
+    buffers: &Table,
+    band: &Band,
+    block: &Span,
+    l: usize,
+    inverse: f64,
+    outputs: &mut Outputs<'_>,
+) {
+    let Table { room, odds, columns, forward, densities, inverse_totals, .. } = buffers;
+    let windows = &band.windows()[block.stamps.clone()];
+    let window = windows[l - 1];
+    let mut product = vec![1.0; window.len().next_multiple_of(LANES)];
+    for c in 1..=buffers.counts.len() {
+        let reach = reach(windows, columns, densities, forward, inverse_totals, l, c);
+        let Some(reach) = reach else { break };
+        let product = groups_mut(&mut product)[..reach.density.len()].iter_mut();
+        let arrivals = product.enumerate().flat_map(|(k, product)| reach.arrive(k, product).0);
+        let cells = (window.first..window.end).zip(arrivals.zip(&buffers.after));
+        for (instance, (arrival, after)) in cells.filter(|(_, (arrival, _))| *arrival > 0.0) {
+            let at = (c - 1) * room + instance - block.instances.start;
+            for y in [0, 1] {
+                outputs.record(instance, c, y, arrival * (odds[y][at] * after) * inverse);
+            }
+        }
+    }
+}
+
+/// Fills `suffix` with B_{l−1} over the window of l and returns its total.
+#[inline(always)]
+fn sum_column(buffers: &mut Table, band: &Band, block: &Span, l: usize) -> f64 {
+    let Table { suffix, onward, .. } = buffers;
+    let window = band.windows()[block.stamps.start + l - 1];
+    let len = window.len().next_multiple_of(LANES);
+    let from = window.first - block.instances.start;
+    suffix.resize(len + 1, 0.0);
+    suffix[len] = 0.0;
+    let onward = onward.each_ref().map(|onward| groups(&onward[from..from + len]));
+    let onward = onward[0].iter().zip(onward[1]);
+    let mut total = 0.0;
+    for (sums, (negative, positive)) in groups_mut(suffix).iter_mut().zip(onward).rev() {
+        *sums = (Lanes(*negative) + Lanes(*positive)).running_sums_back(&mut total).0;
+    }
+    total
 }
 
 /// The largest number of windows of the block that hold one instance.
