@@ -19,13 +19,14 @@ test: lint docs rust-test bench-test instructions reference page-test experiment
 
 format: $(VENV)/.ready
 	cargo fmt --all
-	$(VENV)/bin/ruff format --quiet python benches
+	$(VENV)/bin/ruff format --quiet --config python/pyproject.toml python benches
 
 lint: $(VENV)/.ready
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(VENV)/bin/ruff format --quiet --check python benches
-	$(VENV)/bin/ruff check --quiet --config python/pyproject.toml python benches
+	$(VENV)/bin/ruff format --quiet --check --config python/pyproject.toml python benches
+	$(VENV)/bin/ruff check --quiet python
+	$(VENV)/bin/ruff check --quiet --config python/pyproject.toml benches
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

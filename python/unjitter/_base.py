@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,7 +128,8 @@ class Detector(BaseEstimator):  # type: ignore[misc]
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        return np.require(rows, requirements=["C", "A"])
+        rows = np.require(rows, requirements=["C", "A"])
+        return cast("NDArray[np.float64] | NDArray[np.float32]", rows)
 
     def _check_names(self, what: str, names: Iterable[Any] | None) -> None:
         expected = getattr(self, "feature_names_in_", None)
