@@ -116,10 +116,10 @@ fn forward(
         let mut total = 0.0;
         for (k, sums) in groups_mut(sums).iter_mut().enumerate() {
             let (density, before) = (Lanes(density[k]), Lanes(before[k]));
-            let arrive = |y: usize, previous: &[f64; LANES]| {
-                density * (Lanes(first[y][k]) * before + Lanes(*previous) * again[y])
-            };
-            let both = [arrive(0, &previous0[k]), arrive(1, &previous1[k])];
+            let both = [
+                density * (Lanes(first[0][k]) * before + Lanes(previous0[k]) * again[0]),
+                density * (Lanes(first[1][k]) * before + Lanes(previous1[k]) * again[1]),
+            ];
             (latest0[k], latest1[k]) = (both[0].0, both[1].0);
             *sums = (both[0] + both[1]).running_sums(&mut total).0;
         }
@@ -219,22 +219,18 @@ fn meet(
     let mut largest = Lanes::all(0.0);
     for k in (0..len).rev() {
         let (density, after) = (Lanes(density[k]), Lanes(ahead[k]));
-        let mut onwards = Lanes::all(0.0);
-        let mut go_on = |y: usize, onward: &mut [f64; LANES], last: &mut [f64; LANES]| {
-            let latest = Lanes(latest[y][k]);
-            let follow = after + Lanes(*onward) * again[y];
-            *onward = (density * follow).0;
-            onwards += Lanes(first[y][k]) * follow;
-            largest = largest.max(latest).max(follow);
-            *last = (latest * after).0;
-            lasts[y] += latest * after;
-            stamps[y] += latest * follow;
-            latest * follow
-        };
-        let negative = go_on(0, &mut onward0[k], &mut last0[k]);
-        let positive = go_on(1, &mut onward1[k], &mut last1[k]);
-        ones[k] = positive.0;
-        shares[k] = (negative + positive).0;
+        let latest = [Lanes(latest[0][k]), Lanes(latest[1][k])];
+        let follow = [after + Lanes(onward0[k]) * again[0], after + Lanes(onward1[k]) * again[1]];
+        (onward0[k], onward1[k]) = ((density * follow[0]).0, (density * follow[1]).0);
+        largest = largest.max(latest[0]).max(latest[1]).max(follow[0]).max(follow[1]);
+        let ends = [latest[0] * after, latest[1] * after];
+        (last0[k], last1[k]) = (ends[0].0, ends[1].0);
+        lasts = [lasts[0] + ends[0], lasts[1] + ends[1]];
+        let paths = [latest[0] * follow[0], latest[1] * follow[1]];
+        stamps = [stamps[0] + paths[0], stamps[1] + paths[1]];
+        ones[k] = paths[1].0;
+        shares[k] = (paths[0] + paths[1]).0;
+        let onwards = Lanes(first[0][k]) * follow[0] + Lanes(first[1][k]) * follow[1];
         sums[k] = (density * onwards).running_sums_back(&mut total).0;
     }
     let largest = largest.0.into_iter().fold(0.0, f64::max);

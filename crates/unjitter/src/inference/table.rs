@@ -282,7 +282,7 @@ fn meet(
             ];
             (here0[k], here1[k]) = ((density * follow[0]).0, (density * follow[1]).0);
             largest = largest.max(arrival).max(follow[0] + follow[1]);
-            let ends = ends.map(|end| arrival * end);
+            let ends = [arrival * ends[0], arrival * ends[1]];
             (last0[k], last1[k]) = ((Lanes(last0[k]) + ends[0]).0, (Lanes(last1[k]) + ends[1]).0);
             ended = [ended[0] + ends[0], ended[1] + ends[1]];
             let positive = arrival * follow[1];
