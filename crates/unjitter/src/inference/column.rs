@@ -132,6 +132,27 @@ mod tests {
     }
 
     #[test]
+    fn whole_groups_of_later_windows_lie_in_a_column() {
+        // Both ends move on by so much from stamp to stamp: every remainder of a group occurs.
+        for (from, to) in (0..100_usize).map(|step| (step / 10, step % 10)) {
+            let window = |l: usize| Window { first: from * l, end: 40 + to * l };
+            let windows: Vec<_> = (0..4).map(window).collect();
+            let mut columns = Columns::default();
+            columns.clear();
+            columns.add(&windows, windows.len());
+            assert_eq!(columns.last(), columns.place(3));
+            for (l, own) in windows.iter().enumerate() {
+                assert!(columns.place(l).len() > own.len().next_multiple_of(LANES));
+                for reader in &windows[l + 1..] {
+                    let shared = windows[l + 1].end - reader.first;
+                    let end = columns.at(l, reader.first) + shared.next_multiple_of(LANES);
+                    assert!(end <= columns.place(l).end, "{from} {to}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_certificate_refuses_what_may_have_underflowed() {
         assert!(certify(1e-200, 1.0).is_ok());
         for evidence in [1e-291, 0.0, f64::NAN, f64::INFINITY] {

@@ -134,7 +134,10 @@ fn reach<'a>(
 ) -> Option<Reach<'a>> {
     let (first, end) = (windows[l - 1].first, windows[l - c].end);
     let len = end.saturating_sub(first).div_ceil(LANES);
-    (len > 0).then(|| Reach {
+    if len == 0 {
+        return None;
+    }
+    Some(Reach {
         density: &groups(&densities[columns.at(l - c + 1, first)..])[..len],
         before: &groups(&forward[columns.at(l - c, first)..])[..len],
         inverse_total: if c == 1 { 1.0 } else { inverse_totals[l - c] },
