@@ -133,9 +133,13 @@ fn main() -> ExitCode {
     let after = |flag: &str| args.iter().position(|arg| arg == flag).map(|at| at + 1);
     if let Some(name) = after("--kernel").and_then(|at| args.get(at)) {
         let (_, make) = kernels().into_iter().find(|(known, _)| known == name).expect("a kernel");
-        let mut kernel = make();
-        kernel(); // buffers and dispatch
-        measured(&mut kernel);
+        // In a pool of one thread, so that all of it runs where it is counted.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        pool.scope(|_| {
+            let mut kernel = make();
+            kernel(); // buffers and dispatch
+            measured(&mut kernel);
+        });
         return ExitCode::SUCCESS;
     }
     if after("--bench").is_none() {
@@ -167,8 +171,6 @@ fn count(kernel: &str) -> u64 {
         .arg("--toggle-collect=instructions::measured")
         .arg(program)
         .args(["--kernel", kernel])
-        // One thread: what waits in a pool would be counted too.
-        .env("RAYON_NUM_THREADS", "1")
         .output()
         .expect("valgrind runs");
     let said = String::from_utf8_lossy(&output.stderr);

@@ -16,9 +16,13 @@ use super::Stamped;
 use super::span::Trouble;
 use crate::math::{LANES, Lanes, exp_in_place};
 
-/// Cells that are loaded at a time, about: one or two megabytes with all that is computed for them, which
-/// stays in the second-level cache. Tests have small blocks, which are to be cut as well.
+/// Cells that are loaded at a time, about, of a block that has too many: one or two megabytes with all
+/// that is computed for them, which stays in the second-level cache.
 const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+
+/// Cells of a block that is loaded whole, at most: to fetch them from the third-level cache costs less
+/// than to compute them again. Tests have small blocks, which are to be cut as well.
+const WHOLE_CELLS: usize = 4 * PANEL_CELLS;
 
 /// The instances first..end that a stamp can have come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,9 +106,9 @@ impl Band {
         self.whole_blocks = true;
     }
 
-    /// Whether these stamps have more cells than are loaded at a time.
+    /// Whether these stamps have more cells than are loaded whole.
     pub(super) fn is_long(&self, run: &Range<usize>) -> bool {
-        !self.whole_blocks && self.panel(run.clone()).end < run.end
+        !self.whole_blocks && self.first_stamps(run.clone(), WHOLE_CELLS).end < run.end
     }
 
     /// Whole blocks from `run.start` on: as many as are loaded at a time, one at least.
@@ -123,7 +127,12 @@ impl Band {
 
     /// The stamps from `run.start` on that are loaded at a time, one at least.
     pub(super) fn panel(&self, run: Range<usize>) -> Range<usize> {
-        let mut room = PANEL_CELLS;
+        self.first_stamps(run, PANEL_CELLS)
+    }
+
+    /// The stamps from `run.start` on that have so many cells at most, but one stamp at least.
+    fn first_stamps(&self, run: Range<usize>, cells: usize) -> Range<usize> {
+        let mut room = cells;
         let mut end = run.start;
         while end < run.end {
             let own = self.windows[end].len().next_multiple_of(LANES);
@@ -284,9 +293,10 @@ impl Band {
     }
 
     fn scale_densities(&mut self) -> Result<(), Trouble> {
-        self.densities.clone_from(&self.log_densities);
+        self.densities.resize(self.log_densities.len(), 0.0);
         self.log_scales.resize(self.offsets.len() - 1, 0.0);
-        divide_by_largest(&self.offsets, &mut self.densities, &mut self.log_scales);
+        let (log_densities, densities) = (&self.log_densities, &mut self.densities);
+        divide_by_largest(&self.offsets, log_densities, densities, &mut self.log_scales);
         if self.log_scales.contains(&f64::NEG_INFINITY) {
             return Err(Trouble::Narrow);
         }
@@ -318,16 +328,22 @@ fn subtract_times(
     }
 }
 
-/// Takes the largest of each stamp's log densities off them, and notes it.
+/// Writes each stamp's log densities less the largest of them, and notes that one.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
-fn divide_by_largest(offsets: &[usize], log_densities: &mut [f64], log_scales: &mut [f64]) {
+fn divide_by_largest(
+    offsets: &[usize],
+    log_densities: &[f64],
+    divided: &mut [f64],
+    log_scales: &mut [f64],
+) {
     for (cells, scale) in offsets.windows(2).zip(log_scales) {
-        let (groups, _) = log_densities[cells[0]..cells[1]].as_chunks_mut::<LANES>();
+        let (groups, _) = log_densities[cells[0]..cells[1]].as_chunks::<LANES>();
+        let (divided, _) = divided[cells[0]..cells[1]].as_chunks_mut::<LANES>();
         let mut largest = Lanes::all(f64::NEG_INFINITY);
         groups.iter().for_each(|group| largest = largest.max(Lanes(*group)));
         *scale = largest.0.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        for value in groups.as_flattened_mut() {
-            *value -= *scale;
+        for (divided, group) in divided.iter_mut().zip(groups) {
+            *divided = (Lanes(*group) - Lanes::all(*scale)).0;
         }
     }
 }

@@ -297,28 +297,25 @@ fn take_back(
     emitted: [&[f64]; 2],
     d_log_odds: &mut [f64],
 ) -> [f64; 2] {
-    let mut less = [Lanes::all(0.0); 2];
-    let (groups, rest) = d_log_odds.as_chunks_mut::<LANES>();
-    let done = groups.len() * LANES;
-    let [p_groups, e_groups] = [p, emitted].map(|both| both.map(|v| v.as_chunks::<LANES>().0));
-    let inverse_groups = inverse.as_chunks::<LANES>().0;
-    for (at, d) in groups.iter_mut().enumerate() {
-        let [p0, p1] = p_groups.map(|p| Lanes(p[at]));
-        let [e0, e1] = e_groups.map(|e| Lanes(e[at]));
-        let stamped = e0 + e1;
-        let silent = stamped * Lanes(inverse_groups[at]);
-        less[0] += silent * (p0 * t[0]);
-        less[1] += silent * (p1 * t[1]);
-        *d = (e1 * p0 - e0 * p1 + (Lanes::all(1.0) - stamped) * Lanes(*d)).0;
+    let inputs = emitted[0].iter().zip(emitted[1]).zip(p[0].iter().zip(p[1]));
+    for (d, ((e0, e1), (p0, p1))) in d_log_odds.iter_mut().zip(inputs) {
+        *d = corrected(*d, [*e0, *e1], [*p0, *p1]);
     }
-    let mut less = less.map(Lanes::sum);
-    for (i, d) in (done..).zip(rest) {
-        let ([p0, p1], [e0, e1]) = (p.map(|p| p[i]), emitted.map(|e| e[i]));
-        let silent = (e0 + e1) * inverse[i];
-        less = [less[0] + silent * (p0 * t[0]), less[1] + silent * (p1 * t[1])];
-        *d = corrected(*d, [e0, e1], [p0, p1]);
+    // One sum at a time: two in one loop would be paired in short vectors.
+    [0, 1].map(|y| t[y] * sum_of_products(p[y], inverse, emitted))
+}
+
+/// Σ p·inverse·(e_0 + e_1).
+#[inline(always)]
+fn sum_of_products(p: &[f64], inverse: &[f64], [e0, e1]: [&[f64]; 2]) -> f64 {
+    let [(p, last_p), (inverse, last_inverse)] = [p, inverse].map(<[f64]>::as_chunks::<LANES>);
+    let [(e0, last_e0), (e1, last_e1)] = [e0, e1].map(<[f64]>::as_chunks::<LANES>);
+    let mut sums = Lanes::all(0.0);
+    for ((p, inverse), (e0, e1)) in p.iter().zip(inverse).zip(e0.iter().zip(e1)) {
+        sums += Lanes(*p) * Lanes(*inverse) * (Lanes(*e0) + Lanes(*e1));
     }
-    less
+    let last = last_p.iter().zip(last_inverse).zip(last_e0.iter().zip(last_e1));
+    sums.sum() + last.map(|((p, inverse), (e0, e1))| p * inverse * (e0 + e1)).sum::<f64>()
 }
 
 /// p(1 | z) − p(1) of an instance, from p(1 | silent) − p(1) and e_y.

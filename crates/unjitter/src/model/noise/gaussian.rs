@@ -13,7 +13,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 use multiversion::multiversion;
 
 use super::NoiseModel;
-use crate::math::Random;
+use crate::math::{LANES, Lanes, Random};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Delay and spread of a normal density.
@@ -62,30 +62,37 @@ impl Bell {
 
     /// The two derivatives from finished sums.
     pub(super) fn gradient(&self, sums: &BellSums) -> (f64, f64) {
-        (2.0 * self.slope * sum(sums.scaled), sum(sums.excess))
+        (2.0 * self.slope * sums.scaled.sum(), sums.excess.sum())
     }
 }
 
-/// Partial sums of each sum.
-const LANES: usize = 8;
-
 /// What [`Bell::gather`] adds up.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct BellSums {
-    responsibility: [f64; LANES],
-    scaled: [f64; LANES],
-    excess: [f64; LANES],
+    responsibility: Lanes,
+    scaled: Lanes,
+    excess: Lanes,
+}
+
+impl Default for BellSums {
+    fn default() -> Self {
+        let zero = Lanes::all(0.0);
+        Self { responsibility: zero, scaled: zero, excess: zero }
+    }
 }
 
 impl BellSums {
     /// Σ r.
     pub(super) fn responsibility(&self) -> f64 {
-        sum(self.responsibility)
+        self.responsibility.sum()
     }
 }
 
-fn sum([a, b, c, d, e, f, g, h]: [f64; LANES]) -> f64 {
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn log_densities(bell: Bell, delays: &[f64], out: &mut [f64]) {
+    for (out, &delay) in out.iter_mut().zip(delays) {
+        *out = bell.log_density(delay);
+    }
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
@@ -111,14 +118,14 @@ fn gather_few(
     responsibilities: &[f64; LANES],
     sums: &mut BellSums,
 ) {
-    for lane in 0..LANES {
-        let responsibility = responsibilities[lane];
-        // A delay far away may have an exponent that overflows.
-        let scaled = if responsibility == 0.0 { 0.0 } else { bell.scaled(delays[lane]) };
-        sums.responsibility[lane] += responsibility;
-        sums.scaled[lane] += responsibility * scaled;
-        sums.excess[lane] += responsibility * (2.0 * scaled * scaled - 1.0);
-    }
+    // A delay far away, that nobody is responsible for, may have an exponent that overflows.
+    let near =
+        std::array::from_fn(|k| if responsibilities[k] == 0.0 { bell.mean } else { delays[k] });
+    let scaled = (Lanes(near) - Lanes::all(bell.mean)) * bell.slope;
+    let responsibilities = Lanes(*responsibilities);
+    sums.responsibility += responsibilities;
+    sums.scaled += responsibilities * scaled;
+    sums.excess += responsibilities * (scaled * scaled * 2.0 - Lanes::all(1.0));
 }
 
 impl NoiseModel for Gaussian {
@@ -134,10 +141,7 @@ impl NoiseModel for Gaussian {
     }
 
     fn log_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
-        let bell = Bell::new(params[0], params[1]);
-        for (out, &delay) in out.iter_mut().zip(delays) {
-            *out = bell.log_density(delay);
-        }
+        log_densities(Bell::new(params[0], params[1]), delays, out);
     }
 
     fn log_peak(&self, params: &[f64]) -> f64 {
