@@ -9,6 +9,8 @@ import figure
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "performance.md"
+#: What cannot be measured again, since the code before is gone.
+PAID = Path(__file__).with_name("paid.md")
 
 HEAD = """\
 # Performance
@@ -37,7 +39,7 @@ def write(results: Path, sections: list[str]) -> None:
     missing = [section for section in sections if section not in found]
     if missing:
         text += f"Not measured yet: {', '.join(missing)}.\n\n"
-    text += _experiments(results) + _machines(found)
+    text += _experiments(results) + PAID.read_text() + _machines(found)
     PAGE.write_text(text)
     figure.draw(found, PAGE.with_suffix(".svg"))
 

@@ -2,7 +2,8 @@
 
 mod align;
 pub mod baselines;
-pub mod error;
+pub mod desks;
+mod error;
 pub mod evaluation;
 pub mod features;
 pub mod inference;

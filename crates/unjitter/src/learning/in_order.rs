@@ -3,7 +3,6 @@
 //! Pieces of work are cut by the data alone: rows that fit the cache, gathered into tasks.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
 use rayon::prelude::*;
 
@@ -64,23 +63,6 @@ pub(super) fn in_order<T: Send, E: Send>(
     Ok(())
 }
 
-/// Buffers that outlive a piece of work: as many as ever worked at the same time.
-#[derive(Debug, Default)]
-pub(super) struct Desks<T>(Mutex<Vec<T>>);
-
-impl<T: Default> Desks<T> {
-    /// Lets `work` use buffers that nobody else is using.
-    pub(super) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        let free = || self.0.lock().expect("nobody panics while they choose a desk");
-        // Bound first: the lock must be gone before the work begins.
-        let waiting = free().pop();
-        let mut desk = waiting.unwrap_or_default();
-        let result = work(&mut desk);
-        free().push(desk);
-        result
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,16 +77,5 @@ mod tests {
             assert!(seen.iter().copied().eq(0..seen.len()), "{seen:?}");
             assert!(pieces > 250 || seen.len() == pieces);
         }
-    }
-
-    #[test]
-    fn a_desk_is_used_again_and_never_twice_at_once() {
-        let desks = Desks::<Vec<u8>>::default();
-        desks.with(|outer| {
-            outer.push(1);
-            desks.with(|inner| assert!(inner.is_empty()));
-        });
-        desks.with(|again| desks.with(|other| assert_eq!(again.len() + other.len(), 1)));
-        assert_eq!(desks.0.lock().unwrap().len(), 2);
     }
 }

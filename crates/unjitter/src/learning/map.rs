@@ -8,11 +8,12 @@
 use std::ops::Range;
 
 use super::data::SessionData;
-use super::in_order::{Desks, gather, in_order, rows_in_cache};
+use super::in_order::{gather, in_order, rows_in_cache};
 use super::objective::Objective;
 use super::preconditioner::Preconditioner;
 use super::supervised::{Target, cross_entropy};
 use crate::Stop;
+use crate::desks::Desks;
 use crate::inference::{
     Band, CountTables, DelayDensity, Expected, Impossible, Shares, Span, SpanOutputs, SpanSolver,
     Stamped, Trouble, widen,

@@ -5,8 +5,7 @@
 //! of them; its gradient is in `gradient`. Nothing here holds a value: parameters are a flat slice of
 //! unconstrained numbers, counts before noise, as [`Evidence::layout`] says.
 
-use std::sync::Mutex;
-
+use crate::desks::Desks;
 use crate::error::require;
 use crate::inference::{Band, SpanSolver};
 use crate::model::counts::{CountModel, Counts};
@@ -30,13 +29,12 @@ pub struct Evidence {
     pub(super) noise: Box<dyn NoiseModel>,
     pub(super) time_unit: f64,
     layout: Layout,
-    /// Buffers that nobody is using: a call takes some, or makes new ones, and puts them back.
-    pub(super) workspaces: Mutex<Vec<Workspace>>,
+    pub(super) desks: Desks<Desk>,
 }
 
 /// Buffers of one call.
 #[derive(Debug, Default)]
-pub(super) struct Workspace {
+pub(super) struct Desk {
     pub(super) band: Band,
     pub(super) solver: SpanSolver,
 }
@@ -47,7 +45,7 @@ impl Evidence {
         require("time_unit", time_unit, time_unit > 0.0, "a time above 0")?;
         let (counts, noise) = (counts.build()?, noise.build(time_unit)?);
         let layout = Layout::new(vec![], counts.blocks(), noise.blocks());
-        Ok(Self { counts, noise, time_unit, layout, workspaces: Mutex::default() })
+        Ok(Self { counts, noise, time_unit, layout, desks: Desks::default() })
     }
 
     /// The parameters: those of the counts, then those of the noise.

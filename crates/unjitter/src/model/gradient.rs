@@ -10,9 +10,7 @@
 //!
 //! Section 8 of `docs/model.md`. The cost is that of the evidence alone.
 
-use std::sync::PoisonError;
-
-use super::evidence::{Evidence, Workspace};
+use super::evidence::{Desk, Evidence};
 use super::parts::{Density, tables};
 use super::posterior::{check, infeasible};
 use crate::Result;
@@ -63,39 +61,34 @@ impl Evidence {
         let noise = self.layout().part(Part::Noise);
         let tables = tables(self.counts.as_ref(), &params[counts.clone()], stamps.len());
         let density = Density { noise: self.noise.as_ref(), params: &params[noise.clone()] };
-        // A call that panicked has put nothing back, so that what is there is good.
-        let mut idle = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let Workspace { mut band, mut solver } = idle.pop().unwrap_or_default();
-        drop(idle);
         let stamped = Stamped { times, stamps, unit: self.time_unit, density: &density };
-        let solved = widen(&mut band, &stamped, &tables, |band| {
-            let mut sums = Gradient {
-                log_evidence: 0.0,
-                d_log_odds: vec![0.0; log_odds.len()],
-                d_params: vec![0.0; params.len()],
-            };
-            let mut expected = Expected::zeros(&tables);
-            // Odds without bound must be compared over the whole session.
-            let rows = tables.log_odds_range().map_or(usize::MAX, |_| SPAN_INSTANCES);
-            for span in band.spans(rows) {
-                let d_noise = &mut sums.d_params[noise.clone()];
-                let outputs = SpanOutputs {
-                    d_log_odds: &mut sums.d_log_odds[span.instances.clone()],
-                    expected: &mut expected,
-                    visit: &mut |Shares { band, responsibilities, .. }| {
-                        let delays = band.delays();
-                        self.noise.pull_back(density.params, delays, responsibilities, d_noise);
-                    },
+        let solved = self.desks.with(|Desk { band, solver }| {
+            widen(band, &stamped, &tables, |band| {
+                let mut sums = Gradient {
+                    log_evidence: 0.0,
+                    d_log_odds: vec![0.0; log_odds.len()],
+                    d_params: vec![0.0; params.len()],
                 };
-                let log_odds = &log_odds[span.instances.clone()];
-                sums.log_evidence +=
-                    solver.solve(band, &stamped, &tables, &span, log_odds, outputs)?;
-            }
-            Ok((sums, expected))
+                let mut expected = Expected::zeros(&tables);
+                // Odds without bound must be compared over the whole session.
+                let rows = tables.log_odds_range().map_or(usize::MAX, |_| SPAN_INSTANCES);
+                for span in band.spans(rows) {
+                    let d_noise = &mut sums.d_params[noise.clone()];
+                    let outputs = SpanOutputs {
+                        d_log_odds: &mut sums.d_log_odds[span.instances.clone()],
+                        expected: &mut expected,
+                        visit: &mut |Shares { band, responsibilities, .. }| {
+                            let delays = band.delays();
+                            self.noise.pull_back(density.params, delays, responsibilities, d_noise);
+                        },
+                    };
+                    let log_odds = &log_odds[span.instances.clone()];
+                    sums.log_evidence +=
+                        solver.solve(band, &stamped, &tables, &span, log_odds, outputs)?;
+                }
+                Ok((sums, expected))
+            })
         });
-        let mut idle = self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.push(Workspace { band, solver });
-        drop(idle);
         let (mut sums, expected) = solved.map_err(|why| infeasible(session, times, stamps, why))?;
         for (label, expected) in expected.0.iter().enumerate() {
             let d_counts = &mut sums.d_params[counts.clone()];
