@@ -1,12 +1,13 @@
 //! `unjitter predict`: the detector alone, on any recording.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 use unjitter::Fitted;
 use unjitter::evaluation::{EventOptions, detect_events};
-use unjitter::io::{Clock, InstanceChunks, TableText};
+use unjitter::io::{Chunk, Clock, InstanceChunks, TableText};
 
 use crate::config::ConfigFile;
 use crate::console::Console;
@@ -15,8 +16,8 @@ use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, Stream, is_stream, refuse_mixed};
 use crate::words::counted;
 
-/// Lines in memory at a time.
-const CHUNK: usize = 8192;
+/// Lines in memory at a time: as many as the caches hold, even with hundreds of features.
+const CHUNK: usize = 1024;
 
 /// Find events in recordings that nobody annotated
 ///
@@ -119,15 +120,17 @@ impl Predict {
         let mut table = TableText::new(chunks.delimiter(), ["session", "time", "probability"]);
         stream.write(&table.take())?;
         let mut found = Found::default();
-        while let Some(chunk) = chunks.next(CHUNK)? {
-            let probabilities = fitted.predict(chunk.features.view())?;
-            for (k, p) in probabilities.iter().enumerate() {
-                let text = format!("{p:.6}");
-                table.push([&chunk.sessions[k], &chunk.time_texts[k], &text]);
+        let (mut chunk, mut text) = (Chunk::default(), String::new());
+        while chunks.next(&mut chunk, CHUNK)? {
+            let probabilities = fitted.predict(chunk.features())?;
+            for (k, &p) in probabilities.iter().enumerate() {
+                text.clear();
+                write!(text, "{p:.6}")?;
+                table.push([chunk.session(k), chunk.time_text(k), &text]);
                 found.instances += 1;
-                found.positive += usize::from(*p >= self.threshold);
+                found.positive += usize::from(p >= self.threshold);
                 if self.detected.is_some() {
-                    found.remember(chunks, &chunk.sessions[k], chunk.times[k], *p);
+                    found.remember(&chunk, k, chunks, p);
                 }
             }
             stream.write(&table.take())?;
@@ -157,13 +160,13 @@ impl Predict {
 }
 
 impl Found {
-    fn remember(&mut self, chunks: &InstanceChunks, session: &str, time: f64, p: f64) {
-        let (at, clock) = chunks.clocks()[session];
+    fn remember(&mut self, chunk: &Chunk, line: usize, chunks: &InstanceChunks, p: f64) {
+        let at = chunk.positions[line];
         if at == self.seen.len() {
-            let session = session.to_owned();
+            let (session, clock) = (chunk.session(line).to_owned(), chunks.clock(at));
             self.seen.push(Seen { session, clock, times: vec![], probabilities: vec![] });
         }
-        self.seen[at].times.push(time);
+        self.seen[at].times.push(chunk.times[line]);
         self.seen[at].probabilities.push(p);
     }
 }

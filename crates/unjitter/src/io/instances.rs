@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use ndarray::Array2;
-
 use super::clock::Clock;
 use super::dataset::{Columns, lone_session};
 use super::subjects;
@@ -42,16 +40,16 @@ pub struct ReadSession {
 
 /// Where a row's values stand.
 #[derive(Debug)]
-struct Places {
-    session: Option<usize>,
-    time: usize,
+pub(super) struct Places {
+    pub(super) session: Option<usize>,
+    pub(super) time: usize,
     label: Option<usize>,
     subject: Option<usize>,
-    features: Vec<usize>,
+    pub(super) features: Vec<usize>,
 }
 
 impl Places {
-    fn find(table: &Table, columns: &Columns) -> Result<Self> {
+    pub(super) fn find(table: &Table, columns: &Columns) -> Result<Self> {
         let defaults = Columns::default();
         let session = named(table, &columns.session, &defaults.session)?;
         let time = table.column(&columns.time)?;
@@ -151,78 +149,6 @@ impl InstancesTable {
     }
 }
 
-/// A table of instances read some lines at a time, for tables larger than memory.
-#[derive(Debug)]
-pub struct InstanceChunks {
-    table: Table,
-    places: Places,
-    columns: Columns,
-    lone: String,
-    clocks: HashMap<String, (usize, Clock)>,
-}
-
-/// Some lines of a table of instances.
-#[derive(Debug)]
-pub struct Chunk {
-    /// Session of each line.
-    pub sessions: Vec<String>,
-    /// Time of each line, as it is written.
-    pub time_texts: Vec<String>,
-    /// Time of each line, in seconds of its session's clock.
-    pub times: Vec<f64>,
-    /// Lines × features.
-    pub features: Array2<f64>,
-}
-
-impl InstanceChunks {
-    /// Opens a table.
-    pub fn open(path: &Path, columns: &Columns) -> Result<Self> {
-        let table = Table::open(path, columns.has_header)?;
-        let places = Places::find(&table, columns)?;
-        let (lone, clocks) = (lone_session(path), HashMap::new());
-        Ok(Self { table, places, columns: columns.clone(), lone, clocks })
-    }
-
-    /// What stands between cells.
-    pub fn delimiter(&self) -> u8 {
-        self.table.delimiter()
-    }
-
-    /// The sessions so far: which one it is, from 0, and its clock, set by its first instance.
-    pub fn clocks(&self) -> &HashMap<String, (usize, Clock)> {
-        &self.clocks
-    }
-
-    /// The next lines, `most` at most; nothing at the end.
-    pub fn next(&mut self, most: usize) -> Result<Option<Chunk>> {
-        let (mut sessions, mut time_texts, mut times) = (vec![], vec![], vec![]);
-        let mut values = Vec::new();
-        let mut row = Row::default();
-        let Self { table, places, columns, lone, clocks } = self;
-        while sessions.len() < most && table.next(&mut row)? {
-            let name = places.session.map_or(lone.as_str(), |column| row.cell(column));
-            let text = row.cell(places.time);
-            let wrong = |expected| table.wrong_cell(&row, places.time, expected);
-            if !clocks.contains_key(name) {
-                let clock = Clock::starting_at(text, columns.times_in).map_err(wrong)?;
-                clocks.insert(name.to_owned(), (clocks.len(), clock));
-            }
-            times.push(clocks[name].1.seconds(text).map_err(wrong)?);
-            sessions.push(name.to_owned());
-            time_texts.push(text.to_owned());
-            for &column in &places.features {
-                values.push(feature(table, &row, column)?);
-            }
-        }
-        if sessions.is_empty() {
-            return Ok(None);
-        }
-        let shape = (sessions.len(), places.features.len());
-        let features = Array2::from_shape_vec(shape, values).expect("one value per feature");
-        Ok(Some(Chunk { sessions, time_texts, times, features }))
-    }
-}
-
 fn begin(
     table: &Table,
     row: &Row,
@@ -267,7 +193,7 @@ fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession)
     Ok(())
 }
 
-fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
+pub(super) fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
     table.number(row, column).map_err(|_| {
         let text = row.cell(column);
         let name = shown(&table.header()[column]);

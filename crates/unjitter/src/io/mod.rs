@@ -1,5 +1,6 @@
 //! Files: what is written can be read back to the bit, and what is read is checked.
 
+mod chunks;
 mod clock;
 mod dataset;
 mod disk;
@@ -18,11 +19,12 @@ mod subjects;
 mod suggest;
 mod table;
 
+pub use chunks::{Chunk, InstanceChunks};
 pub use clock::{Clock, TimeUnit, to_microsecond};
 pub use dataset::{Columns, Dataset, DatasetFiles, find};
 pub use disk::{WholeFile, discard_unfinished, replace, replace_all};
 pub use events::{EventsTable, ReadStamp};
-pub use instances::{Chunk, InstanceChunks, InstancesTable, ReadSession};
+pub use instances::{InstancesTable, ReadSession};
 pub use signals::{Channels, RawSignal, read_signals};
 pub use source::{STANDARD_INPUT, compress};
 pub use suggest::suggest;
