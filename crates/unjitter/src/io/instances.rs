@@ -38,6 +38,25 @@ pub struct ReadSession {
     pub subject: Option<String>,
 }
 
+impl ReadSession {
+    /// Makes room for another instance. A quarter more at a time, once it is much: doubling would
+    /// hold twice what there is.
+    fn grow(&mut self, features: usize) {
+        if self.times.len() == self.times.capacity() {
+            let more = (self.times.len() / 4).max(16);
+            self.times.reserve_exact(more);
+            self.values.reserve_exact(more * features);
+            self.labels.reserve_exact(more);
+        }
+    }
+
+    fn shrink(&mut self) {
+        self.times.shrink_to_fit();
+        self.values.shrink_to_fit();
+        self.labels.shrink_to_fit();
+    }
+}
+
 /// Where a row's values stand.
 #[derive(Debug)]
 pub(super) struct Places {
@@ -133,6 +152,7 @@ impl InstancesTable {
         if sessions.is_empty() {
             return Err(table.wrong("it has a header and no instances"));
         }
+        sessions.iter_mut().for_each(ReadSession::shrink);
         let features = places.features.iter().map(|&k| table.header()[k].clone()).collect();
         Ok(Self { features, sessions, file: table.file().to_owned(), positions })
     }
@@ -174,6 +194,7 @@ fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession)
         );
         return Err(table.wrong_cell(row, places.time, expected));
     }
+    session.grow(places.features.len());
     session.times.push(time);
     for &column in &places.features {
         session.values.push(feature(table, row, column)?);
