@@ -1,5 +1,7 @@
 //! Numbers as people write them.
 
+use std::fmt::Write as _;
+
 /// A number with three digits that count.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 {
@@ -31,6 +33,42 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", number(100.0 * share))
 }
 
+/// Adds a probability to six places, digit for digit what `{:.6}` gives. That goes to great lengths
+/// for numbers of any size; of 0 to 1, as in every line of a prediction, whole numbers tell the same.
+pub(crate) fn write_probability(text: &mut String, p: f64) {
+    let Some(mut rest) = millionths(p) else {
+        let _ = write!(text, "{p:.6}");
+        return;
+    };
+    let mut digits = ['0'; 8];
+    for place in [7, 6, 5, 4, 3, 2, 0] {
+        digits[place] = char::from(b'0' + (rest % 10) as u8);
+        rest /= 10;
+    }
+    digits[1] = '.';
+    text.extend(digits);
+}
+
+/// 10⁶·p to the nearest whole number, of two the even one, for p from 0 to 1.
+fn millionths(p: f64) -> Option<u32> {
+    if p.is_sign_negative() || !(0.0..=1.0).contains(&p) {
+        return None;
+    }
+    // p = fraction / 2^shift, to the bit.
+    let exponent = (p.to_bits() >> 52) as u32;
+    let fraction = p.to_bits() & ((1 << 52) - 1);
+    let (fraction, shift) =
+        if exponent == 0 { (fraction, 1074) } else { (fraction | 1 << 52, 1075 - exponent) };
+    if shift >= 127 {
+        return Some(0);
+    }
+    let product = u128::from(fraction) * 1_000_000;
+    let (whole, rest, half) =
+        (product >> shift, product & ((1 << shift) - 1), 1u128 << (shift - 1));
+    let up = rest > half || (rest == half && whole % 2 == 1);
+    Some(whole as u32 + u32::from(up))
+}
+
 /// A whole number in groups of three.
 pub(crate) fn count(value: usize) -> String {
     let digits = value.to_string();
@@ -52,6 +90,23 @@ pub(crate) fn counted(value: usize, thing: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn probabilities_are_rounded_like_any_number() {
+        let mut random = unjitter::math::Random::new(3);
+        let exact = (0..=1 << 13).map(|k| f64::from(k) / f64::from(1 << 13));
+        let near = (0..200_000).map(|k| (f64::from(k) + 0.5) / 200_000.0);
+        let any: Vec<f64> = (0..20_000).map(|_| random.uniform()).collect();
+        let small = (0..1080).map(|k| 0.7f64.powi(k));
+        let odd = [-0.0, 1.5, -0.25, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, 5e-324, 5e-7];
+        for p in exact.chain(near).chain(any).chain(small).chain(odd) {
+            for p in [p, p.next_down(), p.next_up()] {
+                let mut text = String::new();
+                write_probability(&mut text, p);
+                assert_eq!(text, format!("{p:.6}"));
+            }
+        }
+    }
 
     #[test]
     fn numbers_keep_three_digits() {

@@ -1,6 +1,5 @@
 //! `unjitter predict`: the detector alone, on any recording.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,7 +13,7 @@ use crate::console::Console;
 use crate::input::Input;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, Stream, is_stream, refuse_mixed};
-use crate::words::counted;
+use crate::words::{counted, write_probability};
 
 /// Lines in memory at a time: as many as the caches hold, even with hundreds of features.
 const CHUNK: usize = 1024;
@@ -125,7 +124,7 @@ impl Predict {
             let probabilities = fitted.predict(chunk.features())?;
             for (k, &p) in probabilities.iter().enumerate() {
                 text.clear();
-                write!(text, "{p:.6}")?;
+                write_probability(&mut text, p);
                 table.push([chunk.session(k), chunk.time_text(k), &text]);
                 found.instances += 1;
                 found.positive += usize::from(p >= self.threshold);
