@@ -10,6 +10,8 @@
 
 use multiversion::multiversion;
 
+use super::vector::{power_of_two, reduce};
+
 /// Replaces each x by tanh x.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 pub fn tanh_in_place(values: &mut [f64]) {
@@ -26,35 +28,13 @@ fn tanh(x: f64) -> f64 {
     (-e / (2.0 + e)).copysign(x)
 }
 
-/// eˣ − 1 for x from −40 to 0: 2ᵏ·(eʳ − 1) + (2ᵏ − 1) with k = round(x / log 2), eʳ − 1 by its Taylor
-/// series: the first term left out is r¹⁴/14! < 5e-18. Where 2ᵏ − 1 is not 0 the sum is not small: nothing cancels.
+/// eˣ − 1 for x from −40 to 0: 2ᵏ·(eʳ − 1) + (2ᵏ − 1). Where 2ᵏ − 1 is not 0 the sum is not small:
+/// nothing cancels.
 #[inline(always)]
 fn exp_minus_one(x: f64) -> f64 {
-    const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
-    const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
-    const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-    let rounded = x * std::f64::consts::LOG2_E + ROUND;
-    let k = rounded - ROUND;
-    let r = (x - k * LN2_HIGH) - k * LN2_LOW;
-    let mut series = 1.0 / 6_227_020_800.0;
-    for factorial in [
-        479_001_600.0,
-        39_916_800.0,
-        3_628_800.0,
-        362_880.0,
-        40_320.0,
-        5_040.0,
-        720.0,
-        120.0,
-        24.0,
-        6.0,
-        2.0,
-    ] {
-        series = series * r + 1.0 / factorial;
-    }
-    // k sits in the low bits of the rounded sum; 1023 more, shifted up, are the exponent of 2ᵏ.
-    let power = f64::from_bits((rounded + 1023.0).to_bits() << 52);
-    power * (r + r * r * series) + (power - 1.0)
+    let (k, tail) = reduce(x);
+    let power = power_of_two(k);
+    power * tail + (power - 1.0)
 }
 
 #[cfg(test)]

@@ -42,12 +42,24 @@ pub fn sigmoid_in_place(values: &mut [f64]) {
     }
 }
 
-/// eˣ = 2ᵏ·eʳ with k = round(x / log 2) and |r| ≤ log(2)/2, eʳ = 1 + r + r²·S(r).
-///
-/// S interpolates (eʳ − 1 − r)/r² in the ten Chebyshev points of the interval; with the coefficients as
-/// they stand the relative error of the sum is 1.6e-17.
+/// eˣ = 2ᵏ·eʳ, in two factors, since 2ᵏ itself may be below or above what f64 holds.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
+    // Beyond these the result is 0 or ∞ whatever x is. Comparisons pass NaN on.
+    let x = if x < -760.0 { -760.0 } else { x };
+    let x = if x > 720.0 { 720.0 } else { x };
+    let (k, tail) = reduce(x);
+    let half = k >> 1;
+    (1.0 + tail) * power_of_two(half) * power_of_two(k.wrapping_sub(half))
+}
+
+/// k = round(x / log 2), in the lowest twelve bits, and eʳ − 1 = r + r²·S(r) for r = x − k·log 2, so that
+/// |r| ≤ log(2)/2.
+///
+/// S interpolates (eʳ − 1 − r)/r² in the ten Chebyshev points of the interval; with the coefficients as
+/// they stand the error is 1.6e-17 of eʳ.
+#[inline(always)]
+pub(super) fn reduce(x: f64) -> (u64, f64) {
     /// Adding it leaves the nearest integer in the low bits, the lowest twelve being zero before.
     const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 · 2⁵²
     /// In S, from the highest power on.
@@ -63,9 +75,6 @@ pub(crate) fn exp(x: f64) -> f64 {
         1.666_666_666_666_666_9e-1,
         5.000_000_000_000_001e-1,
     ];
-    // Beyond these the result is 0 or ∞ whatever x is. Comparisons pass NaN on.
-    let x = if x < -760.0 { -760.0 } else { x };
-    let x = if x > 720.0 { 720.0 } else { x };
     let shifted = x.mul_add(std::f64::consts::LOG2_E, ROUND);
     let k = shifted - ROUND;
     let r = (-k).mul_add(LN2_LOW, (-k).mul_add(LN2_HIGH, x));
@@ -73,12 +82,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     for coefficient in &S[1..] {
         series = series.mul_add(r, *coefficient);
     }
-    // The large terms are added last.
-    let value = 1.0 + (r * r).mul_add(series, r);
-    // 2ᵏ in two factors, since 2ᵏ itself may be below or above what f64 holds.
-    let bits = shifted.to_bits();
-    let half = bits >> 1;
-    value * power_of_two(half) * power_of_two(bits.wrapping_sub(half))
+    (shifted.to_bits(), (r * r).mul_add(series, r))
 }
 
 /// Together, log 2; the first ends in 20 zero bits, so that times an exponent it is exact.
@@ -87,7 +91,7 @@ const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// 2ᵏ for the signed integer |k| ≤ 1000 in the lowest twelve bits.
 #[inline(always)]
-fn power_of_two(bits: u64) -> f64 {
+pub(super) fn power_of_two(bits: u64) -> f64 {
     f64::from_bits(bits.wrapping_add(1023) << 52)
 }
 
