@@ -26,6 +26,13 @@ impl Columns {
         self.starts.push(0);
     }
 
+    /// Begins anew with a column for A_0, which has no stamp, and those of all windows.
+    pub(super) fn lay_out(&mut self, windows: &[Window]) {
+        self.clear();
+        self.push(windows[0].first, windows[0].end);
+        self.add(windows, windows.len());
+    }
+
     /// Adds the columns of the first `count` windows.
     pub(super) fn add(&mut self, windows: &[Window], count: usize) {
         for (l, window) in windows[..count].iter().enumerate() {
@@ -36,7 +43,7 @@ impl Columns {
 
     /// Adds a column that begins at the instance `first`. The stamp after it reads it until
     /// `read_until`, later ones less, and all of them the rest of the group that they are in.
-    pub(super) fn push(&mut self, first: usize, read_until: usize) {
+    fn push(&mut self, first: usize, read_until: usize) {
         self.firsts.push(first);
         self.starts.push(self.end() + read_until - first + LANES);
     }

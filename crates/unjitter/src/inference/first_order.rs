@@ -68,10 +68,7 @@ impl FirstOrder {
 
     /// Lays out the columns and fills in that of A_0 = 1, which has no stamp.
     fn lay_out(&mut self, band: &Band, block: &Span) {
-        let windows = &band.windows()[block.stamps.clone()];
-        self.columns.clear();
-        self.columns.push(windows[0].first, windows[0].end);
-        self.columns.add(windows, windows.len());
+        self.columns.lay_out(&band.windows()[block.stamps.clone()]);
         let begin = self.columns.place(0);
         make_room(&mut self.forward, self.columns.end());
         self.forward[begin.clone()].fill(1.0);

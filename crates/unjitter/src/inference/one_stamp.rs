@@ -47,7 +47,6 @@ pub(super) struct OneStamp {
     suffix: Vec<f64>,
     /// Of a long block, the last columns of its panels but for the last.
     checkpoints: Vec<Vec<f64>>,
-    responsibilities: Vec<f64>,
 }
 
 impl OneStamp {
@@ -75,12 +74,17 @@ impl OneStamp {
 
     /// The same for a block that is loaded panel by panel: only the last column of a panel is kept,
     /// and the others are computed again on the way back.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what `solve` takes, and what loads and takes over a panel"
+    )]
     pub(super) fn solve_long(
         &mut self,
         band: &mut Band,
         stamped: &Stamped<'_>,
         block: &Span,
         odds: &Odds<'_>,
+        responsibilities: &mut Vec<f64>,
         emitted: &mut [f64],
         visit: &mut dyn FnMut(Shares<'_>),
     ) -> Result<f64, Trouble> {
@@ -98,7 +102,6 @@ impl OneStamp {
             }
             panels.push(panel);
         }
-        let mut responsibilities = std::mem::take(&mut self.responsibilities);
         for (k, panel) in panels.iter().cloned().enumerate().rev() {
             if panel.end < block.stamps.end {
                 self.begin_with_column(k);
@@ -106,12 +109,11 @@ impl OneStamp {
                 forward(self, odds, band, block, panel.clone())?;
             }
             responsibilities.resize(band.cells(), 0.0);
-            backward(self, odds, band, block, panel.clone(), &mut responsibilities)?;
-            gather(band, block, panel.clone(), &responsibilities, emitted);
-            check_edges(band, panel, &responsibilities)?;
-            visit(Shares { band, responsibilities: &responsibilities, positive: &[] });
+            backward(self, odds, band, block, panel.clone(), responsibilities)?;
+            gather(band, block, panel.clone(), responsibilities, emitted);
+            check_edges(band, panel, responsibilities)?;
+            visit(Shares { band, responsibilities, positive: &[] });
         }
-        self.responsibilities = responsibilities;
         Ok(log_evidence)
     }
 

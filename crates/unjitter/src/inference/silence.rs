@@ -60,6 +60,7 @@ impl Silence {
         let mut sums =
             Sums { shares: [Lanes::all(0.0); 2], mantissa: Lanes::all(1.0), exponent: [0; LANES] };
         self.low.clear();
+        self.forced.clear();
         add_up(t, [p0, p1], &self.inverse, &mut sums, &mut self.low);
         let shares = sums.shares.map(Lanes::sum);
         for (expected, share) in expected.0.iter_mut().zip(shares) {
@@ -72,7 +73,6 @@ impl Silence {
         if shares[1].is_nan() {
             return f64::NAN;
         }
-        self.forced.clear();
         for at in 0..self.low.len() {
             let i = self.low[at];
             log_evidence += self.weigh_in_logs(tables, i, log_odds[i], d_log_odds, expected);

@@ -188,7 +188,7 @@ pub struct SpanSolver {
     /// p(some stamp, y | z) of the span's instances. Where an instance gives one stamp at most, the sum of
     /// both is in the second until all blocks are done. Padded windows may reach past the end.
     emitted: [Vec<f64>; 2],
-    /// The same of blocks that were done in log space.
+    /// The same, by label already, of such blocks that were done in log space.
     in_logs: Vec<(Range<usize>, [Vec<f64>; 2])>,
     odds: Vec<f64>,
     largest_odds: f64,
@@ -234,7 +234,7 @@ impl SpanSolver {
         let mut log_evidence = self.silence.weigh(tables, log_odds, d_log_odds, expected);
         let mut unreached = self.silence.forced().len();
         let whole = unbounded || record.is_some();
-        let may_be_cut = !whole && is_one_stamp(tables);
+        let may_be_cut = !whole && gives_one_stamp(tables);
         self.begin(tables);
         let mut stamp = span.stamps.start;
         while stamp < span.stamps.end {
@@ -247,7 +247,9 @@ impl SpanSolver {
             log_evidence += if may_be_cut && band.is_long(&run) {
                 self.long_block(band, stamped, run, weights, outputs.visit)?
             } else {
-                band.load(run.clone(), stamped)?;
+                if !unbounded {
+                    band.load(run.clone(), stamped)?;
+                }
                 self.blocks(band, run, weights, &mut outputs, record.as_deref_mut())?
             };
         }
@@ -267,12 +269,11 @@ impl SpanSolver {
             emitted.resize(instances + LANES, 0.0);
         }
         self.in_logs.clear();
-        if is_one_stamp(tables) && tables.max_count() == 1 {
-            self.odds.resize(instances, 0.0);
+        self.odds.resize(instances, 0.0);
+        if gives_one_stamp(tables) {
             self.largest_odds = self.silence.odds(tables, &mut self.odds);
         }
         // Zeros for padded windows to reach into.
-        self.odds.resize(instances, 0.0);
         self.odds.resize(instances + LANES, 0.0);
     }
 
@@ -286,7 +287,7 @@ impl SpanSolver {
     ) {
         let [negatives, positives] =
             self.emitted.each_mut().map(|emitted| &mut emitted[..weights.log_odds.len()]);
-        if is_one_stamp(weights.tables) && weights.tables.max_count() == 1 {
+        if gives_one_stamp(weights.tables) {
             let totals = self.silence.split(weights.tables, negatives, positives);
             expected.0[0][1] += totals[0];
             expected.0[1][1] += totals[1];
@@ -358,8 +359,8 @@ impl SpanSolver {
             return Err(Trouble::Underflow);
         }
         let odds = Odds { start: weights.start, values: &self.odds, largest: self.largest_odds };
-        let emitted = &mut self.emitted[1][run];
-        self.one_stamp.solve_long(band, stamped, &block, &odds, emitted, visit)
+        let (shares, emitted) = (&mut self.responsibilities, &mut self.emitted[1][run]);
+        self.one_stamp.solve_long(band, stamped, &block, &odds, shares, emitted, visit)
     }
 
     /// What a block adds to the log evidence of silence, with all that it changes.
@@ -395,12 +396,14 @@ impl SpanSolver {
         let [negatives, positives] = &mut own;
         let whole =
             self.log_space.solve(band, block, weights, &mut [negatives, positives], outputs)?;
-        for (emitted, own) in self.emitted.iter_mut().zip(&own) {
-            // What is in there of blocks with one stamp at most is split by label later on.
-            let own = if is_one_stamp(weights.tables) { &vec![0.0; run.len()] } else { own };
-            emitted[run.clone()].copy_from_slice(own);
+        if gives_one_stamp(weights.tables) {
+            // What is in `emitted` is split by label later on, and this is split already.
+            self.in_logs.push((run.clone(), own));
+        } else {
+            for (emitted, own) in self.emitted.iter_mut().zip(own) {
+                emitted[run.clone()].copy_from_slice(&own);
+            }
         }
-        self.in_logs.push((run.clone(), own));
         let silence = weights.log_odds[run].iter();
         Ok(whole - silence.map(|&f| log_silence(weights.tables, f)).sum::<f64>())
     }
@@ -418,7 +421,7 @@ impl SpanSolver {
         if !self.silence.holds(run.clone()) {
             return Err(Trouble::Underflow);
         }
-        if is_one_stamp(tables) {
+        if gives_one_stamp(tables) {
             let odds = Odds { start, values: &self.odds, largest: self.largest_odds };
             let shares = &mut *outputs.responsibilities;
             let emitted = &mut self.emitted[1][run];
@@ -459,7 +462,7 @@ impl SpanSolver {
     }
 }
 
-/// Whether no instance gives more than one stamp.
-fn is_one_stamp(tables: &CountTables) -> bool {
-    tables.max_count() <= 1 && tables.ratios().is_none()
+/// Whether an instance gives one stamp at most, and there are stamps to give.
+fn gives_one_stamp(tables: &CountTables) -> bool {
+    tables.max_count() == 1 && tables.ratios().is_none()
 }

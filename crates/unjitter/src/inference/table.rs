@@ -105,10 +105,7 @@ impl Table {
 
     /// Lays out the columns, and fills in that of A_0 = 1, which has no stamp, and the densities.
     fn lay_out(&mut self, band: &Band, block: &Span) {
-        let windows = &band.windows()[block.stamps.clone()];
-        self.columns.clear();
-        self.columns.push(windows[0].first, windows[0].end);
-        self.columns.add(windows, windows.len());
+        self.columns.lay_out(&band.windows()[block.stamps.clone()]);
         make_room(&mut self.forward, self.columns.end());
         make_room(&mut self.densities, self.columns.end());
         self.forward[self.columns.place(0)].fill(1.0);

@@ -82,6 +82,12 @@ impl CountTables {
         let range = (odds[1] - odds[0]).abs();
         range.is_finite().then_some(range)
     }
+
+    /// How many instances a span needs that would like `rows` of them: odds without bound must be
+    /// compared over the whole session.
+    pub fn rows_of_span(&self, rows: usize) -> usize {
+        if self.log_odds_range().is_some() { rows } else { usize::MAX }
+    }
 }
 
 #[cfg(test)]

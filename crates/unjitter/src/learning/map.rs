@@ -218,12 +218,8 @@ impl<'a> MapObjective<'a> {
         work: &mut Workspace,
         sums: &mut Sums,
     ) -> Result<(), Trouble> {
-        // Odds without bound must be compared over the whole session.
-        let rows = match place.tables.log_odds_range() {
-            Some(_) => rows_in_cache(session.features.view().ncols()),
-            None => usize::MAX,
-        };
-        let spans = band.spans(rows);
+        let rows = rows_in_cache(session.features.view().ncols());
+        let spans = band.spans(place.tables.rows_of_span(rows));
         let runs = gather(spans.iter().map(|span| span.instances.len()));
         if runs.len() == 1 {
             return self.run(session, stamped, &spans, band, place, work, sums);

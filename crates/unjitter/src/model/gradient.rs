@@ -70,9 +70,7 @@ impl Evidence {
                     d_params: vec![0.0; params.len()],
                 };
                 let mut expected = Expected::zeros(&tables);
-                // Odds without bound must be compared over the whole session.
-                let rows = tables.log_odds_range().map_or(usize::MAX, |_| SPAN_INSTANCES);
-                for span in band.spans(rows) {
+                for span in band.spans(tables.rows_of_span(SPAN_INSTANCES)) {
                     let d_noise = &mut sums.d_params[noise.clone()];
                     let outputs = SpanOutputs {
                         d_log_odds: &mut sums.d_log_odds[span.instances.clone()],
