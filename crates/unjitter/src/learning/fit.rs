@@ -300,7 +300,7 @@ fn judge(
         StopReason::LineSearchFailed => parts.noise.has_kinks(),
         StopReason::IterationLimit | StopReason::Cancelled => false,
     };
-    let mut found = warnings(sessions, parts, params, *time_unit);
+    let mut found = warnings(sessions, objective.data(), parts, params, *time_unit);
     if !converged {
         found.insert(0, Warning::NotConverged { stop, gradient_norm });
     }

@@ -1,15 +1,18 @@
 //! What a fit should make its user wary of, as data.
+//!
+//! A warning is kept only if it tells bad fits from good ones: `docs/model.md` has the figures. Each says
+//! what to do.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::median;
+use super::data::{SessionData, median};
 use super::lbfgs::StopReason;
 use crate::Session;
 use crate::math::sigmoid;
 use crate::model::Parts;
-use crate::params::{Part, Role};
+use crate::params::Part;
 use crate::session::nearest;
 
 /// A sign that the result may not be what it seems.
@@ -24,6 +27,11 @@ pub enum Warning {
         /// Largest entry of the gradient there.
         gradient_norm: f64,
     },
+    /// What the detector takes for events it is not sure of itself.
+    UnsureDetector {
+        /// Σ p² ÷ Σ p over the instances: how probable an event is, where one is.
+        confidence: f64,
+    },
     /// The learned spread nears the gap between stamps, where imposing their order makes it too
     /// small.
     SpreadNearGap {
@@ -31,29 +39,6 @@ pub enum Warning {
         spread: f64,
         /// Median gap between neighbouring stamps.
         median_gap: f64,
-    },
-    /// Positive instances are hardly more likely to be stamped than negative ones.
-    RatesNearlyEqual {
-        /// P(stamp | negative).
-        false_rate: f64,
-        /// P(stamp | positive).
-        hit_rate: f64,
-    },
-    /// A spread has shrunk to almost nothing.
-    SpreadCollapsed {
-        /// Name of the parameter block.
-        parameter: String,
-        /// The spread.
-        spread: f64,
-        /// The unit of time, of which it is less than a hundredth.
-        time_unit: f64,
-    },
-    /// A component of the mixture has almost no weight.
-    ComponentCollapsed {
-        /// Which one.
-        component: usize,
-        /// Its weight.
-        weight: f64,
     },
     /// Stamps that lie far from every instance.
     FarStamps {
@@ -70,14 +55,10 @@ pub enum Warning {
     },
 }
 
+/// Confidence below which most fits have gone wrong.
+const LEAST_CONFIDENCE: f64 = 0.65;
 /// Share of the gap between stamps from which the learned spread is visibly too small.
-const SPREAD_TO_GAP: f64 = 0.3;
-/// Difference of the rates below which stamps say little about labels.
-const RATE_DIFFERENCE: f64 = 0.1;
-/// Spread, in units of time, below which it has collapsed.
-const LEAST_SPREAD: f64 = 0.01;
-/// Weight below which a component has collapsed.
-const LEAST_WEIGHT: f64 = 0.01;
+const SPREAD_TO_GAP: f64 = 0.4;
 /// Spreads beyond which a stamp is far.
 const FAR: f64 = 6.0;
 
@@ -87,30 +68,28 @@ impl fmt::Display for Warning {
             Warning::NotConverged { stop, gradient_norm } => write!(
                 f,
                 "learning stopped early ({}, gradient {gradient_norm:.2e}): the result may still \
-                 move",
-                in_words(*stop)
+                 move; {}",
+                in_words(*stop),
+                cure(*stop)
+            ),
+            Warning::UnsureDetector { confidence } => write!(
+                f,
+                "the detector is not sure of its events: it gives them a probability of \
+                 {confidence:.2} on average. Either the features hardly tell events apart, or the fit \
+                 has gone wrong, and delay and spread with it; check unit and clock of the stamps, try \
+                 more restarts, more stamps or other features"
             ),
             Warning::SpreadNearGap { spread, median_gap } => write!(
                 f,
                 "the learned spread {spread:.3} is large beside the median gap {median_gap:.3} \
-                 between stamps: the true spread is probably larger"
+                 between stamps: the true spread is probably larger, by half in most cases; hold it \
+                 at its value if you know that"
             ),
-            Warning::RatesNearlyEqual { false_rate, hit_rate } => write!(
-                f,
-                "positive instances are stamped with probability {hit_rate:.3}, negative ones \
-                 with {false_rate:.3}: the stamps hardly tell them apart"
-            ),
-            Warning::SpreadCollapsed { parameter, spread, time_unit } => write!(
-                f,
-                "{parameter} has shrunk to {spread:.2e}, with instances {time_unit:.3} apart"
-            ),
-            Warning::ComponentCollapsed { component, weight } => {
-                write!(f, "component {component} of the noise has weight {weight:.2e} only")
-            }
             Warning::FarStamps { session, count, index, time, spreads } => write!(
                 f,
-                "session {session}: {count} stamps lie far from every instance; stamp {index} at \
-                 {time} is {spreads:.0} spreads off"
+                "session {session}: {count} stamps lie far from every instance and widen the learned \
+                 spread; stamp {index} at {time} is {spreads:.0} spreads off; leave them out, or say \
+                 when somebody was annotating"
             ),
         }
     }
@@ -126,58 +105,52 @@ fn in_words(stop: StopReason) -> &'static str {
     }
 }
 
+fn cure(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::IterationLimit => "allow more iterations",
+        StopReason::Cancelled => "let it run to its end",
+        _ => "try more restarts",
+    }
+}
+
 /// Everything there is to warn of, apart from convergence.
 pub(super) fn warnings(
     sessions: &[Session],
+    data: &[SessionData<'_>],
     parts: &Parts,
     params: &[f64],
     time_unit: f64,
 ) -> Vec<Warning> {
     let noise = &params[parts.layout.part(Part::Noise)];
-    let (delay, spread) = (parts.noise.delay(noise), parts.noise.spread(noise));
+    let delay = parts.noise.delay(noise) * time_unit;
+    let spread = parts.noise.spread(noise) * time_unit;
     let mut found = Vec::new();
-    found.extend(spread_near_gap(sessions, spread * time_unit));
-    found.extend(rates_nearly_equal(&params[parts.layout.part(Part::Counts)]));
-    found.extend(collapsed(parts, params, time_unit));
-    let (delay, spread) = (delay * time_unit, spread * time_unit);
+    found.extend(unsure_detector(data, parts, params));
+    found.extend(spread_near_gap(sessions, spread));
     found.extend(sessions.iter().filter_map(|session| far_stamps(session, delay, spread)));
     found
+}
+
+fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> Option<Warning> {
+    let theta = &params[parts.layout.part(Part::Classifier)];
+    let (mut expected, mut squares) = (0.0, 0.0);
+    let mut log_odds = Vec::new();
+    for session in data {
+        log_odds.resize(session.times.len(), 0.0);
+        parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
+        for p in log_odds.iter().map(|&f| sigmoid(f)) {
+            expected += p;
+            squares += p * p;
+        }
+    }
+    let confidence = squares / expected;
+    (confidence < LEAST_CONFIDENCE).then_some(Warning::UnsureDetector { confidence })
 }
 
 fn spread_near_gap(sessions: &[Session], spread: f64) -> Option<Warning> {
     let gaps = sessions.iter().flat_map(|s| s.stamps().windows(2).map(|pair| pair[1] - pair[0]));
     let median_gap = median(gaps.collect())?;
     (spread > SPREAD_TO_GAP * median_gap).then_some(Warning::SpreadNearGap { spread, median_gap })
-}
-
-fn rates_nearly_equal(counts: &[f64]) -> Option<Warning> {
-    let (false_rate, hit_rate) = (sigmoid(counts[0]), sigmoid(counts[1]));
-    (hit_rate - false_rate < RATE_DIFFERENCE)
-        .then_some(Warning::RatesNearlyEqual { false_rate, hit_rate })
-}
-
-fn collapsed(parts: &Parts, params: &[f64], time_unit: f64) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for block in parts.layout.blocks() {
-        let natural = block.natural(params, time_unit);
-        match block.spec.role {
-            Role::Spread => {
-                for &spread in natural.iter().filter(|&&s| s < LEAST_SPREAD * time_unit) {
-                    let parameter = block.name.clone();
-                    found.push(Warning::SpreadCollapsed { parameter, spread, time_unit });
-                }
-            }
-            Role::MixtureWeight => {
-                for (component, &weight) in natural.iter().enumerate() {
-                    if weight < LEAST_WEIGHT {
-                        found.push(Warning::ComponentCollapsed { component, weight });
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 /// Stamps further from every observed instance than the delay explains.
