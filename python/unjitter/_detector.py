@@ -210,11 +210,11 @@ object of that kind, or Uniform
         Returns
         -------
         DataFrame with one row per stamp
-            ``session`` (its name), ``stamp`` (as pressed), ``time`` (mean of where it belongs),
-            ``low`` and ``high`` (95 % interval), ``instance`` (its most probable instance),
-            ``instance_time``, ``p_instance``, ``best_instance`` (in the best alignment of all
-            stamps together) and ``p_spurious``. Times are dates if the sessions' were, in UTC if
-            these are of several zones.
+            ``session`` (its name), ``stamp`` (as pressed), ``time`` (median of where it belongs),
+            ``low`` and ``high`` (95 % interval, which holds ``time``), ``instance`` (its most
+            probable instance), ``instance_time``, ``p_instance``, ``best_instance`` (in the best
+            alignment of all stamps together) and ``p_spurious``. Times are dates if the sessions'
+            were, in UTC if these are of several zones.
         """
         return self._align(X, 0, ("stamp", "time", "low", "high", "instance_time"), backend)
 

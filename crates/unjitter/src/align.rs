@@ -23,7 +23,8 @@ pub struct Aligned {
 pub struct AlignedStamp {
     /// The stamp as it was pressed.
     pub stamp: f64,
-    /// Posterior mean of the time of the instance that it belongs to.
+    /// Posterior median of the time of the instance that it belongs to: the time of an instance,
+    /// and never outside `low..=high`.
     pub time: f64,
     /// 2.5 % quantile of that time.
     pub low: f64,
@@ -108,10 +109,9 @@ fn aligned_stamp(
 ) -> AlignedStamp {
     let shares = marginals.responsibilities.of_stamp(l);
     let candidates = &observed[marginals.responsibilities.instances(l)];
-    let stamp = session.stamps()[l];
     let time_of = |i: usize| session.times()[i];
-    // Relative to the stamp: the mean of epoch seconds would lose digits.
-    let mean: f64 = candidates.iter().zip(shares).map(|(&i, p)| (time_of(i) - stamp) * p).sum();
+    // The earliest instance up to which the stamp belongs with this probability. The sum that is
+    // compared is the same at every level, so quantiles are in order whatever it is rounded to.
     let quantile = |level: f64| {
         let mut below = 0.0;
         let reached = |p: &f64| {
@@ -129,8 +129,8 @@ fn aligned_stamp(
     }
     let p_positive: f64 = marginals.responsibilities.of_stamp_positive(l).iter().sum();
     AlignedStamp {
-        stamp,
-        time: stamp + mean,
+        stamp: session.stamps()[l],
+        time: quantile(0.5),
         low: quantile(0.025),
         high: quantile(0.975),
         instance: candidates[likeliest],
