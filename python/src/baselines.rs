@@ -10,7 +10,7 @@ use serde::Deserialize;
 use unjitter::baselines::{
     DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
 };
-use unjitter::evaluation::{BootstrapOptions, CellsDone, Comparison, Contender, CrossValidation};
+use unjitter::evaluation::{CellsDone, Comparison, Contender, CrossValidation, SummaryOptions};
 use unjitter::{Recording, Stop};
 
 use crate::convert::{from_json, to_json, to_python};
@@ -137,25 +137,31 @@ pub(crate) fn kept_by_naive(sessions: Vec<PySession<'_>>) -> PyResult<(usize, us
 type NewFold<'py> = (usize, f64, Option<f64>, Option<f64>, Vec<Bound<'py, PyArray1<f64>>>);
 
 /// Compares contenders, each a name and candidates (JSON), by nested cross-validation:
-/// positions of the sessions of each fold, results by contender and fold, and a summary (JSON).
+/// positions of the sessions of each fold, results by contender and fold, a summary (JSON), and
+/// what to be wary of.
 #[pyfunction]
-#[pyo3(signature = (contenders, options, bootstrap, reference, sessions, threads, journal=None, show=None))]
+#[pyo3(signature = (contenders, options, summary, reference, sessions, threads, journal=None, show=None))]
 #[expect(clippy::too_many_arguments, reason = "what, how and on what, and who watches")]
-#[expect(clippy::type_complexity, reason = "folds, results by contender and fold, summary")]
+#[expect(
+    clippy::type_complexity,
+    reason = "folds, results by contender and fold, summary, warnings"
+)]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
     contenders: Vec<(String, Vec<String>)>,
     options: &str,
-    bootstrap: &str,
+    summary: &str,
     reference: usize,
     sessions: Vec<PySession<'_>>,
     threads: usize,
     journal: Option<PathBuf>,
     show: Option<Py<PyAny>>,
-) -> PyResult<(Vec<Vec<usize>>, Vec<Vec<NewFold<'py>>>, String)> {
+) -> PyResult<(Vec<Vec<usize>>, Vec<Vec<NewFold<'py>>>, String, Vec<String>)> {
     let contenders = contenders.into_iter().map(contender).collect::<PyResult<Vec<_>>>()?;
     let options: CrossValidation = from_json("options", options)?;
-    let bootstrap: BootstrapOptions = from_json("bootstrap", bootstrap)?;
+    let summary: SummaryOptions = from_json("summary", summary)?;
+    // Wrong options are told before the work.
+    summary.events.check().map_err(to_python)?;
     let recordings = recordings(&sessions)?;
     let show = |py: Python<'_>, CellsDone { done, total }| match &show {
         Some(show) => show.call1(py, (done, total)).map(|_| ()),
@@ -169,12 +175,13 @@ pub(crate) fn compare<'py>(
         let (journal, stop) = (journal.as_deref(), watch.stop());
         alone(threads, || {
             let found = options.run_stoppable(&recordings, &contenders, journal, stop, &tell)?;
-            let summary =
-                found.summary_stoppable(&recordings, reference, &bootstrap, Stop::at(stop))?;
-            Ok((found, summary))
+            let lines =
+                found.summary_stoppable(&recordings, reference, &summary, Stop::at(stop))?;
+            let warnings = found.warnings(&recordings, &options);
+            Ok((found, lines, warnings.iter().map(ToString::to_string).collect()))
         })
     })??;
-    let (Comparison { folds, contenders, .. }, summary) = compared.map_err(to_python)?;
+    let (Comparison { folds, contenders, .. }, lines, warnings) = compared.map_err(to_python)?;
     let results = contenders.into_iter().map(|judged| {
         let fold = |fold: unjitter::evaluation::FoldResult| {
             let f1 = fold.confusion.map(|counts| counts.scores().f1);
@@ -183,7 +190,7 @@ pub(crate) fn compare<'py>(
         };
         judged.folds.into_iter().map(fold).collect()
     });
-    Ok((folds, results.collect(), to_json(&summary)?))
+    Ok((folds, results.collect(), to_json(&lines)?, warnings))
 }
 
 fn contender((name, candidates): (String, Vec<String>)) -> PyResult<Contender> {

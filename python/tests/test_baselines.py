@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.preprocessing import StandardScaler
 
-from unjitter import EventDetector, Kernel, Mlp, Session, baselines, metrics
+from unjitter import EventDetector, Kernel, Mlp, Session, UnjitterWarning, baselines, metrics
 
 LEARNERS = [
     baselines.HandAligned(),
@@ -246,10 +246,46 @@ def test_a_comparison_is_a_table(comparison):
     assert np.isnan(table["p_value"][0])
     assert table["p_value"][2] == metrics.bonferroni(test.p_value, 2)
     assert np.isfinite(table["log_evidence"]).all()
+    # No less is found within a tolerance than on the instance itself.
+    assert np.all(table["event_f1"] >= table["f1"])
+    assert (table["false_alarms_per_hour"] >= 0.0).all()
     rows = comparison.to_frame(per_fold=True)
     assert rows["score"].tolist() == comparison.scores.ravel().tolist()
     assert type(comparison.to_frame(backend="polars")).__module__.startswith("polars")
     assert repr(comparison).startswith("Comparison(f1: ours 0.")
+
+
+def test_events_of_a_comparison_are_those_of_metrics(sessions):
+    options = {"folds": 3, "tolerance": 0.0, "min_separation": 5.0, "seconds_per_unit": 60.0}
+    found = baselines.compare(sessions, [baselines.HandAligned()], **options)
+    said = found.probabilities[found.learners[0]]
+    true = [session.times[session.labels == 1] for session in sessions]
+    events = [
+        metrics.detect_events(session.times, p, min_separation=5.0)
+        for session, p in zip(sessions, said)
+    ]
+    want = metrics.event_metrics(
+        true,
+        [own.times for own in events],
+        0.0,
+        observed=[session.times[-1] - session.times[0] for session in sessions],
+        seconds_per_unit=60.0,
+    )
+    line = found.summary[0]
+    assert (line["event_f1"], line["event_recall"]) == (want.f1, want.recall)
+    assert line["event_precision"] == want.precision
+    assert line["false_alarms_per_hour"] == want.false_alarms_per_hour
+    assert line["tolerance"] == 0.0
+    with pytest.raises(ValueError, match="min_separation is -1"):
+        baselines.compare(sessions, [baselines.Naive()], min_separation=-1.0)
+
+
+def test_folds_that_say_little_are_warned_of(sessions):
+    with pytest.warns(UnjitterWarning, match="folds instead of 100: there are only"):
+        baselines.compare(sessions, [baselines.Naive()], folds=100)
+    empty = [sessions[0].replace(labels=np.zeros(len(sessions[0]), int)), *sessions[1:]]
+    with pytest.warns(UnjitterWarning, match="1 of .* folds have no positive instance"):
+        baselines.compare(empty, [baselines.HandAligned()], folds=len(sessions))
 
 
 def test_a_comparison_does_not_depend_on_threads_and_goes_on(sessions, tmp_path):

@@ -19,6 +19,7 @@ from ._detector import EventDetector
 from ._learners import Baseline
 from ._session import Session
 from ._significance import mean_interval
+from ._warnings import warn
 
 _Floats = NDArray[np.float64]
 Learners = Mapping[str, Detector | Sequence[Detector]] | Sequence[Detector | Sequence[Detector]]
@@ -78,7 +79,9 @@ class Comparison:
             ``f1_low`` and ``f1_high``, an interval of that F1 under resampling of sessions (or of
             subjects); ``mean_f1`` over the folds; ``p_value`` of the difference to the reference
             (NaN for itself), corrected for the number of comparisons; ``average_precision``,
-            ``brier_score``; and ``log_evidence`` per stamp. NaN is what there is not.
+            ``brier_score``; ``event_precision``, ``event_recall``, ``event_f1`` and
+            ``false_alarms_per_hour`` of the events detected, and the ``tolerance`` within which
+            they are found; and ``log_evidence`` per stamp. NaN is what there is not.
         """
         if not per_fold:
             columns = {name: [line[name] for line in self.summary] for name in self.summary[0]}
@@ -107,6 +110,9 @@ def compare(
     group_by: str = "session",
     criterion: str | None = None,
     threshold: float | str = 0.5,
+    tolerance: float | None = None,
+    min_separation: float = 0.0,
+    seconds_per_unit: float = 1.0,
     reference: int | str = 0,
     seed: int = 0,
     level: float = 0.95,
@@ -135,6 +141,14 @@ def compare(
         Where probabilities are cut: at a number; where F1 on the labels of the training sessions is
         best; or where it is expected to be best given their stamps. Thresholds and random states of
         the estimators are not used.
+    tolerance : float, optional
+        How far from a true event a detected one may be, in the unit of the sessions; by default two
+        median spacings of the instances, but no more than half the median distance between true
+        events.
+    min_separation : float
+        Smallest distance between two detected events.
+    seconds_per_unit : float
+        The unit of the sessions' times in seconds, for false alarms per hour.
     reference : int or str
         Position or name of the learner that p-values compare with.
     seed : int
@@ -151,6 +165,12 @@ def compare(
     Returns
     -------
     Comparison
+
+    Warns
+    -----
+    UnjitterWarning
+        If there are fewer sessions or subjects than folds, or folds with one positive instance or
+        none, whose F1 says little.
 
     Examples
     --------
@@ -174,22 +194,31 @@ def compare(
         "threshold": threshold if isinstance(threshold, str) else {"fixed": float(threshold)},
         "seed": whole("seed", seed),
     }
-    bootstrap = {
-        "level": float(level),
-        "resamples": whole("resamples", resamples),
-        "seed": int(seed),
+    summary = {
+        "bootstrap": {
+            "level": float(level),
+            "resamples": whole("resamples", resamples),
+            "seed": int(seed),
+        },
+        "events": {
+            "tolerance": None if tolerance is None else float(tolerance),
+            "min_separation": float(min_separation),
+            "seconds_per_unit": float(seconds_per_unit),
+        },
     }
     with _Cells(enabled=verbose > 0) as bar:
-        positions, results, text = _core.compare(
+        positions, results, text, wary = _core.compare(
             contenders,
             json.dumps(options),
-            json.dumps(bootstrap),
+            json.dumps(summary),
             _position(reference, names),
             known,
             joblib.effective_n_jobs(n_jobs),
             None if journal is None else os.fspath(journal),
             bar.show,
         )
+    for words in wary:
+        warn("folds", words, stacklevel=2)
     is_labelled = all(fold[3] is not None for result in results for fold in result)
     stamps = [sum(len(known[k].events) for k in fold) for fold in positions]
     scores = [
@@ -288,7 +317,7 @@ def _line(summary: dict[str, Any]) -> dict[str, Any]:
     """A line of the table."""
     labelled = summary["labelled"] or {}
     scores, interval = labelled.get("scores", {}), labelled.get("f1_interval", {})
-    folds = labelled.get("fold_f1")
+    folds, events = labelled.get("fold_f1"), labelled.get("events", {})
     return {
         "learner": summary["name"],
         "precision": _number(scores.get("precision")),
@@ -300,6 +329,11 @@ def _line(summary: dict[str, Any]) -> dict[str, Any]:
         "p_value": _number(labelled.get("p_value")),
         "average_precision": _number(labelled.get("average_precision")),
         "brier_score": _number(labelled.get("brier_score")),
+        "event_precision": _number(events.get("precision")),
+        "event_recall": _number(events.get("recall")),
+        "event_f1": _number(events.get("f1")),
+        "false_alarms_per_hour": _number(events.get("false_alarms_per_hour")),
+        "tolerance": _number(events.get("tolerance")),
         "log_evidence": _number(summary["log_evidence_per_stamp"]),
     }
 

@@ -105,13 +105,13 @@ def kept_by_naive(sessions: Sequence[Session]) -> tuple[int, int]: ...
 def compare(
     contenders: Sequence[tuple[str, Sequence[str]]],
     options: str,
-    bootstrap: str,
+    summary: str,
     reference: int,
     sessions: Sequence[Session],
     threads: int,
     journal: str | None = None,
     show: Callable[[int, int], None] | None = None,
-) -> tuple[list[list[int]], list[list[_Fold]], str]: ...
+) -> tuple[list[list[int]], list[list[_Fold]], str, list[str]]: ...
 
 @final
 class Detector:

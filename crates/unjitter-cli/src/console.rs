@@ -1,10 +1,11 @@
 //! What the program says: results on standard output, everything else on standard error.
 
-use std::io::{self, Write};
+use std::fmt::Write;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
 
 /// A line on standard error; if nobody listens there, so be it.
@@ -68,18 +69,93 @@ impl Console {
         say(&format!("warning: {text}"));
     }
 
-    /// A bar with the time left, on a terminal; nothing elsewhere.
-    pub(crate) fn progress(&self, label: &str, total: u64) -> ProgressBar {
+    /// A bar with the time left, on a terminal; nothing elsewhere. It stays empty for as long as
+    /// nobody knows the total.
+    pub(crate) fn progress(&self, label: &str, total: Option<u64>) -> ProgressBar {
         let target = match self.quiet {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(5),
         };
-        let bar = ProgressBar::with_draw_target(Some(total), target);
-        let template = "{prefix} {wide_bar} {pos}/{len}  {elapsed} gone, {eta} left {msg}";
-        let style = ProgressStyle::with_template(template).expect("the template is right");
-        bar.set_style(style);
-        bar.set_prefix(label.to_owned());
+        let bar = bar(target, label, total);
         bar.enable_steady_tick(Duration::from_millis(500));
         bar
+    }
+}
+
+fn bar(target: ProgressDrawTarget, label: &str, total: Option<u64>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(total, target);
+    let template = "{prefix} {wide_bar} {count}{elapsed} gone{left} {msg}";
+    let style = ProgressStyle::with_template(template).expect("the template is right");
+    // Of an unknown total, indicatif would say 0/0 and no time left.
+    let count = |state: &ProgressState, text: &mut dyn Write| {
+        let _ = state.len().map(|total| write!(text, "{}/{total}  ", state.pos()));
+    };
+    let left = |state: &ProgressState, text: &mut dyn Write| {
+        let _ = state.len().map(|_| write!(text, ", {:#} left", HumanDuration(state.eta())));
+    };
+    bar.set_style(style.with_key("count", count).with_key("left", left));
+    bar.set_prefix(label.to_owned());
+    bar
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use indicatif::TermLike;
+
+    use super::*;
+
+    /// A terminal that remembers what was written last.
+    #[derive(Debug, Clone, Default)]
+    struct Screen(Arc<Mutex<String>>);
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            80
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            self.0.lock().unwrap().clear();
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_bar_is_empty_until_something_is_done() {
+        let screen = Screen::default();
+        let target = || ProgressDrawTarget::term_like(Box::new(screen.clone()));
+        let shown = || screen.0.lock().unwrap().clone();
+        let unknown = bar(target(), "comparing", None);
+        unknown.tick();
+        assert!(shown().starts_with("comparing ░"), "{}", shown());
+        assert!(!shown().contains('█') && !shown().contains("0/0"), "{}", shown());
+        assert!(!shown().contains("left"), "{}", shown());
+        unknown.set_length(4);
+        unknown.set_position(1);
+        unknown.tick();
+        assert!(shown().contains("█") && shown().contains("░"), "{}", shown());
+        assert!(shown().contains("1/4") && shown().contains("left"), "{}", shown());
     }
 }

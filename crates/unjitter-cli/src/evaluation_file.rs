@@ -23,6 +23,8 @@ pub(crate) struct EvaluationFile {
     pub options: serde_json::Value,
     /// Names of the sessions of each fold.
     pub folds: Vec<Vec<String>>,
+    /// What to be wary of in these folds.
+    pub warnings: Vec<String>,
     /// One per learner.
     pub learners: Vec<LearnerResult>,
 }
@@ -46,6 +48,7 @@ impl EvaluationFile {
         summaries: Vec<Summary>,
         candidates: &[Vec<serde_json::Value>],
         recordings: &[Recording],
+        warnings: Vec<String>,
         options: serde_json::Value,
     ) -> Self {
         let name = |k: &usize| recordings[*k].session.name().to_owned();
@@ -55,6 +58,7 @@ impl EvaluationFile {
             fingerprint: fingerprint(recordings),
             options,
             folds: comparison.folds.iter().map(|fold| fold.iter().map(name).collect()).collect(),
+            warnings,
             learners: learners
                 .map(|((judged, summary), candidates)| LearnerResult {
                     summary,

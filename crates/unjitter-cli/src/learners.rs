@@ -117,18 +117,24 @@ fn each<T: Copy>(values: &[T], learner: impl Fn(T) -> Box<dyn Learner>) -> Vec<B
     values.iter().map(|&value| learner(value)).collect()
 }
 
+/// What a name such as LR-M stands for.
+pub(crate) fn parsed(name: &str) -> anyhow::Result<(ClassifierName, Kind)> {
+    let upper = name.trim().to_uppercase();
+    let full = if upper == "MI" { "LR-MI" } else { &upper };
+    let (classifier, end) = full.split_once('-').ok_or_else(|| unknown(name))?;
+    let kind = KINDS.iter().find(|(_, known, _)| *known == end).ok_or_else(|| unknown(name))?.0;
+    let classifier = CLASSIFIERS.iter().find(|(_, known)| *known == classifier);
+    Ok((classifier.ok_or_else(|| unknown(name))?.0, kind))
+}
+
 /// The contender of a name such as LR-M, with the options of `like` and classifiers from `build`.
 pub(crate) fn named(
     name: &str,
     like: &Grid,
     build: impl Fn(ClassifierName) -> ClassifierSpec,
 ) -> anyhow::Result<Contender> {
-    let upper = name.trim().to_uppercase();
-    let full = if upper == "MI" { "LR-MI" } else { &upper };
-    let (classifier, end) = full.split_once('-').ok_or_else(|| unknown(name))?;
-    let kind = KINDS.iter().find(|(_, known, _)| *known == end).ok_or_else(|| unknown(name))?.0;
-    let classifier = CLASSIFIERS.iter().find(|(_, known)| *known == classifier);
-    let classifier = build(classifier.ok_or_else(|| unknown(name))?.0);
+    let (classifier, kind) = parsed(name)?;
+    let classifier = build(classifier);
     let model = Model { classifier, ..like.model.clone() };
     Ok(Grid { kind, model, ..like.clone() }.contender())
 }

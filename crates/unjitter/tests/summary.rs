@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use ndarray::Array2;
 use unjitter::baselines::{HandAligned, Imprecise, Naive};
 use unjitter::evaluation::{
-    BootstrapOptions, Comparison, Contender, CrossValidation, GroupBy, bonferroni, confusion,
-    paired_t_test,
+    Comparison, Contender, CrossValidation, EventScoring, FoldResult, FoldWarning, GroupBy, Judged,
+    SummaryOptions, bonferroni, confusion, paired_t_test, usual_tolerance,
 };
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
@@ -46,7 +46,7 @@ fn compared(recordings: &[Recording], group_by: GroupBy) -> Comparison {
 fn a_summary_agrees_with_what_it_sums_up() {
     let recordings = recordings();
     let comparison = compared(&recordings, GroupBy::Session);
-    let lines = comparison.summary(&recordings, 0, &BootstrapOptions::default()).unwrap();
+    let lines = comparison.summary(&recordings, 0, &SummaryOptions::default()).unwrap();
     let stamps: usize = recordings.iter().map(|r| r.session.stamps().len()).sum();
     for (line, judged) in lines.iter().zip(&comparison.contenders) {
         let labelled = line.labelled.as_ref().unwrap();
@@ -91,7 +91,7 @@ fn folds_with_nothing_to_find_are_no_failures() {
 #[test]
 fn intervals_resample_what_folds_keep_together() {
     let recordings = recordings();
-    let options = BootstrapOptions::default();
+    let options = SummaryOptions::default();
     // The same probabilities, once as eight sessions and once as those of two people.
     let mut by_session = compared(&recordings, GroupBy::Subject);
     let by_subject = by_session.clone();
@@ -106,6 +106,112 @@ fn intervals_resample_what_folds_keep_together() {
         width(&by_subject) > 1.2 * width(&by_session),
         "people differ more than their sessions"
     );
+}
+
+#[test]
+fn with_no_tolerance_events_are_instances() {
+    let recordings = recordings();
+    let comparison = compared(&recordings, GroupBy::Session);
+    let of = |events: EventScoring| -> Vec<_> {
+        let options = SummaryOptions { events, ..SummaryOptions::default() };
+        let lines = comparison.summary(&recordings, 0, &options).unwrap();
+        lines.into_iter().map(|line| line.labelled.unwrap()).collect()
+    };
+    let exact = EventScoring { tolerance: Some(0.0), ..EventScoring::default() };
+    for (line, judged) in of(exact).iter().zip(&comparison.contenders) {
+        assert_eq!(line.events.metrics.scores, line.scores);
+        let confusion = judged.pooled().unwrap();
+        assert_eq!(line.events.metrics.false_alarms, confusion.false_positives);
+        // Eight sessions of 119 s.
+        let hours = 8.0 * 119.0 / 3600.0;
+        let rate = confusion.false_positives as f64 / hours;
+        // A quotient of few roundings.
+        assert!((line.events.metrics.false_alarms_per_hour.unwrap() - rate).abs() < 1e-9);
+    }
+    let usual = of(EventScoring::default());
+    let ours = &usual[0].events;
+    // Instances are 1 s apart, events 12.
+    assert_eq!((ours.tolerance, usual_tolerance(&recordings)), (2.0, 2.0));
+    assert!(ours.metrics.hits >= of(exact)[0].events.metrics.hits);
+    let apart = EventScoring { min_separation: 500.0, ..EventScoring::default() };
+    let one_each = of(apart)[0].events.metrics;
+    assert!(one_each.hits + one_each.false_alarms <= 8, "{one_each:?}");
+    let milliseconds = EventScoring { seconds_per_unit: 0.001, ..exact };
+    let (slow, fast) = (of(exact), of(milliseconds));
+    let rate = |lines: &[unjitter::evaluation::LabelledSummary]| {
+        lines[1].events.metrics.false_alarms_per_hour.unwrap()
+    };
+    // Rounding alone.
+    assert!((rate(&fast) / rate(&slow) - 1000.0).abs() < 1e-6);
+}
+
+#[test]
+fn false_alarms_are_counted_where_somebody_was_annotating() {
+    let mut recordings = recordings();
+    for recording in &mut recordings {
+        let session = recording.session.clone().with_stamps(vec![]).unwrap();
+        // Beyond the recording nobody can raise an alarm, so that time does not count.
+        recording.session = session.with_observed(vec![(-500.0, 29.0), (100.0, 600.0)]).unwrap();
+    }
+    let comparison = Comparison {
+        folds: vec![(0..8).collect()],
+        groups: (0..8).map(|k| vec![k]).collect(),
+        contenders: vec![all_positive(&recordings)],
+    };
+    let scoring = EventScoring { tolerance: Some(0.0), ..EventScoring::default() };
+    let options = SummaryOptions { events: scoring, ..SummaryOptions::default() };
+    let line = comparison.summary(&recordings, 0, &options).unwrap().remove(0);
+    let events = line.labelled.unwrap().events.metrics;
+    // Of 30 + 20 instances there, those at 5, 17, 29, 101 and 113 are events.
+    assert_eq!((events.hits, events.misses, events.false_alarms), (8 * 5, 0, 8 * 45));
+    let hours = 8.0 * (29.0 + 19.0) / 3600.0;
+    // A quotient of few roundings.
+    assert!((events.false_alarms_per_hour.unwrap() - 8.0 * 45.0 / hours).abs() < 1e-9);
+}
+
+/// A contender that calls every instance positive, all recordings in one fold.
+fn all_positive(recordings: &[Recording]) -> Judged {
+    let probabilities: Vec<Vec<f64>> =
+        recordings.iter().map(|one| vec![1.0; one.session.len()]).collect();
+    let pooled = recordings
+        .iter()
+        .zip(&probabilities)
+        .map(|(one, p)| confusion(p, one.truth.as_ref().unwrap(), 0.5).unwrap())
+        .reduce(|a, b| a + b);
+    let fold = FoldResult {
+        chosen: 0,
+        threshold: 0.5,
+        log_evidence: None,
+        probabilities,
+        confusion: pooled,
+    };
+    Judged { name: "all".into(), folds: vec![fold] }
+}
+
+#[test]
+fn folds_that_say_little_are_named() {
+    let mut recordings = recordings();
+    let asked = |folds| CrossValidation { folds, ..CrossValidation::default() };
+    let contenders = [Contender::single(HandAligned::default())];
+    let watch = |_| ControlFlow::Continue(());
+    let of = |recordings: &[Recording], options: CrossValidation| -> Vec<String> {
+        let comparison = options.run(recordings, &contenders, None, &watch).unwrap();
+        comparison.warnings(recordings, &options).iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(of(&recordings, asked(8)), Vec::<String>::new());
+    assert_eq!(of(&recordings, asked(20)), ["8 folds instead of 20: there are only 8 sessions"]);
+    let by_subject = CrossValidation { group_by: GroupBy::Subject, ..asked(10) };
+    let found = of(&recordings, by_subject);
+    assert_eq!(found, ["2 folds instead of 10: there are only 2 subjects"]);
+    recordings[3].truth = Some(vec![false; 120]);
+    recordings[4].truth = Some((0..120).map(|i| i == 7).collect());
+    let found = of(&recordings, asked(8));
+    let folds = 8;
+    let expected =
+        [FoldWarning::NoPositive { count: 1, folds }, FoldWarning::OnePositive { count: 1, folds }];
+    assert_eq!(found, expected.map(|warning| warning.to_string()));
+    assert!(found[0].starts_with("1 of 8 folds have no positive instance"), "{found:?}");
+    assert!(found[1].starts_with("1 of 8 folds have a single positive instance"), "{found:?}");
 }
 
 #[test]
@@ -129,7 +235,7 @@ fn a_request_to_stop_ends_the_resampling() {
     let recordings = recordings();
     let comparison = compared(&recordings, GroupBy::Session);
     let flag = std::sync::atomic::AtomicBool::new(true);
-    let (options, stop) = (BootstrapOptions::default(), unjitter::Stop::at(&flag));
+    let (options, stop) = (SummaryOptions::default(), unjitter::Stop::at(&flag));
     let stopped = comparison.summary_stoppable(&recordings, 0, &options, stop);
     assert!(matches!(stopped, Err(unjitter::Error::Cancelled)), "{stopped:?}");
 }

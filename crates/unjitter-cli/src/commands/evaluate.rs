@@ -7,8 +7,8 @@ use comfy_table::{CellAlignment, Table, TableComponent, presets};
 use serde::Serialize;
 use unjitter::Recording;
 use unjitter::evaluation::{
-    BootstrapOptions, CellsDone, Contender, Criterion, CrossValidation, GroupBy, LabelledSummary,
-    Summary, Threshold,
+    CellsDone, Contender, Criterion, CrossValidation, EventScoring, EventSummary, GroupBy,
+    LabelledSummary, Summary, SummaryOptions, Threshold,
 };
 use unjitter::io::Dataset;
 use unjitter::learning::median_spacing;
@@ -19,9 +19,10 @@ use crate::evaluation_file::EvaluationFile;
 use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
-use crate::learners::{Grid, Kind, abbreviation, description, named};
-use crate::model_args::ModelArgs;
+use crate::learners::{Grid, Kind, abbreviation, description, named, parsed};
+use crate::model_args::{ClassifierName, ModelArgs};
 use crate::output::{Output, is_stream, refuse_mixed};
+use crate::words::seconds;
 
 /// Compare learners by cross-validation over sessions or subjects
 ///
@@ -40,6 +41,8 @@ pub(crate) struct Evaluate {
     model: ModelArgs,
     #[command(flatten)]
     folds: FoldArgs,
+    #[command(flatten)]
+    events: EventArgs,
     /// Where the results go, for report
     #[arg(short, long, value_name = "FILE", default_value = "evaluation.json")]
     output: PathBuf,
@@ -87,6 +90,28 @@ pub(crate) struct FoldArgs {
         help_heading = "Cross-validation"
     )]
     pub bag_sizes: Vec<usize>,
+}
+
+/// When an event counts as found.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct EventArgs {
+    /// How far from a true event a detection may be, in seconds; by default two median spacings of
+    /// the instances, but no more than half the median distance between true events
+    #[arg(long, value_name = "T", help_heading = "Events")]
+    pub tolerance: Option<f64>,
+    /// Least time between two detected events, in seconds
+    #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Events")]
+    pub min_separation: f64,
+}
+
+impl EventArgs {
+    fn scoring(&self) -> anyhow::Result<EventScoring> {
+        let Self { tolerance, min_separation } = *self;
+        let scoring = EventScoring { tolerance, min_separation, ..EventScoring::default() };
+        // Wrong options are told before the work.
+        scoring.check()?;
+        Ok(scoring)
+    }
 }
 
 /// What no fold may split.
@@ -147,11 +172,13 @@ impl Evaluate {
         self.input.protect([self.output.as_path()], None)?;
         let data = self.input.read_stamped(false)?;
         let contenders = self.contenders(&data)?;
-        let options = self.folds.cross_validation(self.seed)?;
-        let journal = self.journal.as_deref();
-        let options_json = serde_json::to_value(&self)?;
-        let file =
-            compare(&data.recordings, &contenders, &options, journal, options_json, console)?;
+        let how = How {
+            folds: self.folds.cross_validation(self.seed)?,
+            events: self.events.scoring()?,
+            journal: self.journal.as_deref(),
+            note: serde_json::to_value(&self)?,
+        };
+        let file = compare(&data.recordings, &contenders, how, console)?;
         output.add(&self.output, serde_json::to_vec(&file)?);
         output.write()?;
         if is_stream(&self.output) {
@@ -164,8 +191,10 @@ impl Evaluate {
     }
 
     fn contenders(&self, data: &Dataset) -> anyhow::Result<Vec<Contender>> {
-        let labelled = data.recordings.iter().all(|recording| recording.truth.is_some());
-        let model = self.model.model()?;
+        let names = self.names(data)?;
+        let classifiers = names.iter().map(|name| Ok(parsed(name)?.0));
+        let classifiers = classifiers.collect::<anyhow::Result<Vec<ClassifierName>>>()?;
+        let model = self.model.model(&classifiers)?;
         let spacing = median_spacing(&data.sessions());
         let grid = Grid {
             kind: Kind::Imprecise,
@@ -179,32 +208,54 @@ impl Evaluate {
             widths: vec![spacing],
             model,
         };
-        let ends: &[&str] = if labelled { &["M", "H", "MI", "N"] } else { &["M", "MI", "N"] };
-        let usual = ends.iter().map(|end| format!("{}-{end}", abbreviation(self.model.classifier)));
-        let names: Vec<String> = match self.learners.is_empty() {
-            true => usual.collect(),
-            false => self.learners.clone(),
-        };
-        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
-            return Err(usage(format!("--learners has {} twice", names[k])));
-        }
         let build = |classifier| self.model.classifier_of(classifier);
         names.iter().map(|name| named(name, &grid, build)).collect()
     }
+
+    /// Names of the learners: those given, or the usual ones.
+    fn names(&self, data: &Dataset) -> anyhow::Result<Vec<String>> {
+        let classifier = self.model.classifier;
+        if self.learners.is_empty() {
+            let labelled = data.recordings.iter().all(|recording| recording.truth.is_some());
+            let ends: &[&str] = if labelled { &["M", "H", "MI", "N"] } else { &["M", "MI", "N"] };
+            let usual = ends.iter().map(|end| format!("{}-{end}", abbreviation(classifier)));
+            return Ok(usual.collect());
+        }
+        let names = self.learners.clone();
+        if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
+            return Err(usage(format!("--learners has {} twice", names[k])));
+        }
+        if classifier != ClassifierName::Logistic {
+            let message = "--classifier has no effect here: --learners names the classifiers";
+            return Err(usage(message));
+        }
+        Ok(names)
+    }
+}
+
+/// How learners are compared.
+pub(crate) struct How<'a> {
+    /// Folds and thresholds.
+    pub folds: CrossValidation,
+    /// When an event counts as found.
+    pub events: EventScoring,
+    /// Where finished work is kept.
+    pub journal: Option<&'a Path>,
+    /// What the file says of where it came from.
+    pub note: serde_json::Value,
 }
 
 /// Runs a comparison with a bar. The first contender is the reference of the tests.
 pub(crate) fn compare(
     recordings: &[Recording],
     contenders: &[Contender],
-    options: &CrossValidation,
-    journal: Option<&Path>,
-    options_json: serde_json::Value,
+    how: How<'_>,
     console: &Console,
 ) -> anyhow::Result<EvaluationFile> {
     let _listening = Listening::start();
-    let bar = console.progress("comparing", 0);
-    let comparison = options.run(recordings, contenders, journal, &|CellsDone { done, total }| {
+    let bar = console.progress("comparing", None);
+    let How { folds, events, journal, note } = how;
+    let comparison = folds.run(recordings, contenders, journal, &|CellsDone { done, total }| {
         bar.set_length(total as u64);
         bar.set_position(done as u64);
         interrupt::check()
@@ -218,26 +269,26 @@ pub(crate) fn compare(
         }
         (error, _) => anyhow::Error::new(error),
     })?;
-    let summaries = comparison.summary(recordings, 0, &BootstrapOptions::default())?;
+    let options = SummaryOptions { events, ..SummaryOptions::default() };
+    let summaries = comparison.summary(recordings, 0, &options)?;
+    let warnings = comparison.warnings(recordings, &folds);
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    warnings.iter().for_each(|warning| console.warn(warning));
     let candidates: Vec<Vec<serde_json::Value>> = contenders
         .iter()
         .map(|contender| contender.candidates.iter().map(|learner| learner.options()).collect())
         .collect();
-    Ok(EvaluationFile::new(&comparison, summaries, &candidates, recordings, options_json))
+    Ok(EvaluationFile::new(&comparison, summaries, &candidates, recordings, warnings, note))
 }
 
-/// The comparison for people.
+/// The comparison for people: instances, and below them events.
 pub(crate) fn table(summaries: &[&Summary]) -> String {
     let labelled = summaries.iter().any(|summary| summary.labelled.is_some());
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-    table.remove_style(TableComponent::HorizontalLines);
-    table.remove_style(TableComponent::MiddleIntersections);
     let header: &[&str] = match labelled {
         true => &["learner", "learns from", "F1", "95 % interval", "precision", "recall", "p"],
         false => &["learner", "learns from", "log evidence per stamp"],
     };
-    table.set_header(header);
+    let mut table = bare_table(header);
     for summary in summaries {
         let mut row = vec![summary.name.clone(), description(&summary.name).to_owned()];
         match &summary.labelled {
@@ -249,20 +300,70 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
         }
         table.add_row(row);
     }
-    for column in table.column_iter_mut().skip(2) {
+    align_right(&mut table, 2);
+    let mut text = table.trim_fmt();
+    if let [first, _, ..] = summaries
+        && labelled
+    {
+        let name = &first.name;
+        text += &format!(
+            "\n p: how easily chance alone gives such a difference to {name} over the folds\n    \
+             (paired t-test, corrected for the number of learners)"
+        );
+    }
+    text + &event_table(summaries).map_or(String::new(), |events| format!("\n\n{events}"))
+}
+
+/// What the learners come to by events; nothing without labels.
+fn event_table(summaries: &[&Summary]) -> Option<String> {
+    let header = ["learner", "event F1", "precision", "recall", "false alarms per hour"];
+    let mut table = bare_table(&header);
+    let mut said = None;
+    for summary in summaries {
+        let Some(LabelledSummary { events, .. }) = &summary.labelled else { continue };
+        table.add_row([vec![summary.name.clone()], event_scores(events).to_vec()].concat());
+        said = said.or_else(|| Some(tolerance(events)));
+    }
+    align_right(&mut table, 1);
+    said.map(|said| format!("{}\n {said} Another tolerance: --tolerance", table.trim_fmt()))
+}
+
+/// What counts as found, in a sentence.
+pub(crate) fn tolerance(events: &EventSummary) -> String {
+    let apart = match events.min_separation {
+        0.0 => String::new(),
+        apart => format!(", and two detections are {} apart at least", seconds(apart)),
+    };
+    format!("An event is found by a detection within {} of it{apart}.", seconds(events.tolerance))
+}
+
+/// F1, precision, recall and false alarms per hour.
+pub(crate) fn event_scores(events: &EventSummary) -> [String; 4] {
+    let EventSummary { metrics, .. } = events;
+    let [f1, precision, recall] =
+        [metrics.scores.f1, metrics.scores.precision, metrics.scores.recall]
+            .map(|score| format!("{score:.3}"));
+    [
+        f1,
+        precision,
+        recall,
+        metrics.false_alarms_per_hour.map_or("–".to_owned(), |rate| format!("{rate:.2}")),
+    ]
+}
+
+fn bare_table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    table.remove_style(TableComponent::HorizontalLines);
+    table.remove_style(TableComponent::MiddleIntersections);
+    table.set_header(header);
+    table
+}
+
+fn align_right(table: &mut Table, from: usize) {
+    for column in table.column_iter_mut().skip(from) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    let note = match summaries {
-        [first, _, ..] if labelled => {
-            let name = &first.name;
-            format!(
-                "\n p: how easily chance alone gives such a difference to {name} over the folds\n    \
-                 (paired t-test, corrected for the number of learners)"
-            )
-        }
-        _ => String::new(),
-    };
-    table.trim_fmt() + &note
 }
 
 fn scores(labelled: &LabelledSummary) -> [String; 5] {

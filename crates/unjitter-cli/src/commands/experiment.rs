@@ -100,7 +100,7 @@ impl Experiment {
         let _listening = Listening::start();
         let work = format!("{}, version {}", options.command, options.commit);
         let stopwatch = Stopwatch::start(&self.work_folder(), work)?;
-        let bar = console.progress(&spec.name, 0);
+        let bar = console.progress(&spec.name, None);
         let outcomes = run(spec, datasets, options, &|Step { done, total, label }| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);

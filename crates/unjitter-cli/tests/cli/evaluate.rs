@@ -69,3 +69,60 @@ fn subjects_are_not_split() {
     folds.sort();
     assert_eq!(folds, [["p0", "p1", "p2"], ["p3", "p4", "p5"]]);
 }
+
+#[test]
+fn events_are_scored_within_a_tolerance() {
+    let folder = Folder::with_small_data();
+    let learners = ["--folds", "3", "--learners", "lr-h,lr-n"];
+    let out = folder.ok(&small("evaluate", &learners));
+    assert!(out.contains("event F1") && out.contains("false alarms per hour"), "{out}");
+    // Instances are 2 s apart, events 20.
+    assert!(out.contains("An event is found by a detection within 4 s of it."), "{out}");
+    let events = |name: &str, learner: usize| {
+        folder.json(name)["learners"][learner]["summary"]["labelled"]["events"].clone()
+    };
+    let found = events("evaluation.json", 0);
+    assert_eq!((&found["hits"], &found["misses"]), (&24.into(), &0.into()));
+    assert_eq!((&found["f1"], &found["false_alarms_per_hour"]), (&1.0.into(), &0.0.into()));
+    assert_eq!((&found["tolerance"], &found["min_separation"]), (&4.0.into(), &0.0.into()));
+    // No two events of a session are 100 s apart, so one is found in each, and nothing is exact to 0 s
+    // but an instance itself.
+    let strict = ["--tolerance", "0", "--min-separation", "100", "-o", "strict.json", "--json"];
+    let result = folder.ok_json(&small("evaluate", &[&learners[..], &strict].concat()));
+    let found = events("strict.json", 0);
+    assert_eq!(result[0]["labelled"]["events"], found);
+    assert_eq!((&found["hits"], &found["misses"]), (&6.into(), &18.into()));
+    assert_eq!((&found["tolerance"], &found["min_separation"]), (&0.0.into(), &100.0.into()));
+}
+
+#[test]
+fn folds_that_say_little_are_warned_of() {
+    let folder = Folder::with_small_data();
+    let run = folder.run(&small("evaluate", &["--learners", "lr-m,lr-n"]));
+    assert_eq!(run.code, 0, "{}", run.err);
+    let fewer = "warning: 6 folds instead of 10: there are only 6 sessions";
+    assert!(run.err.contains(fewer), "{}", run.err);
+    // All events of one session, and all but one of another, are forgotten.
+    let mut kept = 0;
+    let forgotten = folder.read("instances.csv").lines().fold(String::new(), |text, line| {
+        let is_event = line.ends_with(",1");
+        kept += usize::from(is_event && line.starts_with("p4"));
+        let gone = line.starts_with("p3") || line.starts_with("p4") && kept > 1;
+        let line = if is_event && gone { line.replace(",1", ",0") } else { line.to_owned() };
+        format!("{text}{line}\n")
+    });
+    folder.write("instances.csv", &forgotten);
+    let arguments = ["--learners", "lr-m,lr-n", "--folds", "6", "--force"];
+    let run = folder.run(&small("evaluate", &arguments));
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(!run.err.contains("instead of"), "{}", run.err);
+    for expected in ["1 of 6 folds have no positive", "1 of 6 folds have a single positive"] {
+        assert!(run.err.contains(expected), "{}", run.err);
+    }
+    // Who reads the report learns of it too.
+    folder.ok(&small("fit", &[]));
+    folder.ok(&small("report", &["--evaluation", "evaluation.json"]));
+    let page = folder.read("report.html");
+    assert!(page.contains("1 of 6 folds have no positive instance"));
+    assert!(page.contains("event F1") && page.contains("false alarms / h"));
+}

@@ -4,7 +4,7 @@
 //! with the same clock; then counts, timing errors and observed time are pooled. A long session
 //! thus weighs more than a short one.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::events::Detection;
 use super::matching::match_events;
@@ -25,7 +25,7 @@ pub struct SessionEvents<'a> {
 }
 
 /// How well events were found.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EventMetrics {
     /// Events that a detection is credited with.
     pub hits: usize,
@@ -43,7 +43,7 @@ pub struct EventMetrics {
 }
 
 /// Detection minus event over the hits, in the unit of time: positive is late.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TimingErrors {
     /// Mean.
     pub mean: f64,

@@ -6,10 +6,21 @@ use super::bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
 use super::calibration::brier_score;
 use super::cross_validation::{Comparison, Judged};
 use super::curve::average_precision;
+use super::event_summary::{EventScoring, EventSummary};
 use super::instances::{Confusion, confusion};
 use super::scores::Scores;
 use super::significance::{bonferroni, paired_t_test};
 use crate::{Error, Recording, Result, Stop};
+
+/// How to sum up.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SummaryOptions {
+    /// Of the interval of F1.
+    pub bootstrap: BootstrapOptions,
+    /// Of events.
+    pub events: EventScoring,
+}
 
 /// How a contender did, all held-out sessions together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +46,8 @@ pub struct LabelledSummary {
     pub average_precision: f64,
     /// Mean squared error of the probabilities.
     pub brier_score: f64,
+    /// Events instead of instances.
+    pub events: EventSummary,
     /// Probability of a difference in F1 to the reference as large as this one or larger over the
     /// folds, by a paired t-test, corrected for the number of comparisons. Nothing for the reference
     /// itself.
@@ -47,7 +60,7 @@ impl Comparison {
         &self,
         recordings: &[Recording],
         reference: usize,
-        options: &BootstrapOptions,
+        options: &SummaryOptions,
     ) -> Result<Vec<Summary>> {
         self.summary_stoppable(recordings, reference, options, Stop::default())
     }
@@ -57,7 +70,7 @@ impl Comparison {
         &self,
         recordings: &[Recording],
         reference: usize,
-        options: &BootstrapOptions,
+        options: &SummaryOptions,
         stop: Stop<'_>,
     ) -> Result<Vec<Summary>> {
         let stamps: usize = recordings.iter().map(|one| one.session.stamps().len()).sum();
@@ -98,7 +111,7 @@ impl Comparison {
         &self,
         judged: &Judged,
         recordings: &[Recording],
-        options: &BootstrapOptions,
+        options: &SummaryOptions,
         stop: Stop<'_>,
     ) -> Result<Option<LabelledSummary>> {
         let (Some(pooled), Some(fold_f1)) = (judged.pooled(), judged.f1()) else { return Ok(None) };
@@ -115,7 +128,7 @@ impl Comparison {
             all.extend_from_slice(probabilities[k]);
             labels.extend_from_slice(truth);
         }
-        let f1_interval = bootstrap_interval(self.groups.len(), options, |drawn| {
+        let f1_interval = bootstrap_interval(self.groups.len(), &options.bootstrap, |drawn| {
             if stop.is_requested() {
                 // Ends the resampling.
                 return f64::NAN;
@@ -133,6 +146,7 @@ impl Comparison {
             fold_f1,
             average_precision: average_precision(&all, &labels)?,
             brier_score: brier_score(&all, &labels)?,
+            events: options.events.summary(recordings, &probabilities, &threshold)?,
             p_value: None,
         }))
     }

@@ -1,0 +1,121 @@
+//! How well events were found in held-out sessions: what a comparison says beyond single instances.
+
+use serde::{Deserialize, Serialize};
+
+use super::detection::{EventMetrics, SessionEvents, event_metrics};
+use super::events::{Detection, EventOptions, detect_events};
+use super::quantile::quantile;
+use super::tolerance::Tolerance;
+use crate::{Recording, Result, Session};
+
+/// When an event counts as found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EventScoring {
+    /// How far a detection may be from the event that it is credited with, at least 0, in the unit
+    /// of time; by default what [`usual_tolerance`] says.
+    pub tolerance: Option<f64>,
+    /// Smallest distance between two detected events, at least 0, in the unit of time.
+    pub min_separation: f64,
+    /// The unit of time in seconds, above 0: 0.001 for milliseconds.
+    pub seconds_per_unit: f64,
+}
+
+impl Default for EventScoring {
+    fn default() -> Self {
+        Self { tolerance: None, min_separation: 0.0, seconds_per_unit: 1.0 }
+    }
+}
+
+/// Events of all held-out sessions: those that were there, those that were found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EventSummary {
+    /// How far a detection could be from its event, in the unit of time.
+    pub tolerance: f64,
+    /// Smallest distance between two detected events, in the unit of time.
+    pub min_separation: f64,
+    /// Hits, misses, false alarms and what they come to.
+    #[serde(flatten)]
+    pub metrics: EventMetrics,
+}
+
+/// Two median spacings of instances, but no more than half the median distance from a true event to
+/// the next of its session: a neighbour may be taken for the instance itself, another event not.
+pub fn usual_tolerance(recordings: &[Recording]) -> f64 {
+    let near = median_distance(recordings.iter().map(|one| one.session.times().to_vec()));
+    let apart = median_distance(recordings.iter().map(true_events));
+    let near = 2.0 * near.unwrap_or(0.0);
+    apart.map_or(near, |distance| near.min(distance / 2.0))
+}
+
+/// Median over all sessions of what lies between a time and the next, if not nothing.
+fn median_distance(sessions: impl Iterator<Item = Vec<f64>>) -> Option<f64> {
+    let distances = |times: Vec<f64>| -> Vec<f64> {
+        times.windows(2).map(|pair| pair[1] - pair[0]).filter(|distance| *distance > 0.0).collect()
+    };
+    let mut all: Vec<f64> = sessions.flat_map(distances).collect();
+    all.sort_by(f64::total_cmp);
+    (!all.is_empty()).then(|| quantile(&all, 0.5))
+}
+
+impl EventScoring {
+    /// Scores what was said of the instances of every recording, each cut at its own threshold.
+    ///
+    /// Events count, and time does, where somebody was annotating; without such intervals, from a
+    /// session's first instance to its last.
+    pub(super) fn summary(
+        &self,
+        recordings: &[Recording],
+        probabilities: &[&[f64]],
+        thresholds: &[f64],
+    ) -> Result<EventSummary> {
+        let tolerance = self.tolerance.unwrap_or_else(|| usual_tolerance(recordings));
+        let min_separation = self.min_separation;
+        let mut found: Vec<Vec<Detection>> = Vec::with_capacity(recordings.len());
+        for ((recording, &own), &threshold) in recordings.iter().zip(probabilities).zip(thresholds)
+        {
+            let session = &recording.session;
+            let of = |i: usize| (session.times()[i], own[i]);
+            let (times, own): (Vec<f64>, Vec<f64>) =
+                session.observed_instances().into_iter().map(of).unzip();
+            found.push(detect_events(&times, &own, &EventOptions { threshold, min_separation })?);
+        }
+        let truths: Vec<Vec<f64>> = recordings.iter().map(true_events).collect();
+        let sessions: Vec<SessionEvents<'_>> = (0..recordings.len())
+            .map(|k| SessionEvents {
+                detections: &found[k],
+                truths: &truths[k],
+                observed: observed_time(&recordings[k].session),
+            })
+            .collect();
+        let window = Tolerance::symmetric(tolerance);
+        let metrics = event_metrics(&sessions, &window, self.seconds_per_unit)?;
+        Ok(EventSummary { tolerance, min_separation, metrics })
+    }
+
+    /// Refuses what [`Comparison::summary`](super::Comparison::summary) would refuse after all the
+    /// work.
+    pub fn check(&self) -> Result<()> {
+        let nothing = SessionEvents { detections: &[], truths: &[], observed: 0.0 };
+        let window = Tolerance::symmetric(self.tolerance.unwrap_or(0.0));
+        event_metrics(&[nothing], &window, self.seconds_per_unit)?;
+        let options =
+            EventOptions { min_separation: self.min_separation, ..EventOptions::default() };
+        detect_events(&[], &[], &options).map(|_| ())
+    }
+}
+
+/// Times of the positive instances at which somebody was annotating; none without labels.
+fn true_events(recording: &Recording) -> Vec<f64> {
+    let Some(truth) = &recording.truth else { return Vec::new() };
+    let observed = recording.session.observed_instances().into_iter();
+    observed.filter(|&i| truth[i]).map(|i| recording.session.times()[i]).collect()
+}
+
+/// How much of a recording somebody was annotating.
+fn observed_time(session: &Session) -> f64 {
+    let (first, last) = (session.times()[0], session.times()[session.len() - 1]);
+    let Some(intervals) = session.observed() else { return last - first };
+    let inside = |&(start, end): &(f64, f64)| (end.min(last) - start.max(first)).max(0.0);
+    intervals.iter().map(inside).sum()
+}
