@@ -149,10 +149,12 @@ def test_the_command_line_aligns_with_a_model_of_python(folder, tmp_path):
     )
     got = pd.read_csv(tmp_path / "aligned.csv")
     want = detector.align(sessions)
-    names = {"aligned_time": "time", "lo": "low", "hi": "high", "time": "stamp"}
-    for column in ("time", "aligned_time", "lo", "hi", "instance_time", "p_spurious"):
-        # The program writes microseconds, and probabilities with four digits or more.
-        np.testing.assert_allclose(got[column], want[names.get(column, column)], atol=1e-4)
+    for column in ("time", "stamp", "low", "high", "instance_time"):
+        # The program writes nanoseconds.
+        np.testing.assert_allclose(got[column], want[column], atol=1e-9)
+    # Probabilities are written with six digits.
+    np.testing.assert_allclose(got["p_spurious"], want["p_spurious"], atol=1e-6)
+    assert ((got["low"] <= got["time"]) & (got["time"] <= got["high"])).all()
 
 
 def test_the_command_line_predicts_with_a_model_of_python(folder, tmp_path):

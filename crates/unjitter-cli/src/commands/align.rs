@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use unjitter::io::{Dataset, TableText, to_microsecond};
+use unjitter::io::{Dataset, EventsTable, TableText};
 use unjitter::{Aligned, AlignedStamp, Fitted};
 
 use crate::config::ConfigFile;
@@ -18,11 +18,13 @@ use crate::words::{count, percent, seconds};
 
 /// Give every stamp back where it belongs
 ///
-/// Writes the events table back with new columns: aligned_time (mean of where the event may have
-/// been), lo and hi (95 % interval), instance_time (the likeliest instance) and p_spurious (the
-/// probability that it was pressed for nothing). Your other columns stay as they are. A second
-/// table lists events that were probably missed. Instances are all that an event can belong to, so
-/// the interval may shrink to one of them, while the mean still leans to its neighbours.
+/// Writes the events table back with its times put right: in the column of times is where each
+/// event belongs (the median of where it may have been), and new columns have stamp (what was
+/// pressed, as it was written), low and high (95 % interval), instance_time (the likeliest
+/// instance) and p_spurious (the probability that it was pressed for nothing). Your other columns
+/// stay as they are, so whatever reads your events reads the aligned ones. A second table lists
+/// events that were probably missed. Instances are all that an event can belong to, so the interval
+/// may shrink to one of them.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Align {
     #[command(flatten)]
@@ -69,13 +71,15 @@ impl Align {
         let fitted = self.model.load()?;
         adopt_columns(&mut self.input.columns, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
-        refuse_foreign_columns(&data)?;
+        let time_column = self.input.columns.time_column.as_str();
+        refuse_aligned(&data)?;
+        refuse_foreign_columns(&data, time_column)?;
         let aligned = align(&fitted, &data)?;
         for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
             console.warn(&warning.to_string());
         }
-        let (missed, missed_count) = missed_table(&data, &aligned, self.missed_above);
-        output.add(&self.output, events_table(&data, &aligned));
+        let (missed, missed_count) = missed_table(&data, &aligned, time_column, self.missed_above);
+        output.add(&self.output, events_table(&data, &aligned, time_column));
         output.add(&self.missed, missed);
         output.write()?;
         let (output, missed) = (self.output.clone(), self.missed.clone());
@@ -93,17 +97,40 @@ pub(crate) fn align(fitted: &Fitted, data: &Dataset) -> anyhow::Result<Vec<Align
     Ok(aligned.collect::<unjitter::Result<_>>()?)
 }
 
-/// Columns that are added to the events.
-const COLUMNS: [&str; 5] = ["aligned_time", "lo", "hi", "instance_time", "p_spurious"];
+/// What was pressed.
+const STAMP: &str = "stamp";
+/// Columns that are added to the events, after the stamp.
+const COLUMNS: [&str; 4] = ["low", "high", "instance_time", "p_spurious"];
+
+fn events(data: &Dataset) -> &EventsTable {
+    data.events.as_ref().expect("the data were read with events")
+}
+
+/// Refuses a table that `align` wrote, unless its stamps are what is read: times that were put right
+/// are no presses, and nobody would see that they were moved twice.
+pub(crate) fn refuse_aligned(data: &Dataset) -> anyhow::Result<()> {
+    let EventsTable { file, header, .. } = events(data);
+    let (time, has) = (events(data).time_column(), |name: &str| header.iter().any(|h| h == name));
+    if time == STAMP || ![STAMP, "low", "high"].into_iter().all(has) {
+        return Ok(());
+    }
+    let message = format!(
+        "{file}: it was aligned already, and `{time}` is where events belong, not when they were \
+         pressed; give the table it was made from, or --event-time-column {STAMP}"
+    );
+    Err(Mistake::Data(message).into())
+}
 
 /// A table that has some of the new columns but not all has them for something else.
-fn refuse_foreign_columns(data: &Dataset) -> anyhow::Result<()> {
-    let events = data.events.as_ref().expect("the data were read with events");
-    let is_there = |name: &&&str| events.header.iter().any(|column| column == **name);
-    let found: Vec<&&str> = COLUMNS.iter().filter(is_there).collect();
+fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<()> {
+    let EventsTable { file, header, .. } = events(data);
+    // Of the time and the stamp, one is read; the other is new.
+    let new =
+        if events(data).time_column() == STAMP { place_column(data, time_column) } else { STAMP };
+    let is_there = |name: &&str| header.iter().any(|column| column == name);
+    let found: Vec<&str> = [new].into_iter().chain(COLUMNS).filter(is_there).collect();
     match found.first() {
-        Some(name) if found.len() < COLUMNS.len() => {
-            let file = &events.file;
+        Some(name) if found.len() <= COLUMNS.len() => {
             let message = format!("{file}: its column `{name}` would be overwritten; rename it");
             Err(Mistake::Data(message).into())
         }
@@ -111,23 +138,44 @@ fn refuse_foreign_columns(data: &Dataset) -> anyhow::Result<()> {
     }
 }
 
-/// The events table with its new columns.
-pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned]) -> Vec<u8> {
-    let events = data.events.as_ref().expect("the data were read with events");
+/// The column that says where events belong: that of their times, or of everybody's times if
+/// events are read from their stamps.
+fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
+    match events(data).time_column() {
+        STAMP if time_column == STAMP => "time",
+        STAMP => time_column,
+        own => own,
+    }
+}
+
+/// The events table with times put right and its new columns.
+pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> Vec<u8> {
+    let events = events(data);
     let mut places: Vec<Option<(usize, AlignedStamp)>> = vec![None; events.rows.len()];
     for (session, (rows, aligned)) in data.stamp_rows.iter().zip(aligned).enumerate() {
         for (&row, stamp) in rows.iter().zip(&aligned.stamps) {
             places[row] = Some((session, *stamp));
         }
     }
-    events.with_columns(COLUMNS, |row| {
+    let [low, high, instance_time, p_spurious] = COLUMNS;
+    let names = [place_column(data, time_column), STAMP, low, high, instance_time, p_spurious];
+    events.with_columns(names, |row| {
+        let pressed = events.time_text(row);
         let Some((session, stamp)) = places[row] else {
-            return std::array::from_fn(|_| String::new());
+            let nothing = String::new;
+            return [
+                pressed.to_owned(),
+                pressed.to_owned(),
+                nothing(),
+                nothing(),
+                nothing(),
+                nothing(),
+            ];
         };
-        let write = |time| data.clocks[session].write_like(time, events.time_text(row));
+        let write = |time| data.clocks[session].write_like(time, pressed);
         [
-            // Nanoseconds of a mean are noise.
-            write(to_microsecond(stamp.time)),
+            write(stamp.time),
+            pressed.to_owned(),
             write(stamp.low),
             write(stamp.high),
             write(stamp.instance_time),
@@ -137,9 +185,14 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned]) -> Vec<u8> {
 }
 
 /// A table of events that were probably missed, and how many there are.
-pub(crate) fn missed_table(data: &Dataset, aligned: &[Aligned], above: f64) -> (Vec<u8>, usize) {
-    let events = data.events.as_ref().expect("the data were read with events");
-    let (session, time, delimiter) = events.layout();
+pub(crate) fn missed_table(
+    data: &Dataset,
+    aligned: &[Aligned],
+    time_column: &str,
+    above: f64,
+) -> (Vec<u8>, usize) {
+    let (session, time, delimiter) = events(data).layout();
+    let time = if time == STAMP { place_column(data, time_column) } else { time };
     let mut table = TableText::new(delimiter, [session, time, "p_missed", "p_detector"]);
     let mut missed = 0;
     for (k, aligned) in aligned.iter().enumerate() {
@@ -166,7 +219,7 @@ fn summarise(
 ) -> AlignResult {
     let stamps: Vec<&AlignedStamp> = aligned.iter().flat_map(|one| &one.stamps).collect();
     let mut shifts: Vec<f64> =
-        stamps.iter().map(|stamp| (stamp.stamp - stamp.instance_time).abs()).collect();
+        stamps.iter().map(|stamp| (stamp.stamp - stamp.time).abs()).collect();
     shifts.sort_by(f64::total_cmp);
     AlignResult {
         stamps: stamps.len(),

@@ -8,7 +8,8 @@ use unjitter::evaluation::{EventOptions, detect_events, fingerprint};
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
 use unjitter::{Aligned, Fitted, Learned, Warning};
 
-use super::align::align;
+use super::align::{align, refuse_aligned};
+use super::evaluate::{event_scores, tolerance};
 use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::evaluation_file::EvaluationFile;
@@ -66,6 +67,7 @@ impl Report {
         let fitted = self.model.load()?;
         adopt_columns(&mut self.input.columns, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
+        refuse_aligned(&data)?;
         let signals = self.signals(&data)?;
         let evaluation = match &self.evaluation {
             Some(path) => Some(EvaluationFile::load(path, &data.recordings)?),
@@ -126,7 +128,7 @@ impl Content<'_> {
         Page {
             title,
             command,
-            warnings: self.warnings(),
+            warnings: self.warnings(evaluation),
             facts: self.facts(),
             sessions: (0..self.aligned.len()).map(|k| self.session(k)).collect(),
             // The timeline shows alignments better than a still picture.
@@ -139,7 +141,7 @@ impl Content<'_> {
         }
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, evaluation: Option<&EvaluationFile>) -> Vec<String> {
         // Those are looked for in the data that are shown.
         let not_far = |warning: &&Warning| !matches!(warning, Warning::FarStamps { .. });
         let mut warnings: Vec<String> =
@@ -151,6 +153,7 @@ impl Content<'_> {
         if known.is_some_and(|known| known != fingerprint(&self.data.recordings)) {
             warnings.push("the model was fitted to other data than those shown here".to_owned());
         }
+        warnings.extend(evaluation.iter().flat_map(|file| file.warnings.clone()));
         warnings
     }
 
@@ -230,8 +233,8 @@ impl Content<'_> {
 
 fn stamp_view(stamp: &unjitter::AlignedStamp) -> StampView {
     StampView {
-        time: stamp.stamp,
-        aligned_time: stamp.time,
+        stamp: stamp.stamp,
+        time: stamp.time,
         low: stamp.low,
         high: stamp.high,
         instance_time: stamp.instance_time,
@@ -249,25 +252,37 @@ fn comparison_table(file: &EvaluationFile) -> TableView {
         "precision",
         "recall",
         "average precision",
+        "event F1",
+        "event precision",
+        "event recall",
+        "false alarms / h",
     ];
+    let mut caption = format!("On held-out sessions, {} folds.", file.folds.len());
+    let events = file.learners.iter().find_map(|one| Some(one.summary.labelled.as_ref()?.events));
+    if let Some(events) = &events {
+        caption += &format!(" {}", tolerance(events));
+    }
     let rows = file.learners.iter().map(|learner| {
         let summary = &learner.summary;
         let mut row = vec![summary.name.clone(), description(&summary.name).to_owned()];
         match &summary.labelled {
-            Some(labelled) => row.extend([
-                format!("{:.3}", labelled.scores.f1),
-                format!("{:.3} to {:.3}", labelled.f1_interval.low, labelled.f1_interval.high),
-                format!("{:.3}", labelled.scores.precision),
-                format!("{:.3}", labelled.scores.recall),
-                format!("{:.3}", labelled.average_precision),
-            ]),
+            Some(labelled) => {
+                row.extend([
+                    format!("{:.3}", labelled.scores.f1),
+                    format!("{:.3} to {:.3}", labelled.f1_interval.low, labelled.f1_interval.high),
+                    format!("{:.3}", labelled.scores.precision),
+                    format!("{:.3}", labelled.scores.recall),
+                    format!("{:.3}", labelled.average_precision),
+                ]);
+                row.extend(event_scores(&labelled.events));
+            }
             None => row.resize(columns.len(), "no labels".to_owned()),
         }
         row
     });
     TableView {
         title: "Learners compared".to_owned(),
-        caption: format!("On held-out sessions, {} folds.", file.folds.len()),
+        caption,
         header: columns.map(str::to_owned).to_vec(),
         rows: rows.collect(),
     }

@@ -77,9 +77,9 @@ pub(crate) struct SignalView {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct StampView {
     /// When the button was pressed.
+    pub stamp: f64,
+    /// Posterior median of the time that it belongs to.
     pub time: f64,
-    /// Posterior mean of the time that it belongs to.
-    pub aligned_time: f64,
     /// 2.5 % quantile of that time.
     pub low: f64,
     /// 97.5 % quantile of that time.

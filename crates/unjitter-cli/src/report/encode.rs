@@ -88,11 +88,11 @@ fn encode(session: &SessionView, points: usize) -> Session<'_> {
 }
 
 fn encode_stamp(stamp: &StampView, clock: &Clock) -> Option<[i64; 7]> {
-    let times = [stamp.time, stamp.aligned_time, stamp.low, stamp.high, stamp.instance_time];
+    let times = [stamp.stamp, stamp.time, stamp.low, stamp.high, stamp.instance_time];
     times.iter().all(|time| time.is_finite()).then(|| {
-        let [time, aligned_time, low, high, instance_time] = times.map(|time| clock.ticks(time));
+        let [pressed, time, low, high, instance_time] = times.map(|time| clock.ticks(time));
         let p_instance = probability(stamp.p_instance);
-        [time, aligned_time, low, high, instance_time, p_instance, probability(stamp.p_spurious)]
+        [pressed, time, low, high, instance_time, p_instance, probability(stamp.p_spurious)]
     })
 }
 
@@ -122,10 +122,8 @@ struct Clock {
 
 impl Clock {
     fn of(session: &SessionView) -> Self {
-        let stamps = session
-            .stamps
-            .iter()
-            .flat_map(|s| [s.time, s.aligned_time, s.low, s.high, s.instance_time]);
+        let stamps =
+            session.stamps.iter().flat_map(|s| [s.stamp, s.time, s.low, s.high, s.instance_time]);
         let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
         let recorded = session.signal.iter().flat_map(|signal| &signal.times);
         let others = [&session.times, &session.detected, &session.missed].into_iter().flatten();

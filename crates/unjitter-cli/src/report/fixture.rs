@@ -44,8 +44,8 @@ fn breath(session: &mut SessionView, time: f64, noise: &mut Noise) {
     if pressed || spurious {
         let late = 0.4 + 3.0 * noise.next();
         session.stamps.push(StampView {
-            time: time + late,
-            aligned_time: time + 0.3 * noise.next(),
+            stamp: time + late,
+            time,
             low: time - if noise.next() < 0.4 { 2.9 } else { 0.0 },
             high: time + if noise.next() < 0.3 { 3.1 } else { 0.0 },
             instance_time: time,
@@ -99,8 +99,8 @@ fn hourly() -> SessionView {
         p_positive: vec![0.2; times.len()],
         p_missed: vec![f64::NAN; times.len()],
         stamps: vec![StampView {
-            time: 90_000.0,
-            aligned_time: 86_500.0,
+            stamp: 90_000.0,
+            time: 86_400.0,
             low: 82_800.0,
             high: 90_000.0,
             instance_time: 86_400.0,

@@ -15,30 +15,71 @@ fn the_users_columns_stay_as_they_are() {
     folder.ok(&small("fit", &[]));
     folder.ok(&small("align", &[]));
     let (before, after) = (folder.read("events.csv"), folder.read("aligned.csv"));
-    assert!(
-        after.starts_with("note,who,when,button,aligned_time,lo,hi,instance_time,p_spurious\n")
-    );
+    assert!(after.starts_with("note,who,when,button,stamp,low,high,instance_time,p_spurious\n"));
     assert_eq!(before.lines().count(), after.lines().count());
-    for (before, after) in before.lines().zip(after.lines()) {
-        assert!(after.starts_with(&format!("{before},")), "{before} became {after}");
+    for name in ["who", "button"] {
+        assert_eq!(column(&before, name), column(&after, name));
     }
-    // Pressed 0.75 s after the instance, in the data's own numbers.
+    let notes = |table: &str| -> Vec<String> {
+        table.lines().map(|line| line.split(",p").next().unwrap().to_owned()).collect()
+    };
+    assert_eq!(notes(&before)[1..], notes(&after)[1..]);
+    // What was pressed, letter by letter, 0.75 s after the instance that it belongs to.
+    assert_eq!(column(&before, "when"), column(&after, "stamp"));
     let truth: Vec<f64> =
-        column(&after, "when").iter().map(|t| t.parse::<f64>().unwrap() - 0.75).collect();
-    let found: Vec<f64> =
-        column(&after, "instance_time").iter().map(|t| t.parse().unwrap()).collect();
-    assert_eq!(found, truth);
+        column(&after, "stamp").iter().map(|t| t.parse::<f64>().unwrap() - 0.75).collect();
+    for name in ["when", "low", "high", "instance_time"] {
+        let found: Vec<f64> = column(&after, name).iter().map(|t| t.parse().unwrap()).collect();
+        assert_eq!(found, truth, "{name}");
+    }
     assert!(folder.read("missed.csv").starts_with("who,when,p_missed,p_detector\n"));
 }
 
 #[test]
-fn aligning_twice_gives_the_same_table() {
+fn aligned_events_are_events_that_any_verb_reads() {
     let folder = Folder::with_small_data();
     folder.ok(&small("fit", &[]));
     folder.ok(&small("align", &[]));
-    let once = folder.read("aligned.csv");
     std::fs::rename(folder.path("aligned.csv"), folder.path("events.csv")).unwrap();
-    folder.ok(&small("align", &["--missed", "m.csv"]));
+    let learned = folder.ok_json(&small("fit", &["--json", "-o", "again.json"]));
+    // They lie on their instances now, 0.75 s earlier.
+    assert!(learned["learned"]["delay"].as_f64().unwrap().abs() < 0.01, "{learned}");
+}
+
+#[test]
+fn nothing_is_aligned_twice_by_accident() {
+    let folder = Folder::with_small_data();
+    folder.ok(&small("fit", &[]));
+    folder.ok(&small("align", &[]));
+    std::fs::rename(folder.path("aligned.csv"), folder.path("events.csv")).unwrap();
+    for arguments in [small("align", &["--missed", "m.csv"]), small("report", &[])] {
+        let err = folder.fails(3, &arguments);
+        assert!(err.contains("events.csv: it was aligned already"), "{err}");
+        assert!(err.contains("`when` is where events belong"), "{err}");
+        assert!(err.contains("--event-time-column stamp"), "{err}");
+    }
+}
+
+#[test]
+fn events_read_from_their_stamps_are_aligned_anew() {
+    let folder = Folder::with_small_data();
+    let renamed = |name: &str| folder.read(name).replacen("when", "stamp", 1);
+    folder.write("instances.csv", &renamed("instances.csv"));
+    folder.write("events.csv", &renamed("events.csv"));
+    let stamped = ["--instances", "instances.csv", "--events", "events.csv", "--quiet"];
+    let columns = ["--session-column", "who", "--time-column", "stamp"];
+    let run = |verb: &str| folder.ok(&[&[verb], &stamped[..], &columns].concat());
+    run("fit");
+    run("align");
+    let once = folder.read("aligned.csv");
+    // The stamps stay; where they belong is a column of its own.
+    assert!(once.starts_with("note,who,stamp,button,time,low,high,instance_time,p_spurious\n"));
+    assert_eq!(column(&once, "stamp"), column(&folder.read("events.csv"), "stamp"));
+    assert_eq!(column(&once, "time"), column(&once, "instance_time"));
+    assert!(folder.read("missed.csv").starts_with("who,time,p_missed,p_detector\n"));
+    std::fs::rename(folder.path("aligned.csv"), folder.path("events.csv")).unwrap();
+    std::fs::remove_file(folder.path("missed.csv")).unwrap();
+    run("align");
     assert_eq!(folder.read("aligned.csv"), once);
 }
 
@@ -68,10 +109,11 @@ fn tables_with_tabs_and_dates_come_back_with_tabs_and_dates() {
     folder.write("events.csv", &events);
     folder.ok(&small("align", &["--force"]));
     let table = folder.read("aligned.csv");
-    assert!(table.starts_with("note\twho\twhen\tbutton\taligned_time\t"), "{table}");
+    assert!(table.starts_with("note\twho\twhen\tbutton\tstamp\tlow\t"), "{table}");
     let (times, probabilities) = (column(&table, "instance_time"), column(&table, "p_spurious"));
     assert_eq!(times[0], "2024-05-31T14:00:08.5+02:00");
     assert_eq!(probabilities, column(&plain, "p_spurious"));
+    assert_eq!((column(&table, "stamp"), column(&table, "when")), (column(&events, "when"), times));
 }
 
 #[test]
@@ -107,7 +149,7 @@ fn spurious_and_missed_events_are_named() {
             of == session && distance.abs() < 6.0
         })
     };
-    let (sessions, times) = (column(&table, "session"), column(&table, "time"));
+    let (sessions, times) = (column(&table, "session"), column(&table, "stamp"));
     let p: Vec<f64> = column(&table, "p_spurious").iter().map(|p| p.parse().unwrap()).collect();
     let flagged: Vec<usize> = (0..p.len()).filter(|&k| p[k] > 0.5).collect();
     let right = flagged.iter().filter(|&&k| !is_near(&sessions[k], &times[k])).count();

@@ -59,9 +59,13 @@ fn existing_figures_are_seen_before_the_work() {
 fn columns_of_the_users_own_are_not_taken_for_ours() {
     let folder = Folder::with_small_data();
     folder.ok(&small("fit", &[]));
-    folder.write("events.csv", &folder.read("events.csv").replacen("button", "lo", 1));
-    let err = folder.fails(3, &small("align", &[]));
-    assert!(err.contains("its column `lo` would be overwritten; rename it"), "{err}");
+    let events = folder.read("events.csv");
+    for name in ["stamp", "low", "high", "instance_time", "p_spurious"] {
+        folder.write("events.csv", &events.replacen("button", name, 1));
+        let err = folder.fails(3, &small("align", &[]));
+        let expected = format!("its column `{name}` would be overwritten; rename it");
+        assert!(err.contains(&expected), "{err}");
+    }
 }
 
 #[test]
@@ -90,7 +94,7 @@ fn stamps_far_from_everything_are_warned_of() {
 #[test]
 fn options_out_of_range_are_told() {
     let folder = Folder::with_model();
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["align", "data", "--missed-above", "nan"], "expected a number from 0 to 1"),
         (&["evaluate", "data", "--folds", "1"], "--folds 1: expected at least 2"),
         (&["evaluate", "data", "--threshold", "-1"], "expected a number from 0 to 1"),
@@ -99,6 +103,8 @@ fn options_out_of_range_are_told() {
         (&["fit", "data", "--threads", "0", "-o", "x"], "0 is not in 1..=1024"),
         (&["fit", "data", "--seed", "-1", "-o", "x"], "invalid value '-1' for '--seed"),
         (&["fit", "--instances", "-", "--events", "-", "-o", "x"], "only one table can be"),
+        (&["evaluate", "data", "--tolerance", "-1"], "tolerance before is -1, expected a finite"),
+        (&["evaluate", "data", "--min-separation", "inf"], "min_separation is inf, expected a"),
     ];
     for (arguments, expected) in cases {
         let err = folder.fails(2, arguments);

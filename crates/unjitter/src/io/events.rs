@@ -60,6 +60,11 @@ impl EventsTable {
         (if self.has_header { session } else { "session" }, time, self.delimiter)
     }
 
+    /// What the column of times is called in the header.
+    pub fn time_column(&self) -> &str {
+        &self.header[self.time]
+    }
+
     /// The time that a line gives, as it is written.
     pub fn time_text(&self, row: usize) -> &str {
         self.rows[row].cell(self.time)

@@ -11,7 +11,7 @@ function stampInWords(stamp, view) {
     `pressed at ${at(stamp.time)}`,
     `belongs to ${at(stamp.instance)} (95 %: ${at(stamp.low)} to ${at(stamp.high)})`,
     lateness,
-    `p of this instance ${probability(stamp.pInstance)}; mean ${at(stamp.aligned)}`,
+    `p of this instance ${probability(stamp.pInstance)}; median ${at(stamp.aligned)}`,
     `p spurious ${probability(stamp.pSpurious)}${stamp.spurious ? ": probably for nothing" : ""}`,
   ];
 }
