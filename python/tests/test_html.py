@@ -108,8 +108,9 @@ def test_detector_shows_diagram_and_annotator():
     for html in (detector._repr_html_(), bundle["text/html"]):
         assert "sk-" in html  # scikit-learn's own classes
         shown = learned(html)
-        assert shown["stamps"] == f"{detector.delay_:.3g} late"
-        assert shown["give or take"] == f"{detector.spread_:.3g}"
+        assert shown["stamps"] == f"{detector.delay_:.3g} late on average"
+        # Nobody should take it for the error of the average.
+        assert shown["single stamps scatter by"] == f"{detector.spread_:.3g} (standard deviation)"
         assert detector.miss_rate_ < 1e-4
         assert shown["misses"] == "less than 0.01 % of the events"
     assert bundle["text/plain"] == repr(detector)
@@ -118,7 +119,7 @@ def test_detector_shows_diagram_and_annotator():
 def test_early_stamps_are_early():
     session = recording()
     detector = EventDetector(restarts=0).fit([session.replace(events=session.events - 0.8)])
-    assert learned(detector._repr_html_())["stamps"] == f"{-detector.delay_:.3g} early"
+    assert learned(detector._repr_html_())["stamps"] == f"{-detector.delay_:.3g} early on average"
 
 
 def test_unfitted_detector_shows_the_diagram_alone():

@@ -57,8 +57,8 @@ def learned_html(detector: EventDetector) -> str:
     """What a fitted detector has learned of the annotator."""
     early = detector.delay_ < 0.0
     rows = [
-        ("stamps", f"{abs(detector.delay_):.3g} {'early' if early else 'late'}"),
-        ("give or take", f"{detector.spread_:.3g}"),
+        ("stamps", f"{abs(detector.delay_):.3g} {'early' if early else 'late'} on average"),
+        ("single stamps scatter by", f"{detector.spread_:.3g} (standard deviation)"),
         ("misses", f"{_share(detector.miss_rate_)} of the events"),
         ("stamps for nothing at", f"{_share(detector.false_rate_)} of the other instances"),
         ("log evidence", f"{detector.log_evidence_:.6g}"),

@@ -19,14 +19,8 @@ pub(crate) struct ModelArgs {
     /// How stamps scatter around their instance
     #[arg(long, default_value = "gaussian", help_heading = "Model")]
     pub noise: NoiseName,
-    /// Units of each hidden layer of the perceptron
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        default_value = "16",
-        help_heading = "Model"
-    )]
+    /// Units of each hidden layer of the perceptron; one layer of 16 by default
+    #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Model")]
     pub hidden: Vec<usize>,
     /// How far an instance makes itself felt in the kernel, in standard deviations of a feature
     #[arg(long, value_name = "X", help_heading = "Model")]
@@ -34,16 +28,16 @@ pub(crate) struct ModelArgs {
     /// Instances that the kernel is built on; all of them by default
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub landmarks: Option<usize>,
-    /// Largest number of stamps of an instance, with categorical counts
-    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Model")]
-    pub max_count: usize,
-    /// Components of the Gaussian mixture
-    #[arg(long, value_name = "K", default_value_t = 2, help_heading = "Model")]
-    pub components: usize,
-    /// Earliest delay of uniform noise, in the data's time
+    /// Largest number of stamps of an instance, with categorical counts; 2 by default
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub max_count: Option<usize>,
+    /// Components of the Gaussian mixture; 2 by default
+    #[arg(long, value_name = "K", help_heading = "Model")]
+    pub components: Option<usize>,
+    /// Earliest delay of uniform noise, in seconds
     #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model")]
     pub earliest: Option<f64>,
-    /// Latest delay of uniform noise, in the data's time
+    /// Latest delay of uniform noise, in seconds
     #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model")]
     pub latest: Option<f64>,
     /// Strength of the prior that keeps weights small
@@ -57,7 +51,8 @@ pub(crate) struct ModelArgs {
     /// Hold a parameter still, such as noise.delay=0, noise.spread=1 or counts.false_rate=0.01
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
     pub freeze: Vec<String>,
-    /// Unit in which priors measure delays and spreads; the median spacing of instances by default
+    /// Unit in which priors measure delays and spreads, in seconds; the median spacing of instances by
+    /// default
     #[arg(long, value_name = "T", help_heading = "Model")]
     pub time_unit: Option<f64>,
     /// Starts of the optimiser besides the naive one
@@ -113,8 +108,9 @@ pub(crate) enum NoiseName {
 }
 
 impl ModelArgs {
-    /// For the library.
-    pub(crate) fn model(&self) -> anyhow::Result<Model> {
+    /// For the library. `classifiers` are those in use, which learners may bring by their names.
+    pub(crate) fn model(&self, classifiers: &[ClassifierName]) -> anyhow::Result<Model> {
+        self.refuse_idle(classifiers)?;
         let mut priors = Priors { weight_precision: self.weight_precision, ..Priors::default() };
         for pair in &self.prior {
             set_prior(&mut priors, pair)?;
@@ -134,6 +130,31 @@ impl ModelArgs {
         Ok(model)
     }
 
+    /// Refuses settings of parts that are not in use: whoever gives one expects that it changes
+    /// something.
+    fn refuse_idle(&self, classifiers: &[ClassifierName]) -> anyhow::Result<()> {
+        let has = |name| classifiers.contains(&name);
+        let (kernel, mlp) = (has(ClassifierName::Kernel), has(ClassifierName::Mlp));
+        let categorical = self.counts == CountsName::Categorical;
+        let mixture = self.noise == NoiseName::GaussianMixture;
+        let uniform = self.noise == NoiseName::Uniform;
+        let settings = [
+            ("--hidden", !self.hidden.is_empty(), mlp, "--classifier mlp"),
+            ("--length-scale", self.length_scale.is_some(), kernel, "--classifier kernel"),
+            ("--landmarks", self.landmarks.is_some(), kernel, "--classifier kernel"),
+            ("--max-count", self.max_count.is_some(), categorical, "--counts categorical"),
+            ("--components", self.components.is_some(), mixture, "--noise gaussian-mixture"),
+            ("--earliest", self.earliest.is_some(), uniform, "--noise uniform"),
+            ("--latest", self.latest.is_some(), uniform, "--noise uniform"),
+        ];
+        match settings.into_iter().find(|(_, is_given, is_used, _)| *is_given && !is_used) {
+            Some((option, .., part)) => {
+                Err(usage(format!("{option} has no effect here: it belongs to {part}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// A classifier with the settings given for its kind.
     pub(crate) fn classifier_of(&self, name: ClassifierName) -> ClassifierSpec {
         match name {
@@ -143,7 +164,11 @@ impl ModelArgs {
                 landmarks: self.landmarks,
             },
             ClassifierName::Mlp => {
-                ClassifierSpec::Mlp { hidden: self.hidden.clone(), activation: Activation::Tanh }
+                let hidden = match self.hidden.is_empty() {
+                    true => vec![16],
+                    false => self.hidden.clone(),
+                };
+                ClassifierSpec::Mlp { hidden, activation: Activation::Tanh }
             }
         }
     }
@@ -151,7 +176,9 @@ impl ModelArgs {
     fn counts(&self) -> Counts {
         match self.counts {
             CountsName::Bernoulli => Counts::Bernoulli,
-            CountsName::Categorical => Counts::Categorical { max_count: self.max_count },
+            CountsName::Categorical => {
+                Counts::Categorical { max_count: self.max_count.unwrap_or(2) }
+            }
             CountsName::Poisson => Counts::Poisson,
             CountsName::Geometric => Counts::Geometric,
         }
@@ -160,7 +187,9 @@ impl ModelArgs {
     fn noise(&self) -> anyhow::Result<Noise> {
         Ok(match self.noise {
             NoiseName::Gaussian => Noise::Gaussian,
-            NoiseName::GaussianMixture => Noise::GaussianMixture { components: self.components },
+            NoiseName::GaussianMixture => {
+                Noise::GaussianMixture { components: self.components.unwrap_or(2) }
+            }
             NoiseName::Laplace => Noise::Laplace,
             NoiseName::StudentT => Noise::StudentT,
             NoiseName::ShiftedGamma => Noise::ShiftedGamma,

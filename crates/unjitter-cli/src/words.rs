@@ -25,6 +25,14 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{} s", number(value))
 }
 
+/// How presses lie to their events: the mean, and the standard deviation of a single one, which
+/// nobody should read as the error of that mean.
+pub(crate) fn lateness(delay: f64, spread: f64) -> String {
+    let side = if delay >= 0.0 { "late" } else { "early" };
+    let (delay, spread) = (seconds(delay.abs()), seconds(spread));
+    format!("{delay} {side} on average, single presses scatter by {spread} (standard deviation)")
+}
+
 /// A share as a percentage.
 pub(crate) fn percent(share: f64) -> String {
     if share > 0.0 && share < 1e-4 {

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use unjitter::evaluation::{CrossValidation, Summary};
+use unjitter::evaluation::{CrossValidation, EventScoring, Summary};
 use unjitter::io::{Channels, Columns, Dataset, DatasetFiles, RawSignal, read_signals};
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Sloppiness, Tails};
 use unjitter::{ClassifierSpec, FitOptions, Model};
 
 use super::align::{align, events_table, missed_table};
-use super::evaluate::{compare, table};
+use super::evaluate::{How, compare, table};
 use super::fit::{annotator, fit, with_notes};
 use super::report::Content;
 use super::simulate::{Made, Preset};
@@ -21,7 +21,7 @@ use crate::gallery::{Drawing, drawings};
 use crate::learners::{Grid, Kind, named};
 use crate::output::Output;
 use crate::report::page;
-use crate::words::{count, number, percent, seconds};
+use crate::words::{count, lateness, number, percent};
 
 /// The annotator of the demo, in median spacings: late, scattered, forgetful, sometimes wrong.
 const DELAY: f64 = 0.5;
@@ -30,6 +30,8 @@ const PRESSED: f64 = 0.9;
 const EXTRA: f64 = 0.1;
 /// Learners of the demo, ours first.
 const LEARNERS: [&str; 6] = ["LR-M", "LR-H", "MI", "LR-D", "LR-S", "LR-N"];
+/// What the column of times is called in its tables.
+const TIME: &str = "time";
 /// Every file that it writes.
 const FILES: [&str; 14] = [
     "report.html",
@@ -82,8 +84,8 @@ impl Demo {
         self.draw(&content, &file, &mut output)?;
         output.add(self.output.join("model.json"), fitted.to_json());
         output.add(self.output.join("evaluation.json"), serde_json::to_vec(&file)?);
-        output.add(self.output.join("aligned.csv"), events_table(&data, &aligned));
-        output.add(self.output.join("missed.csv"), missed_table(&data, &aligned, 0.5).0);
+        output.add(self.output.join("aligned.csv"), events_table(&data, &aligned, TIME));
+        output.add(self.output.join("missed.csv"), missed_table(&data, &aligned, TIME, 0.5).0);
         output.write()?;
         let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
         let result = serde_json::json!({
@@ -127,8 +129,13 @@ impl Demo {
     ) -> anyhow::Result<EvaluationFile> {
         let learners = LEARNERS.iter().map(|name| named(name, grid, |_| ClassifierSpec::Logistic));
         let learners = learners.collect::<anyhow::Result<Vec<_>>>()?;
-        let options = CrossValidation { seed: self.seed, ..CrossValidation::default() };
-        compare(&data.recordings, &learners, &options, None, self.note(), console)
+        let how = How {
+            folds: CrossValidation { seed: self.seed, ..CrossValidation::default() },
+            events: EventScoring::default(),
+            journal: None,
+            note: self.note(),
+        };
+        compare(&data.recordings, &learners, how, console)
     }
 
     fn draw(
@@ -178,14 +185,13 @@ fn text(
     let spacing = median_spacing(&data.sessions());
     let mut text = format!(
         "{} recordings of {} breaths, {} of them smoking puffs. Somebody pressed a button {} times:\n\
-         {} late, give or take {}, missing {} of the puffs, with {} presses for nothing per puff.\n\n\
+         {},\nmissing {} of the puffs, with {} presses for nothing per puff.\n\n\
          How well detectors find puffs in recordings they have not seen (F1, 1 is perfect):\n\n",
         data.recordings.len(),
         count(data.instances()),
         truth.filter(|label| **label).count(),
         count(data.stamps()),
-        seconds(DELAY * spacing),
-        seconds(SPREAD * spacing),
+        lateness(DELAY * spacing, SPREAD * spacing),
         percent(1.0 - PRESSED),
         number(EXTRA),
     );

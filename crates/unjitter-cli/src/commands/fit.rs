@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::model_args::ModelArgs;
 use crate::output::{Output, is_stream, refuse_mixed};
-use crate::words::{count, counted, number, percent, seconds};
+use crate::words::{count, counted, lateness, number, percent};
 
 /// Learn a detector and how sloppy the annotator is
 ///
@@ -66,7 +66,7 @@ impl Fit {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         self.input.protect([self.output.as_path()], None)?;
-        let model = self.model.model()?;
+        let model = self.model.model(&[self.model.classifier])?;
         let data = self.input.read_stamped(self.use_labels)?;
         let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
         let fitted = with_notes(fitted, &data, serde_json::to_value(&self)?)?;
@@ -95,7 +95,7 @@ pub(crate) fn fit(
     let _listening = Listening::start();
     let iterations = options.optimiser.max_iterations as u64;
     let starts = (options.restarts as u64).saturating_add(1);
-    let bar = console.progress("learning", iterations.saturating_mul(starts));
+    let bar = console.progress("learning", Some(iterations.saturating_mul(starts)));
     let stop = interrupt::flag();
     let fitted = model.fit_watched(&data.sessions(), options, stop, &mut |progress| {
         let before = iterations.saturating_mul(progress.start as u64);
@@ -164,14 +164,12 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
 /// What was learned about the annotator, in words.
 pub(crate) fn annotator(learned: &Learned) -> String {
     let Learned { delay, spread, miss_rate, false_rate } = *learned;
-    let side = if delay >= 0.0 { "late" } else { "early" };
     format!(
         "The annotator\n  \
-         presses {} {side}, give or take {}\n  \
+         presses {}\n  \
          misses {} of the events\n  \
          presses for nothing at {} of the other instances\n",
-        seconds(delay.abs()),
-        seconds(spread),
+        lateness(delay, spread),
         percent(miss_rate),
         percent(false_rate),
     )

@@ -46,7 +46,8 @@ fn people_are_told_about_the_annotator() {
     let folder = Folder::with_small_data();
     let out = folder.ok(&small("fit", &["-o", "new/folder/model.json"]));
     assert!(out.contains("6 sessions: 240 instances, 24 stamps, 2 features"), "{out}");
-    assert!(out.contains("late, give or take"), "{out}");
+    assert!(out.contains("late on average, single presses scatter by"), "{out}");
+    assert!(out.contains("(standard deviation)") && !out.contains("give or take"), "{out}");
     assert!(folder.path("new/folder/model.json").is_file());
 }
 
@@ -111,4 +112,33 @@ fn labels_take_part_only_when_asked() {
     folder.write("instances.csv", &bare);
     folder.ok(&small("fit", &["-o", "bare.json"]));
     assert_eq!(folder.json("model.json")["parameters"], folder.json("bare.json")["parameters"]);
+}
+
+#[test]
+fn settings_of_parts_that_are_not_in_use_are_refused() {
+    let folder = Folder::with_small_data();
+    let cases: [(&[&str], &str); 7] = [
+        (&["--hidden", "4"], "--classifier mlp"),
+        (&["--length-scale", "2"], "--classifier kernel"),
+        (&["--landmarks", "9", "--classifier", "mlp"], "--classifier kernel"),
+        (&["--max-count", "3", "--counts", "poisson"], "--counts categorical"),
+        (&["--components", "2"], "--noise gaussian-mixture"),
+        (&["--earliest", "-1", "--noise", "laplace"], "--noise uniform"),
+        (&["--latest", "3"], "--noise uniform"),
+    ];
+    for (arguments, part) in cases {
+        // Errors are for people, whoever reads the results.
+        for json in [&[][..], &["--json"]] {
+            let err = folder.fails(2, &small("fit", &[arguments, json].concat()));
+            let expected =
+                format!("error: {} has no effect here: it belongs to {part}", arguments[0]);
+            assert!(err.contains(&expected), "{arguments:?}: {err}");
+        }
+    }
+    let learners = ["--learners", "lr-m,nn-h", "--folds", "2"];
+    let err = folder.fails(2, &small("evaluate", &[&learners[..], &["--landmarks", "5"]].concat()));
+    assert!(err.contains("--landmarks has no effect here"), "{err}");
+    let err =
+        folder.fails(2, &small("evaluate", &[&learners[..], &["--classifier", "mlp"]].concat()));
+    assert!(err.contains("--classifier has no effect here: --learners names"), "{err}");
 }
