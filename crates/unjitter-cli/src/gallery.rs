@@ -8,7 +8,7 @@ use unjitter::{Aligned, AlignedStamp, Fitted};
 use crate::evaluation_file::{EvaluationFile, LearnerResult};
 use crate::figures::{
     Alignment, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration, CalibrationBin, Delays,
-    PrecisionRecall, PrecisionRecallCurve, alignment, bars, calibration, delays, on_white,
+    PrecisionRecall, PrecisionRecallCurve, alignment, as_file, bars, calibration, delays,
     precision_recall,
 };
 use crate::report::Figure;
@@ -31,7 +31,7 @@ pub(crate) struct Drawing {
 impl Drawing {
     /// As a file, and its name.
     pub(crate) fn file(&self) -> (String, String) {
-        (format!("{}.svg", self.stem), on_white(&self.figure.svg))
+        (format!("{}.svg", self.stem), as_file(&self.figure.svg))
     }
 }
 
@@ -81,14 +81,14 @@ fn compared(learners: &[LearnerResult]) -> Option<Drawing> {
     };
     let bars_of: Option<Vec<Bar>> = learners.iter().map(bar).collect();
     let data = Bars {
-        title: "Learners compared".to_owned(),
+        title: "F1 of the learners".to_owned(),
         score_label: "F1 on held-out sessions".to_owned(),
         range: Some((0.0, 1.0)),
         bars: bars_of?,
     };
     let caption = "F1 on sessions that were held out, with its 95 % interval over sessions; light \
                    dots are folds.";
-    Some(drawing("comparison", "Learners compared", caption, bars(&data)))
+    Some(drawing("comparison", "F1 of the learners", caption, bars(&data)))
 }
 
 fn delays_drawing(fitted: &Fitted, aligned: &[Aligned]) -> Drawing {

@@ -11,7 +11,7 @@ use unjitter::io::replace;
 use super::figure::figure;
 use super::markdown::page;
 use super::outcome::Outcome;
-use crate::figures::on_white;
+use crate::figures::as_file;
 
 /// Folder of numbers and figures beside the page.
 const RESULTS: &str = "results";
@@ -28,7 +28,7 @@ pub(crate) fn write(outcomes: &[Outcome], folder: &Path) -> anyhow::Result<PathB
         if outcome.how.figure {
             replace(
                 &results.join(format!("{}.svg", outcome.stem())),
-                on_white(&figure(outcome)).as_bytes(),
+                as_file(&figure(outcome)).as_bytes(),
             )?;
         }
     }

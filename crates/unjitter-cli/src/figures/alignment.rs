@@ -3,12 +3,12 @@
 use super::axis::{Axis, extent};
 use super::canvas::{Anchor, Canvas, Pen, Place, draw};
 use super::frame::{Frame, TEXT};
-use crate::palette::{BLACK, BLUE, INK, MUTED, ORANGE, VERMILION};
+use crate::palette::{BLACK, BLUE, MUTED, ORANGE, VERMILION};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Alignment {
-    /// Above the figure.
+    /// What it shows.
     pub title: String,
     /// Below the axis of time, with its unit.
     pub x_label: String,
@@ -41,12 +41,12 @@ pub(crate) struct AlignmentStamp {
 }
 
 /// Height of the line of stamps above the bars, in pixels.
-const STAMPS: f64 = 78.0;
+const STAMPS: f64 = 50.0;
 
 /// Draws bars of probability, stamps above them, and an arc from each stamp to its instance.
 pub(crate) fn alignment(data: &Alignment) -> String {
-    let (left, right, top, bottom) = (64.0, 796.0, 148.0, 268.0);
-    draw((820, 320), &data.title, |canvas| {
+    let (left, right, top, bottom) = (64.0, 796.0, 120.0, 240.0);
+    draw((820, 292), &data.title, |canvas| {
         let times = data.instances.iter().map(|i| i.time).chain(data.stamps.iter().map(|s| s.time));
         let (low, high) = extent(times).unwrap_or((0.0, 1.0));
         let air = 0.015 * (high - low);
@@ -54,8 +54,7 @@ pub(crate) fn alignment(data: &Alignment) -> String {
         let mut y = Axis::exactly(0.0, 1.0);
         y.ticks = [0.0, 0.5, 1.0].map(|value| (value, format!("{value}"))).to_vec();
         let frame = Frame { canvas, x, y, left, right, top, bottom };
-        frame.axes("", &data.x_label, "probability");
-        canvas.text(&data.title, (left, 20.0), super::frame::TITLE, INK, Anchor::Left);
+        frame.axes(&data.x_label, "probability");
         instances(&frame, data);
         let finite = |stamp: &&AlignmentStamp| stamp.time.is_finite() && stamp.instance.is_finite();
         data.stamps.iter().filter(finite).for_each(|stamp| arc(&frame, stamp));
@@ -105,7 +104,7 @@ fn arc(frame: &Frame<'_, '_>, stamp: &AlignmentStamp) {
 }
 
 fn legend(canvas: &Canvas<'_>, left: f64) {
-    let y = 44.0;
+    let y = 16.0;
     let text = |text: &str, x: f64| canvas.text(text, (left + x, y), TEXT, MUTED, Anchor::Left);
     canvas.fill(&[(left, y - 4.0), (left + 10.0, y - 4.0), (left + 5.0, y + 5.0)], ORANGE, 1.0);
     text("stamp, and where it belongs", 16.0);

@@ -9,7 +9,7 @@ use crate::palette::{GRID, INK, MUTED};
 /// What to draw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bars {
-    /// Above the figure.
+    /// What it shows.
     pub title: String,
     /// Below the axis of scores.
     pub score_label: String,
@@ -36,14 +36,18 @@ pub(crate) struct Bar {
 
 /// Pixels for each learner.
 const ROW: f64 = 38.0;
+/// Pixels across for the scores: no more than a telephone shows legibly.
+const PLOT: f64 = 200.0;
+/// Pixels to the right of them for the same in figures.
+const SCORES: f64 = 140.0;
 
 /// Draws one row per learner.
 pub(crate) fn bars(data: &Bars) -> String {
     let names = data.bars.iter().map(|bar| text_width(&bar.name, TEXT + 1.0));
     let left = names.fold(40.0, f64::max) + 24.0;
-    let (right, top) = (left + 440.0, 44.0);
+    let (right, top) = (left + PLOT, 14.0);
     let bottom = top + ROW * data.bars.len().max(1) as f64;
-    let size = ((right + 150.0) as u32, (bottom + 52.0) as u32);
+    let size = ((right + SCORES) as u32, (bottom + 52.0) as u32);
     draw(size, &data.title, |canvas| {
         let values = data
             .bars
@@ -60,7 +64,6 @@ pub(crate) fn bars(data: &Bars) -> String {
             canvas.line(&[(x, top), (x, bottom)], Pen::new(GRID, 0.8));
         }
         frame.across_axis(&data.score_label);
-        frame.title(&data.title);
         let styles = styles(data.bars.iter().map(|bar| bar.name.as_str()));
         for (k, (bar, style)) in data.bars.iter().zip(styles).enumerate() {
             row(&frame, bar, style, top + ROW * (k as f64 + 0.5));

@@ -8,7 +8,7 @@ use crate::palette::{BLUE, INK, MUTED};
 /// What to draw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Calibration {
-    /// Above the figure.
+    /// What it shows.
     pub title: String,
     /// Groups of instances, by rising probability.
     pub bins: Vec<CalibrationBin>,
@@ -27,15 +27,15 @@ pub(crate) struct CalibrationBin {
 
 /// Draws promised against observed shares above a histogram of counts, on a scale of powers of ten.
 pub(crate) fn calibration(data: &Calibration) -> String {
-    let (left, side, top) = (64.0, 340.0, 44.0);
+    let (left, side, top) = (60.0, 320.0, 14.0);
     let (right, bottom) = (left + side, top + side);
     let (strip_top, strip_bottom) = (bottom + 30.0, bottom + 100.0);
     let finite = |bin: &&CalibrationBin| bin.predicted.is_finite() && bin.observed.is_finite();
     let bins: Vec<CalibrationBin> = data.bins.iter().filter(finite).copied().collect();
-    draw(((right + 24.0) as u32, (strip_bottom + 52.0) as u32), &data.title, |canvas| {
+    draw(((right + 20.0) as u32, (strip_bottom + 52.0) as u32), &data.title, |canvas| {
         let (x, y) = (Axis::exactly(0.0, 1.0), Axis::exactly(0.0, 1.0));
         let frame = Frame { canvas, x, y, left, right, top, bottom };
-        frame.axes(&data.title, "", "observed share of positives");
+        frame.axes("", "observed share of positives");
         let honest = [frame.place(0.0, 0.0), frame.place(1.0, 1.0)];
         canvas.line(&honest, Pen::new(MUTED, 1.2).dashed(Some((5.0, 4.0))));
         let (x, y) = (left + 12.0, top + 16.0);

@@ -8,6 +8,9 @@ use plotters::element::{DashedPathElement, Drawable, PointCollection};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::frame::TITLE;
+use crate::palette::INK;
+
 /// Drawn units per pixel shown.
 const SCALE: f64 = 10.0;
 
@@ -79,6 +82,33 @@ pub(super) fn draw(size: (u32, u32), label: &str, paint: impl FnOnce(&Canvas<'_>
         size.0,
         size.1,
         escape(label),
+    )
+}
+
+/// Pixels above a figure for its title, where it stands alone.
+const TITLE_BAND: f64 = 32.0;
+
+/// A figure as a file of its own: with its title above, which a page has in words, and on white,
+/// since nobody knows what it will be laid on.
+pub(crate) fn as_file(svg: &str) -> String {
+    let (tag, body) = svg.split_once('>').unwrap_or((svg, ""));
+    let value = |name: &str| {
+        let from = tag.split_once(&format!(" {name}=\"")).map_or("", |(_, rest)| rest);
+        from.split('"').next().unwrap_or_default()
+    };
+    let pixels = |name: &str| value(name).parse().unwrap_or(0.0);
+    let (width, height) = (pixels("width"), pixels("height") + TITLE_BAND);
+    let (title, band, size) = (value("aria-label"), drawn(TITLE_BAND), drawn(TITLE));
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 -{band} {} {}\" role=\"img\" aria-label=\"{title}\">\n\
+         <rect y=\"-{band}\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n\
+         <text x=\"{}\" y=\"-{}\" font-family=\"sans-serif\" font-size=\"{size}\" \
+         fill=\"{INK}\">{title}</text>{body}",
+        drawn(width),
+        drawn(height),
+        drawn(16.0),
+        drawn(8.0),
     )
 }
 

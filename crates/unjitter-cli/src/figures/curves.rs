@@ -9,7 +9,7 @@ use super::style::{Style, styles};
 /// What to draw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Curves {
-    /// Above the figure.
+    /// What it shows.
     pub title: String,
     /// Below the horizontal axis.
     pub x_label: String,
@@ -54,12 +54,12 @@ impl CurveDot {
 /// Draws lines with bands.
 pub(crate) fn curves(data: &Curves) -> String {
     let room = labels::room(data.curves.iter().map(|curve| curve.name.as_str()));
-    let (width, height) = (600.0 + room, 400.0);
+    let (width, height) = (600.0 + room, 370.0);
     draw((width as u32, height as u32), &data.title, |canvas| {
         let (x, y) = axes(data);
-        let (left, right, top, bottom) = (64.0, width - room, 44.0, height - 52.0);
+        let (left, right, top, bottom) = (64.0, width - room, 14.0, height - 52.0);
         let frame = Frame { canvas, x, y, left, right, top, bottom };
-        frame.axes(&data.title, &data.x_label, &data.y_label);
+        frame.axes(&data.x_label, &data.y_label);
         let styles = styles(data.curves.iter().map(|curve| curve.name.as_str()));
         let mut ends = Vec::new();
         for (k, (curve, style)) in data.curves.iter().zip(styles).enumerate() {

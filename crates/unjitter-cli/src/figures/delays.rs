@@ -2,13 +2,13 @@
 
 use super::axis::{Axis, extent};
 use super::canvas::{Anchor, Pen, draw};
-use super::frame::{Frame, TEXT, TITLE};
+use super::frame::{Frame, TEXT};
 use crate::palette::{BLUE, INK, MUTED, ORANGE};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delays {
-    /// Above the figure.
+    /// What it shows.
     pub title: String,
     /// Below the axis of delays, with their unit.
     pub x_label: String,
@@ -21,8 +21,8 @@ pub(crate) struct Delays {
 /// Draws a histogram of unit area under the density. The axis is as wide as the density; what falls
 /// outside is counted in a note.
 pub(crate) fn delays(data: &Delays) -> String {
-    let (left, right, top, bottom) = (64.0, 604.0, 70.0, 326.0);
-    draw((628, 378), &data.title, |canvas| {
+    let (left, right, top, bottom) = (60.0, 384.0, 40.0, 260.0);
+    draw((400, 312), &data.title, |canvas| {
         let range = extent(data.density.iter().map(|point| point.0))
             .or_else(|| extent(data.delays.iter().map(|delay| delay.0)));
         let (low, high) = range.unwrap_or((0.0, 1.0));
@@ -31,8 +31,7 @@ pub(crate) fn delays(data: &Delays) -> String {
         let heights = bins.iter().map(|bin| bin.2).chain(data.density.iter().map(|p| p.1));
         let y = Axis::around(heights.chain([0.0]));
         let frame = Frame { canvas, x, y, left, right, top, bottom };
-        frame.axes("", &data.x_label, "density");
-        canvas.text(&data.title, (left, 20.0), TITLE, INK, Anchor::Left);
+        frame.axes(&data.x_label, "density");
         for (from, to, height) in bins {
             let (corner, foot) = (frame.place(from, height), frame.place(to, 0.0));
             canvas.rectangle((corner.0 + 0.5, corner.1), (foot.0 - 0.5, foot.1), ORANGE, 0.6);

@@ -34,8 +34,8 @@ impl Frame<'_, '_> {
         self.bottom - self.y.share(self.y.clamp(y)) * (self.bottom - self.top)
     }
 
-    /// Both axes with all their ticks, and their titles.
-    pub(super) fn axes(&self, title: &str, x_label: &str, y_label: &str) {
+    /// Both axes with all their ticks, and what they are.
+    pub(super) fn axes(&self, x_label: &str, y_label: &str) {
         self.across_axis(x_label);
         for (value, label) in &self.y.ticks {
             let y = self.up(*value);
@@ -44,7 +44,6 @@ impl Frame<'_, '_> {
         }
         let middle = 0.5 * (self.top + self.bottom);
         self.canvas.text(y_label, (self.left - 48.0, middle), TEXT, INK, Anchor::Upwards);
-        self.title(title);
     }
 
     /// The lower axis alone.
@@ -58,9 +57,5 @@ impl Frame<'_, '_> {
         }
         let middle = 0.5 * (self.left + self.right);
         self.canvas.text(label, (middle, self.bottom + 34.0), TEXT, INK, Anchor::Centre);
-    }
-
-    pub(super) fn title(&self, title: &str) {
-        self.canvas.text(title, (self.left, self.top - 20.0), TITLE, INK, Anchor::Left);
     }
 }

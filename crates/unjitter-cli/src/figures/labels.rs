@@ -1,6 +1,6 @@
 //! Names beside the ends of lines, pushed apart until none covers another.
 
-use super::canvas::{Anchor, Canvas, text_width};
+use super::canvas::{Anchor, Canvas, Place, text_width};
 use super::frame::TEXT;
 use super::style::Style;
 use crate::palette::INK;
@@ -43,9 +43,13 @@ pub(super) fn write(
     }
     let overflow = labels.first().map_or(0.0, |label| (top - label.y).max(0.0));
     for Label { name, style, y } in labels {
-        let y = y + overflow;
-        canvas.line(&[(x, y), (x + SAMPLE - 8.0, y)], style.pen(1.8));
-        style.mark(canvas, (x + 0.5 * (SAMPLE - 8.0), y), 3.6);
-        canvas.text(name, (x + SAMPLE - 2.0, y), TEXT, INK, Anchor::Left);
+        sample(canvas, name, style, (x, y + overflow));
     }
+}
+
+/// A name behind a piece of its line with a marker.
+pub(super) fn sample(canvas: &Canvas<'_>, name: &str, style: Style, (x, y): Place) {
+    canvas.line(&[(x, y), (x + SAMPLE - 8.0, y)], style.pen(1.8));
+    style.mark(canvas, (x + 0.5 * (SAMPLE - 8.0), y), 3.6);
+    canvas.text(name, (x + SAMPLE - 2.0, y), TEXT, INK, Anchor::Left);
 }

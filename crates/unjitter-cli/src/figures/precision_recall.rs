@@ -3,14 +3,14 @@
 use super::axis::Axis;
 use super::canvas::{Anchor, Pen, Place, draw};
 use super::frame::{Frame, TEXT};
-use super::labels::{self, Label};
+use super::labels::sample;
 use super::style::{Style, styles};
 use crate::palette::{GRID, MUTED};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrecisionRecall {
-    /// Above the figure.
+    /// What it shows.
     pub title: String,
     /// One per learner.
     pub curves: Vec<PrecisionRecallCurve>,
@@ -28,25 +28,28 @@ pub(crate) struct PrecisionRecallCurve {
 }
 
 /// Pixels to the right of the frame for the names of the guides.
-const GUIDE_LABELS: f64 = 58.0;
+const GUIDE_LABELS: f64 = 44.0;
+/// Names in a row below it.
+const IN_A_ROW: usize = 3;
 
 /// Draws steps: between two thresholds recall rises at the precision of the second.
 pub(crate) fn precision_recall(data: &PrecisionRecall) -> String {
-    let room = labels::room(data.curves.iter().map(|curve| curve.name.as_str()));
-    let (side, left, top) = (380.0, 64.0, 44.0);
+    let (side, left, top) = (300.0, 60.0, 14.0);
     let (right, bottom) = (left + side, top + side);
-    draw(((right + GUIDE_LABELS + room) as u32, (bottom + 52.0) as u32), &data.title, |canvas| {
+    let rows = data.curves.len().div_ceil(IN_A_ROW) as f64;
+    let size = ((right + GUIDE_LABELS) as u32, (bottom + 52.0 + 20.0 * rows) as u32);
+    draw(size, &data.title, |canvas| {
         let (x, y) = (Axis::exactly(0.0, 1.0), Axis::exactly(0.0, 1.0));
         let frame = Frame { canvas, x, y, left, right, top, bottom };
-        frame.axes(&data.title, "recall", "precision");
+        frame.axes("recall", "precision");
         guides(&frame);
         let styles = styles(data.curves.iter().map(|curve| curve.name.as_str()));
-        let mut ends = Vec::new();
         for (k, (curve, style)) in data.curves.iter().zip(styles).enumerate() {
             steps(&frame, curve, style);
-            ends.push(Label { name: &curve.name, style, y: top + 20.0 + k as f64 });
+            let (row, column) = ((k / IN_A_ROW) as f64, (k % IN_A_ROW) as f64);
+            let place = (left + column * side / IN_A_ROW as f64, bottom + 60.0 + 20.0 * row);
+            sample(canvas, &curve.name, style, place);
         }
-        labels::write(canvas, ends, right + GUIDE_LABELS, top, bottom);
     })
 }
 

@@ -166,8 +166,28 @@ fn series_differ_in_more_than_colour() {
 }
 
 #[test]
-fn files_have_a_white_ground_behind_everything() {
-    let svg = on_white("<svg width=\"2\">\n<title>a</title><g/></svg>");
-    let ground = "<rect width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>";
-    assert_eq!(svg, format!("<svg width=\"2\">\n{ground}\n<title>a</title><g/></svg>"));
+fn files_have_a_title_on_white_ground() {
+    let svg = calibration(&Calibration { title: "x & \"y\"".into(), bins: vec![] });
+    assert!(!svg.contains(">x &amp;"), "a page says the title itself");
+    let file = as_file(&svg);
+    let title = "fill=\"#222222\">x &amp; &quot;y&quot;</text>".replace("#222222", palette::INK);
+    assert!(file.contains(&title) && file.contains("fill=\"#FFFFFF\""), "{file}");
+    let body = |text: &str| text.split_once('>').unwrap().1.to_owned();
+    assert!(file.ends_with(&body(&svg)), "the drawing itself is the same");
+    // Taller by the title, whose place is above the drawing.
+    assert!(svg.contains("height=\"486\" viewBox=\"0 0 4000 4860\""), "{svg}");
+    assert!(file.contains("height=\"518\" viewBox=\"0 -320 4000 5180\""), "{file}");
+}
+
+#[test]
+fn a_telephone_shows_figures_of_the_page_legibly() {
+    for (figure, draw) in FIGURES {
+        if ["alignment", "curves", "curves over names"].contains(&figure) {
+            continue;
+        }
+        let svg = draw("KLR-MI", &[0.1, 0.4, 0.9]);
+        let width = svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap();
+        // A page 390 wide leaves 340 pixels: letters of 12 are shown at 10.
+        assert!(width.parse::<f64>().unwrap() <= 412.0, "{figure}: {width}");
+    }
 }

@@ -27,6 +27,27 @@ test("it zooms, switches sessions and walks from press to press", async () => {
   assert.match(await tooltip(page), /press/i);
 });
 
+test("no heading is said twice", async () => {
+  const page = await open();
+  const headings = await page.locator("h2").allTextContents();
+  assert.equal(new Set(headings).size, headings.length, headings.join());
+  for (const card of await page.locator("figure").all()) {
+    const heading = await card.locator("h2").textContent();
+    const drawn = (await card.locator("svg text").allTextContents()).map(text => text.trim());
+    assert.ok(!drawn.includes(heading), heading);
+  }
+});
+
+test("letters in figures are ten pixels high on a phone", async () => {
+  const page = await open("", { viewport: { width: 390, height: 844 } });
+  const sizes = await page.locator("figure svg text").evaluateAll(texts => texts.map(text => {
+    const svg = text.ownerSVGElement;
+    return Number(text.getAttribute("font-size")) * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  }));
+  // The names of guides are drawn one smaller.
+  assert.ok(Math.min(...sizes) > 9 && sizes.filter(size => size < 9.9).length <= 12, String(sizes.sort().slice(0, 20)));
+});
+
 test("it fits a phone", async () => {
   const page = await open("", { viewport: { width: 360, height: 740 } });
   await settle(page);
