@@ -1,5 +1,5 @@
 # The two commands of the README are `make demo` and `make test`.
-.PHONY: demo test test-torch test-pythons bench format lint docs rust-test bench-test reference \
+.PHONY: demo check test test-torch test-pythons bench format lint docs rust-test bench-test reference \
 	page-test experiments experiments-quick wheel python-test bench-peers \
 	instructions
 
@@ -15,6 +15,15 @@ COMMIT = $(shell git describe --always --dirty=-changed-$$(git diff HEAD | cksum
 demo:
 	cargo run --release --quiet -p unjitter-cli -- demo --force
 
+# What to run while working: format, lints, the library's tests, the oracle.
+check:
+	cargo fmt --all --check
+	cargo clippy --quiet --workspace --all-targets -- -D warnings
+	cargo test --quiet -p unjitter --lib --tests
+	$(PYTHON) -m unittest discover -s reference -q
+	$(PYTHON) reference/oracle.py --check
+
+# Everything.
 test: lint docs rust-test bench-test instructions reference page-test experiments-quick python-test
 
 format: $(VENV)/.ready

@@ -23,6 +23,18 @@ fn the_demo_prints_what_is_shown_and_draws_the_figure() {
 }
 
 #[test]
+fn every_page_asks_for_the_same_rust() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let manifest = read("Cargo.toml");
+    let version = manifest.split("rust-version = \"").nth(1).unwrap().split('"').next().unwrap();
+    for (page, words) in [("README.md", "Rust toolchain ("), ("CONTRIBUTING.md", "Rust ")] {
+        let expected = format!("{words}{version} or newer");
+        assert!(read(page).contains(&expected), "{page} does not say {expected}");
+    }
+}
+
+#[test]
 fn the_walk_through_works() {
     let folder = Folder::new();
     let readme = readme();
@@ -40,5 +52,5 @@ fn the_walk_through_works() {
         assert!(folder.path(file).is_file(), "{file}");
     }
     let header = folder.read("aligned.csv").lines().next().unwrap().to_owned();
-    assert_eq!(header, "session,time,aligned_time,lo,hi,instance_time,p_spurious");
+    assert_eq!(header, "session,time,stamp,low,high,instance_time,p_spurious");
 }
