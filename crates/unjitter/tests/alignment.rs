@@ -7,8 +7,11 @@ use unjitter::{Counts, FitOptions, Model, Noise, Session, posterior};
 
 const RATES: [(&str, &[f64]); 2] = [("false_rate", &[0.01]), ("hit_rate", &[0.85])];
 
+/// Natural values by name.
+type Values = Vec<(&'static str, &'static [f64])>;
+
 /// Every noise model, with ordinary parameters.
-fn noises() -> Vec<(Noise, Vec<(&'static str, &'static [f64])>)> {
+fn noises() -> Vec<(Noise, Values)> {
     let box_shaped = Noise::Uniform { earliest: -1.0, latest: 3.0 };
     let two: [(&str, &[f64]); 3] =
         [("weights", &[0.7, 0.3]), ("delays", &[0.2, 1.8]), ("spreads", &[0.25, 1.4])];
