@@ -186,6 +186,9 @@ impl Evaluate {
         }
         let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
         console.result(&summaries, || table(&summaries))?;
+        if summaries.iter().any(|one| one.labelled.is_some()) && self.events.tolerance.is_none() {
+            console.note("another distance from an event to its detection: --tolerance T");
+        }
         console.note(&format!("wrote {}", self.output.display()));
         Ok(())
     }
@@ -325,7 +328,7 @@ fn event_table(summaries: &[&Summary]) -> Option<String> {
         said = said.or_else(|| Some(tolerance(events)));
     }
     align_right(&mut table, 1);
-    said.map(|said| format!("{}\n {said} Another tolerance: --tolerance", table.trim_fmt()))
+    said.map(|said| format!("{}\n {said}", table.trim_fmt()))
 }
 
 /// What counts as found, in a sentence.
