@@ -16,6 +16,7 @@ mod posterior;
 mod session;
 mod signal;
 mod simulate;
+mod times;
 mod watch;
 
 use pyo3::pymodule;
@@ -53,4 +54,6 @@ mod _core {
     };
     #[pymodule_export]
     use super::simulate::{annotate, annotator, chest_bands, press, respiration, study};
+    #[pymodule_export]
+    use super::times::read_times;
 }

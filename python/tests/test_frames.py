@@ -121,7 +121,7 @@ def test_observed_intervals(frame):
         (INSTANCES, {"session": ["z"], "time": [1.0]}, "session 'z', which instances does not"),
         (INSTANCES, {"session": ["a"], "time": [None]}, "missing values"),
         (INSTANCES | {"rate": list("abcd")}, EVENTS, "column 'rate'.*expected numbers"),
-        (INSTANCES, {"session": ["a"], "time": ["noon"]}, "expected numbers"),
+        (INSTANCES, {"session": ["a"], "time": ["noon"]}, 'of events: "noon" at position 0, exp'),
     ],
 )
 def test_mistakes_are_named(frame, instances, events, message):

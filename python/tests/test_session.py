@@ -178,7 +178,12 @@ def test_the_repr_says_what_is_in_it():
         ({"times": np.ma.masked_equal(TIMES, 1.0)}, "times has masked values"),
         ({"events": np.ma.masked_equal(TIMES, 1.0)}, "events has masked values"),
         ({"times": [0.0, 1.0]}, "times has length 2, expected 3"),
-        ({"times": ["a", "b", "c"]}, "times must be numbers or dates"),
+        (
+            {"times": ["0", "noon", "2"]},
+            'times: "noon" at position 1, expected a time: a number, or',
+        ),
+        ({"times": ["0", "1", "nan"]}, '"nan" at position 2, expected a time'),
+        ({"times": [b"0", b"noon", b"2"]}, "times must be numbers or dates"),
         ({"times": np.zeros((3, 1))}, "times has 2 dimensions"),
         ({"events": pd.to_datetime(["2024-01-01"])}, "events are dates but times are numbers"),
         ({"labels": [0, 1, 2]}, "label 2 is 2, expected 0, 1 or unknown"),

@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from ._floats import floats, refuse_masked
 
 NANOSECOND = np.timedelta64(1, "ns")
@@ -93,10 +94,10 @@ class Times:
 
 
 def read_times(values: Any, what: str = "times") -> Times:
-    """Times of any kind and shape: arrays, lists and series of numbers, dates or durations.
+    """Times of any kind and shape: arrays, lists and series of numbers, dates, durations or texts.
 
-    Durations become seconds. Dates with a zone are brought to UTC, and those of several zones are
-    said to be in UTC. Missing dates are refused.
+    Durations become seconds. Texts are read as in tables on disk. Dates with a zone are brought to
+    UTC, and those of several zones are said to be in UTC. Missing dates are refused.
     """
     if isinstance(values, Times):
         return values
@@ -114,7 +115,7 @@ def read_times(values: Any, what: str = "times") -> Times:
     except (TypeError, ValueError):
         raise ValueError(f"{what} must be numbers or dates, got {values!r:.60}") from None
     kind = given.dtype.kind
-    if kind == "O":
+    if kind in "OUT":
         return _of_objects(given, what)
     if kind == "M":
         zoneless = isinstance(values, np.ndarray) or not hasattr(values, "dtype")
@@ -185,8 +186,10 @@ def _of_objects(values: NDArray[Any], what: str) -> Times:
     flat = values.ravel().tolist()
     missing = np.array([is_missing(value) for value in flat], dtype=bool)
     first = next((value for value, lost in zip(flat, missing) if not lost), None)
-    if isinstance(first, (date, np.datetime64)):
-        kind: Any = (date, np.datetime64)
+    if isinstance(first, str):
+        kind: Any = str
+    elif isinstance(first, (date, np.datetime64)):
+        kind = (date, np.datetime64)
     elif isinstance(first, (timedelta, np.timedelta64)):
         kind = (timedelta, np.timedelta64)
     else:
@@ -194,10 +197,26 @@ def _of_objects(values: NDArray[Any], what: str) -> Times:
     _refuse_missing(missing, what)
     if not all(isinstance(value, kind) for value in flat):
         raise ValueError(f"{what} are of several kinds, expected numbers or dates alone")
+    if kind is str:
+        return _of_texts(flat, values.shape, what)
     if kind == (timedelta, np.timedelta64):
         seconds = [np.timedelta64(value) / SECOND for value in flat]
         return Times(np.array(seconds, dtype=np.float64).reshape(values.shape))
     return _of_date_objects(flat, values.shape)
+
+
+def _of_texts(texts: list[str], shape: tuple[int, ...], what: str) -> Times:
+    """Numbers or dates as they are written in tables."""
+    try:
+        read = _core.read_times(texts)
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
+    if not isinstance(read, tuple):
+        return Times(read.reshape(shape))
+    nanoseconds, ahead = read
+    zones = set() if ahead is None else {_offset_name(int(own)) for own in np.unique(ahead)}
+    moments = nanoseconds.view("datetime64[ns]").reshape(shape)
+    return Times(moments, zones.pop() if len(zones) == 1 else "UTC" if zones else None)
 
 
 def _of_number_objects(values: NDArray[Any], what: str) -> Times:
@@ -232,12 +251,16 @@ def _zone_of(zone: tzinfo, offset: timedelta | None) -> str:
     """A zone's name, or its distance from UTC where it has none."""
     if not isinstance(zone, timezone) and _NAME.fullmatch(str(zone)):
         return str(zone)
-    minutes, rest = divmod(0.0 if offset is None else offset.total_seconds(), 60)
+    return _offset_name(0.0 if offset is None else offset.total_seconds())
+
+
+def _offset_name(seconds: float) -> str:
+    """A zone so many seconds ahead of UTC; UTC itself where they are no whole minutes."""
+    minutes, rest = divmod(abs(seconds), 60)
     if rest:
         return "UTC"
-    hours, minutes = divmod(int(abs(minutes)), 60)
-    sign = "-" if offset is not None and offset < timedelta() else "+"
-    return zone_name(f"{sign}{hours:02}:{minutes:02}")
+    hours, minutes = divmod(int(minutes), 60)
+    return zone_name(f"{'-' if seconds < 0 else '+'}{hours:02}:{minutes:02}")
 
 
 def _refuse_missing(missing: NDArray[np.bool_], what: str) -> None:

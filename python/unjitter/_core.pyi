@@ -41,6 +41,9 @@ def read_dataset(
     events: str | None = None,
     columns: str = "{}",
 ) -> tuple[list[tuple[dict[str, Any], str | None]], list[str]]: ...
+def read_times(
+    texts: Sequence[str],
+) -> _Floats | tuple[_Integers, NDArray[np.int32] | None]: ...
 def confusion(
     labels: _Labels, probabilities: _Floats, threshold: float
 ) -> tuple[int, int, int, int]: ...

@@ -279,4 +279,5 @@ def _are_many(times: Any) -> bool:
     if dtype is not None and dtype != np.dtype(object):
         return np.ndim(times) > 1
     # A series may have no entry of the name 0.
-    return hasattr(next(iter(times), None), "__len__")
+    first = next(iter(times), None)
+    return hasattr(first, "__len__") and not isinstance(first, str)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -18,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._clock import Clock, Times, is_missing, read_times, zone_name
+from ._clock import Clock, Times, is_missing, read_times
 from ._flat import partition
 from ._session import Session
 
@@ -279,9 +277,6 @@ def _times(rows: nw.DataFrame[Any], table: str, column: str, own: dict[Any, _Row
             if missing[positions].any()
         )
         raise ValueError(f"{_where(name, table)} have {count} missing values")
-    if values.dtype == nw.String and len(values):
-        name = next(iter(own))
-        raise ValueError(f"{_where(name, table)} are {values.dtype}, expected numbers or dates")
     return read_times(values.to_native(), f"the times of {table}")
 
 
@@ -372,27 +367,10 @@ def _at_zero(session: Session, zero: str | None) -> Session:
     try:
         number = float(zero)
     except ValueError:
-        session.clock = _clock_at(zero)
+        session.clock = read_times([zero]).clock()
         return session
     return session.replace(
         times=session.times + number,
         events=session.events + number,
         observed=None if session.observed is None else session.observed + number,
     )
-
-
-def _clock_at(text: str) -> Clock:
-    """The clock of a date with up to nine digits of a second, with or without an offset."""
-    text = text.replace(" ", "T")
-    zone = None
-    written = re.search(r"T.*?([+-][\d:]+)$", text)
-    if text.endswith("Z"):
-        text, zone = text[:-1], "UTC"
-    elif written is not None:
-        text, zone = text[: written.start(1)], written[1]
-    origin = np.datetime64(text, "ns")
-    if zone not in (None, "UTC"):
-        offset = datetime.fromisoformat(f"1970-01-01T00:00:00{zone}").utcoffset()
-        assert offset is not None
-        origin -= np.timedelta64(int(offset.total_seconds()), "s")
-    return Clock(origin, None if zone is None else zone_name(zone))

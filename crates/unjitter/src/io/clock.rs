@@ -186,6 +186,17 @@ impl Clock {
         Some(whole as f64 + rest as f64 / NANOSECONDS as f64)
     }
 
+    /// The clock's zero in nanoseconds since 1970, in UTC or in a local time that has no zone, and
+    /// the seconds that its zone is ahead of UTC, if it has one; none if its times are numbers.
+    pub fn moment(&self) -> Option<(i128, Option<i32>)> {
+        match self.style {
+            Style::Number(_) | Style::Decimal(_) => None,
+            Style::Civil => Some((self.origin, None)),
+            Style::Zulu => Some((self.origin, Some(0))),
+            Style::Zoned(offset) => Some((self.origin, Some(offset.seconds()))),
+        }
+    }
+
     /// Digits of a second that are left when times are written for people: nanoseconds are noise.
     pub fn write_rounded(&self, seconds: f64) -> String {
         self.write(to_microsecond(seconds))
@@ -336,6 +347,21 @@ mod tests {
         let clock = clock("2024-05-31T14:00:00+02:00");
         assert_eq!(clock.seconds("2024-05-31T12:00:01Z").unwrap(), 1.0);
         assert_eq!(clock.start().unwrap(), "2024-05-31T14:00:00+02:00");
+    }
+
+    #[test]
+    fn the_moment_at_zero_is_in_utc_if_it_has_a_zone() {
+        let noon = 1_717_156_800_000_000_000;
+        for (text, want) in [
+            ("2024-05-31T12:00:00.000000001", Some((noon + 1, None))),
+            ("2024-05-31 12:00:00Z", Some((noon, Some(0)))),
+            ("2024-05-31T14:00:00+02:00", Some((noon, Some(7200)))),
+            ("2024-05-31T06:30:00-05:30", Some((noon, Some(-19_800)))),
+            ("5", None),
+            ("1717156800", None),
+        ] {
+            assert_eq!(clock(text).moment(), want, "{text}");
+        }
     }
 
     #[test]
