@@ -118,6 +118,7 @@ def test_align_has_a_row_for_every_stamp(fitted, sessions):
     assert isinstance(frame, pd.DataFrame)
     assert list(frame.columns) == [
         "session",
+        "event",
         "stamp",
         "time",
         "low",
@@ -141,7 +142,7 @@ def test_align_stacks_sessions(fitted, sessions):
     frame = fitted.align(sessions[:2])
     assert list(frame["session"].unique()) == ["session-0", "session-1"]
     instances = fitted.align_instances(sessions[:2])
-    assert len(instances) == 600
+    assert list(instances["instance"]) == [*range(300), *range(300)]
     np.testing.assert_array_equal(
         instances["p_detector"][:300], fitted.predict_proba(sessions[0])[:, 1]
     )

@@ -20,6 +20,7 @@ from ._models import (
 from ._posterior import Posterior, posterior
 from ._priors import Priors
 from ._session import Session
+from ._table import Table
 from ._transform import OnFeatures
 from ._warnings import NotConvergedWarning, UnjitterWarning
 
@@ -42,6 +43,7 @@ __all__ = [
     "Session",
     "ShiftedGamma",
     "StudentT",
+    "Table",
     "Uniform",
     "UnjitterWarning",
     "__version__",

@@ -11,7 +11,8 @@ import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core, _tables
+from . import _core
+from ._aligned import instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, same_names, seed_of, sessions_of
 from ._check import number, probability, settings, whole
 from ._classifiers import Classifier, classifier_model
@@ -203,20 +204,46 @@ object of that kind, or Uniform
         ----------
         X : Session or list of Session
             Sessions with stamps, those learned from or others.
-        backend : {"pandas", "polars", "pyarrow"}, optional
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
             The data frame to return; by default that of the frames which the sessions came from,
-            or pandas.
+            or pandas. "numpy", and the default where there is no pandas, is a :class:`Table`.
 
         Returns
         -------
         DataFrame with one row per stamp
             ``session`` (its name), ``stamp`` (as pressed), ``time`` (median of where it belongs),
-            ``low`` and ``high`` (95 % interval, which holds ``time``), ``instance`` (its most
-            probable instance), ``instance_time``, ``p_instance``, ``best_instance`` (in the best
-            alignment of all stamps together) and ``p_spurious``. Times are dates if the sessions'
-            were, in UTC if these are of several zones.
+            ``low`` and ``high`` (95 % interval, which holds ``time``), ``instance`` (the place of
+            its most probable instance in the session), ``instance_time``, ``p_instance``,
+            ``best_instance`` (in the best alignment of all stamps together) and ``p_spurious``.
+            Times are dates if the sessions' were, in UTC if these are of several zones.
+
+            Where the sessions are from one call of :func:`sessions_from_frames`, the rows are those
+            of its `events` that belong to them, in that order and with that index, and the other
+            columns of `events` follow, so that ``events["t"] = detector.align(sessions)["time"]``
+            is right in each row; a column there that has one of the names above is refused. Other
+            sessions, and sessions whose stamps were replaced, come one below the other, and
+            ``event`` is the place of each stamp among those that the session was given.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from unjitter import EventDetector, sessions_from_frames
+        >>> instances = pd.DataFrame({"time": range(8), "depth": [0, 3, 0, 0, 3, 0, 0, 0]})
+        >>> events = pd.DataFrame({"time": [4.3, 1.3], "who": ["ann", "bob"]}, index=[7, 5])
+        >>> sessions = sessions_from_frames(instances, events, session=None)
+        >>> detector = EventDetector().fit(sessions)
+        >>> detector.align(sessions)[["stamp", "instance_time", "who"]]
+           stamp  instance_time  who
+        7    4.3            4.0  ann
+        5    1.3            1.0  bob
         """
-        return self._align(X, 0, ("stamp", "time", "low", "high", "instance_time"), backend)
+        sessions = self._known(X)
+        for session in sessions:
+            far = self._fitted.far_stamps(session)
+            if far is not None:
+                warn(*far, stacklevel=2)
+        aligned = (self._fitted.align(session, self.use_labels) for session in sessions)
+        return stamps_table(sessions, (stamps for stamps, *_ in aligned), backend)
 
     def align_instances(self, X: Sessions, *, backend: str | None = None) -> Any:
         """What stamps and features together say of each instance.
@@ -224,16 +251,20 @@ object of that kind, or Uniform
         Parameters
         ----------
         X : Session or list of Session
-        backend : {"pandas", "polars", "pyarrow"}, optional
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
             As in :meth:`align`.
 
         Returns
         -------
         DataFrame with one row per instance
-            ``session``, ``time``, ``p_detector`` (by features alone), ``p_positive`` (given
-            everything), ``p_missed`` (positive, and no stamp says so) and ``observed``.
+            ``session``, ``instance`` (its place in the session), ``time``, ``p_detector`` (by
+            features alone), ``p_positive`` (given everything), ``p_missed`` (positive, and no stamp
+            says so) and ``observed``. Rows and index are those of the `instances` of
+            :func:`sessions_from_frames`, as in :meth:`align`.
         """
-        return self._align(X, 1, ("time",), backend)
+        sessions = self._known(X)
+        aligned = (self._fitted.align(session, self.use_labels) for session in sessions)
+        return instances_table(sessions, (instances for _, instances, *_ in aligned), backend)
 
     def log_evidence(self, X: Sessions) -> float:
         """log p(stamps | features, times) of sessions, held out or not; the sum of many."""
@@ -384,30 +415,6 @@ object of that kind, or Uniform
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _align(self, X: Sessions, table: int, dated: tuple[str, ...], backend: str | None) -> Any:
-        sessions = self._known(X)
-        backend = backend or next((own.backend for own in sessions if own.backend), None)
-        parts = []
-        for session in sessions:
-            stamps, instances, _, _ = self._fitted.align(session, self.use_labels)
-            far = self._fitted.far_stamps(session) if table == 0 else None
-            if far is not None:
-                warn(*far, stacklevel=3)
-            parts.append((stamps, instances)[table])
-        names = [
-            str(position) if session.name is None else session.name
-            for position, session in enumerate(sessions)
-            for _ in parts[position]["time"]
-        ]
-        columns = {"session": _tables.text_column(names, backend)}
-        clocks = [session.clock for session in sessions]
-        for name in parts[0]:
-            own = [part[name] for part in parts]
-            columns[name] = (
-                _tables.times_column(clocks, own, backend) if name in dated else np.concatenate(own)
-            )
-        return _tables.frame(columns, backend)
 
 
 def _apart(sessions: list[Session]) -> list[Session]:

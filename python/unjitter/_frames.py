@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from . import _core
 from ._clock import Clock, Times, is_missing, read_times
 from ._flat import partition
+from ._rows import Rows, Source
 from ._session import Session
 
-_Rows = NDArray[np.intp]
+_Positions = NDArray[np.intp]
 
 
 def sessions_from_frames(
@@ -43,12 +44,13 @@ def sessions_from_frames(
         One row per instance: session, time, features, and if there are, label and subject. Rows of
         a session are in order of time.
     events : DataFrame
-        One row per stamp: session and time.
+        One row per stamp: session and time. Other columns are given back beside the answers.
     session : str or None
         The column of the session's name, which no row lacks and which is of one type in all
         tables; None if the tables are one session.
     time : str
-        The column of times: numbers, durations, or dates with or without a time zone.
+        The column of times: numbers, durations, or dates with or without a time zone, which may
+        be text such as ``2024-05-31T14:03:27.5`` or ``2024-05-31T14:03:27+02:00``.
     features : sequence of str, optional
         The columns of features; by default all that are nothing else.
     label, subject : str or None
@@ -62,8 +64,9 @@ def sessions_from_frames(
     Returns
     -------
     list of Session
-        In the order in which `instances` names them. Tables that are made from them later are of
-        the same library.
+        In the order in which `instances` names them. They remember their rows: what a detector
+        says of them later is in tables of the same library, in the order of these frames and with
+        their index. See :meth:`EventDetector.align`.
 
     Examples
     --------
@@ -103,12 +106,15 @@ def sessions_from_frames(
         else [_times(intervals, "observed", end, watched) for end in ("start", "end")]
     )
     none = np.zeros(0, dtype=np.intp)
+    kept = [column for column in stamps.columns if column not in (session, stamp_time)]
+    own_rows, stamp_rows = Source(rows), Source(stamps, kept)
     return columns.sessions(
         rows,
         (
             _Part(
                 None if session is None else str(name),
-                positions,
+                own_rows.rows(positions, name),
+                stamp_rows.rows(stamped.get(name, none), name),
                 dates.take(positions),
                 presses.take(stamped.get(name, none)),
                 None if ends is None else [end.take(watched.get(name, none)) for end in ends],
@@ -119,10 +125,11 @@ def sessions_from_frames(
 
 
 class _Part(NamedTuple):
-    """What belongs to one session: rows of the instances, and times."""
+    """What belongs to one session: rows of the instances and of the events, and times."""
 
     name: str | None
-    rows: _Rows
+    rows: Rows
+    event_rows: Rows
     times: Times
     events: Times
     observed: list[Times] | None
@@ -166,9 +173,9 @@ class _Columns:
         return [
             self._session(
                 part,
-                X[part.rows],
-                None if labels is None else labels[part.rows],
-                None if subjects is None else _subject(subjects[part.rows], part.name),
+                X[part.rows.positions],
+                None if labels is None else labels[part.rows.positions],
+                None if subjects is None else _subject(subjects[part.rows.positions], part.name),
             )
             for part in parts
         ]
@@ -196,6 +203,7 @@ class _Columns:
         )
         session.clock = clock
         session.backend = self.backend
+        session._instance_rows, session._event_rows = part.rows, part.event_rows
         return session
 
 
@@ -232,7 +240,7 @@ def _require(rows: nw.DataFrame[Any], table: str, column: str) -> None:
         )
 
 
-def _by_session(rows: nw.DataFrame[Any], table: str, session: str | None) -> dict[Any, _Rows]:
+def _by_session(rows: nw.DataFrame[Any], table: str, session: str | None) -> dict[Any, _Positions]:
     """Which rows belong to each session, in order; all rows to None where sessions have no name."""
     if session is None:
         return {None: np.arange(len(rows))}
@@ -250,7 +258,7 @@ def _by_session(rows: nw.DataFrame[Any], table: str, session: str | None) -> dic
     return own
 
 
-def _same_type(instances: dict[Any, _Rows], others: dict[Any, _Rows], table: str) -> None:
+def _same_type(instances: dict[Any, _Positions], others: dict[Any, _Positions], table: str) -> None:
     """Refuses 1 beside "1": they look the same, but are no match."""
     for first, second in zip(instances, others):
         if _type(first) != _type(second):
@@ -266,7 +274,7 @@ def _type(name: Any) -> str:
     return "integer" if isinstance(name, Integral) else type(name).__name__
 
 
-def _times(rows: nw.DataFrame[Any], table: str, column: str, own: dict[Any, _Rows]) -> Times:
+def _times(rows: nw.DataFrame[Any], table: str, column: str, own: dict[Any, _Positions]) -> Times:
     """A column of times, once for all sessions."""
     values = rows.get_column(column)
     if values.null_count() > 0:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._clock import Clock, Times, is_missing, read_times
 from ._floats import refuse_masked
 from ._html import session_html
+from ._rows import Rows
 from .stamps import Stamps
 
 UNKNOWN = -1
@@ -27,10 +28,12 @@ class Session:
         is copied. Arithmetic is in double precision.
     times : array-like of shape (n_instances,)
         Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
-        Durations (``timedelta64``) become seconds. Dates of several time zones are kept in UTC.
+        Durations (``timedelta64``) become seconds; texts like ``"2024-05-31T14:03:27.5"``, or with
+        ``Z`` or ``+02:00`` behind, are dates. Dates of several time zones are kept in UTC.
     events : array-like of shape (n_stamps,), or unjitter.stamps.Stamps
-        When somebody pressed, in the same unit. They are sorted if they are not in order. Like
-        `observed`, they have a time zone if and only if `times` have one.
+        When somebody pressed, in the same unit. The session has them sorted; answers come in the
+        order in which they were given. Like `observed`, they have a time zone if and only if
+        `times` have one.
     labels : array-like of shape (n_instances,), optional
         What is known of the truth: 0 or 1, and NaN, None or -1 where it is not. Detectors do not
         learn from labels unless told so; they are for judging.
@@ -70,6 +73,11 @@ class Session:
     feature_names: tuple[str, ...] | None
     clock: Clock | None
     backend: str | None
+    # Where each stamp, in the order in which it was given, is among the sorted ones.
+    _places: NDArray[np.intp] | None = None
+    # Rows of the frames that stamps and instances came from.
+    _event_rows: Rows | None = None
+    _instance_rows: Rows | None = None
 
     def __init__(
         self,
@@ -91,12 +99,23 @@ class Session:
         self.clock = when.clock()
         self.times = self._times("times", when)
         stamps = self._stamps(events) if isinstance(events, Stamps) else events
-        self.events = np.sort(self._times("events", self._read("events", stamps)), kind="stable")
+        given = self._times("events", self._read("events", stamps))
+        order = np.argsort(given, kind="stable")
+        self.events = given[order]
+        self._places = np.argsort(order)
         self.labels = None if labels is None else self._labels(labels)
         self.subject = None if subject is None else str(subject)
         self.observed = None if observed is None else self._intervals(observed)
         self.feature_names = None if names is None else tuple(str(name) for name in names)
         self._check()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Places and rows hold for what came from there, not for what is put in its stead."""
+        super().__setattr__(name, value)
+        if name == "events":
+            self._places = self._event_rows = None
+        if name == "times":
+            self._instance_rows = None
 
     @property
     def _title(self) -> str:
@@ -135,14 +154,22 @@ class Session:
             name: getattr(self, name)
             for name in ("X", "labels", "subject", "name", "feature_names")
         }
-        for name in ("times", "events", "observed"):
-            values = getattr(self, name)
+        events = self._as_given(self.events)
+        for name, values in (
+            ("times", self.times),
+            ("events", events),
+            ("observed", self.observed),
+        ):
             own[name] = values if self.clock is None or values is None else self.clock.times(values)
             if self.clock is not None and changes.get(name) is not None:
                 given = self._read(name, changes[name])
                 changes[name] = given.in_zone(self.clock.time_zone)
         changed = Session(**{**own, **changes})
         changed.backend = self.backend
+        if "events" not in changes:
+            changed._event_rows = self._event_rows
+        if "times" not in changes:
+            changed._instance_rows = self._instance_rows
         return changed
 
     def dates(self, seconds: ArrayLike) -> NDArray[Any]:
@@ -152,6 +179,10 @@ class Session:
         """
         values = np.asarray(seconds, dtype=np.float64)
         return values if self.clock is None else self.clock.dates(values)
+
+    def _as_given(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of the sorted stamps, in the order in which these were given."""
+        return values if self._places is None else values[self._places]
 
     def _features(self, X: ArrayLike) -> NDArray[np.float64] | NDArray[np.float32]:
         refuse_masked(X, f"{self._title}: X")

@@ -11,54 +11,75 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ._clock import Clock
+from ._clock import Clock, Times
+from ._table import Table
+
+NUMPY = "numpy"
 
 
-def frame(columns: dict[str, Any], backend: Any = None) -> Any:
-    """A data frame of pandas, or of `backend`, or of whatever is installed."""
-    series = {name: values for name, values in columns.items() if isinstance(values, nw.Series)}
-    plain = {name: values for name, values in columns.items() if name not in series}
-    table = nw.from_dict(plain, backend=backend or installed())
-    # A dict of series would lose their time zones on the way into pandas.
-    table = table.with_columns(*(values.alias(name) for name, values in series.items()))
-    return table.select(list(columns)).to_native()
-
-
-def installed() -> Any:
-    """The data-frame library to use when the user has shown no preference."""
-    for name in ("pandas", "polars", "pyarrow"):
-        if importlib.util.find_spec(name) is not None:
-            return name
-    raise ImportError("tables need pandas or polars: pip install pandas")
-
-
-def text_column(values: Sequence[str], backend: Any = None) -> Any:
-    """A column of text, even where it has no rows."""
-    return nw.new_series("text", values, dtype=nw.String(), backend=backend or installed())
-
-
-def times_column(
-    clocks: Sequence[Clock | None], seconds: Sequence[NDArray[np.float64]], backend: Any = None
+def frame(
+    columns: dict[str, Any], backend: str | None = None, others: nw.DataFrame[Any] | None = None
 ) -> Any:
-    """One column of the times of sessions below each other, each with its own clock.
+    """A data frame of `backend`, by default of pandas if that is installed, or else a `Table`.
+
+    Times are dates of their zone, and arrays of objects are text. `others` are further columns.
+    """
+    library: Any = backend or preferred()
+    if library == NUMPY:
+        further = [] if others is None else others.iter_columns()
+        return Table(
+            {name: _array(values) for name, values in columns.items()}
+            | {own.name: own.to_numpy() for own in further}
+        )
+    # A dict of series would lose their time zones on the way into pandas.
+    series = [_series(name, own, library) for name, own in columns.items() if _is_typed(own)]
+    plain = {name: _array(own) for name, own in columns.items() if not _is_typed(own)}
+    table = nw.from_dict(plain, backend=library).with_columns(*series).select(list(columns))
+    if others is not None:
+        table = table.with_columns(*_in_library(others, library).iter_columns())
+    return table.to_native()
+
+
+def preferred() -> str:
+    """What tables are in when the user has shown no preference."""
+    return "pandas" if importlib.util.find_spec("pandas") is not None else NUMPY
+
+
+def times_column(clocks: Sequence[Clock | None], seconds: Sequence[NDArray[np.float64]]) -> Times:
+    """The times of sessions below each other, each with its own clock.
 
     Dates are in their zone if the sessions' times were dates of one zone, and in UTC if they were
     of several.
     """
     dated = [(clock, own) for clock, own in zip(clocks, seconds) if clock is not None]
     if not dated:
-        return np.concatenate(seconds)
+        return Times(np.concatenate(seconds))
     if any(clock is None and len(own) for clock, own in zip(clocks, seconds)):
         raise ValueError("times of some sessions are dates and of some are numbers")
     zones = {clock.time_zone for clock, _ in dated}
     if len(zones) > 1 and None in zones:
         raise ValueError("times of some sessions have a time zone and of some have none")
     dates = np.concatenate([clock.dates(own) for clock, own in dated])
-    backend = backend or installed()
+    return Times(dates, dated[0][0].time_zone if len(zones) == 1 else "UTC")
+
+
+def _array(values: Any) -> Any:
+    return values.values if isinstance(values, Times) else values
+
+
+def _is_typed(values: Any) -> bool:
+    """Whether a library has to be told the type: of dates, and of text that may have no rows."""
+    if isinstance(values, Times):
+        return values.are_dates
+    return isinstance(values, np.ndarray) and values.dtype == object
+
+
+def _series(name: str, values: Any, backend: Any) -> Any:
+    if not isinstance(values, Times):
+        return nw.new_series(name, values.tolist(), dtype=nw.String(), backend=backend)
     # pandas turns an array of nanoseconds into its own dates; others need to be told.
-    column = nw.new_series("time", dates, dtype=nw.Datetime("ns"), backend=backend)
-    zone = dated[0][0].time_zone if len(zones) == 1 else "UTC"
-    return column if zone is None else _in_zone(column, zone)
+    column = nw.new_series(name, values.values, dtype=nw.Datetime("ns"), backend=backend)
+    return column if values.time_zone is None else _in_zone(column, values.time_zone)
 
 
 def _in_zone(column: nw.Series[Any], zone: str) -> Any:
@@ -67,3 +88,12 @@ def _in_zone(column: nw.Series[Any], zone: str) -> Any:
     if column.implementation.is_polars() and re.fullmatch(r"[+-]\d\d:(?!00)\d\d", zone):
         zone = "UTC"
     return column.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+
+
+def _in_library(table: nw.DataFrame[Any], backend: str) -> nw.DataFrame[Any]:
+    """A frame of another library; Arrow would make a column of pandas' index."""
+    if str(table.implementation) == backend:
+        return table
+    plain = nw.maybe_reset_index(table)
+    to = {"pandas": plain.to_pandas, "polars": plain.to_polars, "pyarrow": plain.to_arrow}
+    return nw.from_native(to[backend](), eager_only=True)

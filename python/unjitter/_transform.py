@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base import are_sessions, same_names, sessions_of
 from ._session import Session
-from ._tables import frame
+from ._tables import NUMPY, frame, preferred
 
 
 class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -92,7 +92,7 @@ class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Rows with the names of their columns, for transformers that choose columns by name."""
         if self.feature_names_ is None or not isinstance(X, np.ndarray):
             return X
-        if X.ndim != 2 or X.shape[1] != len(self.feature_names_):
+        if X.ndim != 2 or X.shape[1] != len(self.feature_names_) or preferred() == NUMPY:
             return X
         return frame(dict(zip(self.feature_names_, X.T)))
 

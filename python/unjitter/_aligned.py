@@ -1,0 +1,90 @@
+"""Tables of aligned stamps and instances, in the rows of the frames that sessions came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _tables
+from ._rows import Rows, Together, together
+from ._session import Session
+
+_Columns = dict[str, NDArray[Any]]
+TIMES = ("stamp", "time", "low", "high", "instance_time")
+STAMPS = ("session", *TIMES, "instance", "p_instance", "best_instance", "p_spurious")
+
+
+def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: str | None) -> Any:
+    """Columns of the stamps of each session, as one table.
+
+    One row for each row of the events that the sessions came from, if they came from one frame.
+    Otherwise one session below the other, each in the order in which its stamps were given.
+    """
+    rows = [session._event_rows for session in sessions]
+    found = together(rows)
+    for name in [] if found is None or found.others is None else found.others.columns:
+        if name in STAMPS:
+            raise ValueError(
+                f"events has a column {name!r}, which the aligned stamps have too; rename it"
+            )
+    columns = _columns(
+        sessions,
+        rows,
+        [
+            {"event": np.arange(len(session.events))}
+            | {name: session._as_given(values) for name, values in part.items()}
+            for session, part in zip(sessions, parts)
+        ],
+    )
+    if found is not None:
+        # The rows are the events.
+        del columns["event"]
+    return _table(columns, found, sessions, backend)
+
+
+def instances_table(sessions: list[Session], parts: Iterable[_Columns], backend: str | None) -> Any:
+    """Likewise for the instances, with their places in their session."""
+    rows = [session._instance_rows for session in sessions]
+    places = (np.arange(len(session)) for session in sessions)
+    given = [{"instance": own} | part for own, part in zip(places, parts)]
+    return _table(_columns(sessions, rows, given), together(rows), sessions, backend)
+
+
+def _columns(
+    sessions: list[Session], rows: list[Rows | None], parts: list[_Columns]
+) -> dict[str, Any]:
+    """Columns of the sessions one below the other."""
+    clocks = [session.clock for session in sessions]
+    names = [
+        str(position) if session.name is None else session.name
+        for position, session in enumerate(sessions)
+    ]
+    given = [None if own is None else own.name for own in rows]
+    # As the frame has them: a number is not equal to its text.
+    as_numbers = all(isinstance(own, Integral) for own in given) and names == [*map(str, given)]
+    titles = np.array(given if as_numbers else names, dtype=None if as_numbers else object)
+    columns: dict[str, Any] = {"session": np.repeat(titles, [len(own["time"]) for own in parts])}
+    for name in parts[0]:
+        own = [part[name] for part in parts]
+        is_time = name in TIMES
+        columns[name] = _tables.times_column(clocks, own) if is_time else np.concatenate(own)
+    return columns
+
+
+def _table(
+    columns: dict[str, Any], found: Together | None, sessions: list[Session], backend: str | None
+) -> Any:
+    """The columns as they are, or in the order of a frame, with its index and other columns."""
+    if found is None:
+        given = next((session.backend for session in sessions if session.backend), None)
+        return _tables.frame(columns, backend or given)
+    backend = backend or found.backend
+    taken = {name: values.take(found.order) for name, values in columns.items()}
+    table = _tables.frame(taken, backend, found.others)
+    if found.index is not None and backend == found.backend:
+        table.index = found.index
+    return table
