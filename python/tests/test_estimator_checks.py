@@ -88,5 +88,6 @@ def test_no_expected_failure_passes(estimator, expected):
 def test_every_estimator_of_the_package_is_checked_here():
     named = {name for name in unjitter.__all__ if isinstance(getattr(unjitter, name), type)}
     own = {name for name in named if issubclass(getattr(unjitter, name), BaseEstimator)}
-    # Transformers of sessions take sessions only, so that none of the checks applies to them.
-    assert own == {"EventDetector", "OnFeatures"}
+    # Transformers of sessions and pipelines of them take sessions only, so that none of the checks
+    # applies to them.
+    assert own == {"EventDetector", "OnFeatures", "Pipeline"}

@@ -17,6 +17,7 @@ from ._models import (
     StudentT,
     Uniform,
 )
+from ._pipeline import Pipeline, make_pipeline
 from ._posterior import Posterior, posterior
 from ._priors import Priors
 from ._session import Session
@@ -37,6 +38,7 @@ __all__ = [
     "Mlp",
     "NotConvergedWarning",
     "OnFeatures",
+    "Pipeline",
     "Poisson",
     "Posterior",
     "Priors",
@@ -48,6 +50,7 @@ __all__ = [
     "UnjitterWarning",
     "__version__",
     "baselines",
+    "make_pipeline",
     "metrics",
     "plot",
     "posterior",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
 from ._check import whole
+from ._finite import refuse_missing, refuse_missing_in
 from ._session import Session
 
 Sessions = Session | Sequence[Session]
@@ -115,14 +116,23 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         for position, session in enumerate(sessions):
             title = position if session.name is None else session.name
             self._check_names(f"session {title}", session.feature_names)
+            refuse_missing_in(session, position)
         return sessions
 
     def _rows(self, X: Any) -> NDArray[np.float64] | NDArray[np.float32]:
         """Features as scikit-learn checks them, but no rows are no mistake, and an array without
         names needs no warning: sessions have names, their arrays do not."""
         self._check_fitted()
-        self._check_names("X", getattr(X, "columns", None))
-        rows = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=0)
+        names = getattr(X, "columns", None)
+        self._check_names("X", names)
+        rows = check_array(
+            X,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+        refuse_missing(rows, names=names)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting "
@@ -182,6 +192,13 @@ def sessions_of(X: Any) -> list[Session]:
     if not sessions:
         raise ValueError("no sessions were given")
     return sessions
+
+
+def learnable(sessions: list[Session]) -> None:
+    """Refuses sessions whose features are missing, or whose columns mean different things."""
+    same_names(sessions)
+    for position, session in enumerate(sessions):
+        refuse_missing_in(session, position)
 
 
 def same_names(sessions: list[Session]) -> None:

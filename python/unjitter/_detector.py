@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._aligned import instances_table, stamps_table
-from ._base import Detector, Sessions, are_sessions, same_names, seed_of, sessions_of
+from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
 from ._check import number, probability, settings, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
@@ -356,7 +356,7 @@ object of that kind, or Uniform
         if given:
             raise ValueError(f"{given[0]} is for flat arrays; sessions have their own")
         sessions = sessions_of(X)
-        same_names(sessions)
+        learnable(sessions)
         return _apart(sessions)
 
     def _model(self) -> dict[str, Any]:

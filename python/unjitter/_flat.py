@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
 from ._clock import is_missing, read_times
+from ._finite import refuse_missing
 from ._floats import refuse_masked
 from ._session import Session
 
@@ -20,7 +21,8 @@ def sessions_from_arrays(
     """Cuts flat arrays into sessions, in the order in which groups first appear."""
     columns = getattr(X, "columns", None)
     refuse_masked(X, "X")
-    rows = check_array(X, dtype=[np.float64, np.float32], order="C")
+    rows = check_array(X, dtype=[np.float64, np.float32], order="C", ensure_all_finite=False)
+    refuse_missing(rows, names=columns)
     if times is None or events is None:
         missing = "times" if times is None else "events"
         raise ValueError(

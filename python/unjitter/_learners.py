@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 
 from . import _core
-from ._base import Detector, Sessions, same_names, seed_of, sessions_of
+from ._base import Detector, Sessions, learnable, seed_of, sessions_of
 from ._check import probability, whole
 from ._classifiers import Classifier, classifier_model
 from ._priors import Priors
@@ -57,7 +57,7 @@ class Baseline(Detector):
         self
         """
         sessions = sessions_of(X)
-        same_names(sessions)
+        learnable(sessions)
         probability("threshold", self.threshold)
         self._fitted = _core.learn(
             json.dumps(self.settings()),

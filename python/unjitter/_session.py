@@ -25,7 +25,8 @@ class Session:
     X : array-like of shape (n_instances, n_features)
         Features of each instance (breath, beat, window). A C-contiguous array of doubles, or of
         single precision, is kept as it is, without a copy; do not change it afterwards. All else
-        is copied. Arithmetic is in double precision.
+        is copied. Arithmetic is in double precision. Values may be missing (NaN), for a
+        transformer to fill; a detector refuses them.
     times : array-like of shape (n_instances,)
         Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
         Durations (``timedelta64``) become seconds; texts like ``"2024-05-31T14:03:27.5"``, or with
@@ -191,7 +192,7 @@ class Session:
             raise ValueError(f"{self._title}: X holds complex numbers, expected real ones")
         if features.dtype.kind not in "fiub":
             try:
-                features = np.asarray(features, dtype=np.float64)
+                features = _numbers(features)
             except (TypeError, ValueError) as error:
                 raise ValueError(f"{self._title}: X holds {error}, expected numbers") from None
         if features.ndim != 2:
@@ -261,6 +262,12 @@ class Session:
                 f"{self._title}: {len(self.feature_names)} feature names for "
                 f"{self.X.shape[1]} columns of X"
             )
+
+
+def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers that Python holds one by one; missing ones are NaN, whatever they are called."""
+    known = [np.nan if is_missing(value) else value for value in values.ravel().tolist()]
+    return np.array(known, dtype=np.float64).reshape(values.shape)
 
 
 def _count(number: int, what: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,12 @@ class Table:
     >>> from unjitter import Table
     >>> table = Table({"session": ["a", "b"], "time": [1.5, 22.125]})
     >>> table
-      session    time
-    0       a   1.500
-    1       b  22.125
+       session    time
+    0        a   1.500
+    1        b  22.125
     >>> table[table["time"] > 2.0].round(1)
-      session  time
-    1       b  22.1
+       session  time
+    1        b  22.1
     """
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
@@ -92,9 +93,10 @@ class Table:
         return self._with(rounded, self._numbers)
 
     def __repr__(self) -> str:
-        cells = self._cells()
-        widths = [max(map(len, column)) for column in cells]
-        lines = ["  ".join(map(str.rjust, row, widths)).rstrip() for row in zip(*cells)]
+        numbers, *columns = self._cells()
+        padded = [list(map(str.ljust, numbers, repeat(max(map(len, numbers)))))]
+        padded += [list(map(str.rjust, own, repeat(max(map(len, own))))) for own in columns]
+        lines = ["  ".join(row) for row in zip(*padded)]
         if len(self) > MOST_ROWS:
             lines.append(f"\n[{len(self)} rows x {len(self._columns)} columns]")
         return "\n".join(lines)
@@ -128,7 +130,8 @@ def _texts(values: NDArray[Any]) -> list[str]:
     if values.dtype.kind == "M":
         return _short([str(date).replace("T", " ") for date in values], keep=0)
     if values.dtype.kind == "f":
-        return _short([f"{value:.{DECIMALS}f}" for value in values], keep=1)
+        texts = [f"{value:.{DECIMALS}f}".replace("nan", "NaN") for value in values]
+        return _short(texts, keep=1)
     return [str(value) for value in values]
 
 

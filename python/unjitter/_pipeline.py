@@ -1,0 +1,83 @@
+"""Pipelines that can do what their detector can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sklearn.pipeline
+from sklearn.utils.metaestimators import available_if
+
+from ._base import Sessions
+
+
+def _has(name: str) -> Any:
+    """Whether the last step has a method, so that a pipeline without a detector has none either."""
+    return lambda pipeline: hasattr(pipeline.steps[-1][1], name)
+
+
+class Pipeline(sklearn.pipeline.Pipeline):  # type: ignore[misc]
+    """scikit-learn's pipeline, which can ``align`` and ``detect`` too if its last step can.
+
+    scikit-learn's own passes on the methods that it knows, such as ``predict_proba``, and no
+    others. All else is as there: parameters, ``set_params``, slices, ``GridSearchCV``. Steps that
+    are fitted already need not be fitted again, so that ``Pipeline(model.steps)`` makes one of
+    these from any other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.impute import SimpleImputer
+    >>> from unjitter import EventDetector, OnFeatures, make_pipeline, simulate
+    >>> sessions = simulate.respiration(seed=0, subjects=4)
+    >>> for session in sessions:
+    ...     session.X[::7, 2] = np.nan
+    >>> model = make_pipeline(OnFeatures(SimpleImputer()), EventDetector()).fit(sessions[:3])
+    >>> len(model.align(sessions[3])) == len(sessions[3].events)
+    True
+    """
+
+    @available_if(_has("align"))  # type: ignore[untyped-decorator]
+    def align(self, X: Sessions, *, backend: str | None = None) -> Any:
+        """See :meth:`EventDetector.align`."""
+        return self._detector.align(self._transformed(X), backend=backend)
+
+    @available_if(_has("align_instances"))  # type: ignore[untyped-decorator]
+    def align_instances(self, X: Sessions, *, backend: str | None = None) -> Any:
+        """See :meth:`EventDetector.align_instances`."""
+        return self._detector.align_instances(self._transformed(X), backend=backend)
+
+    @available_if(_has("detect"))  # type: ignore[untyped-decorator]
+    def detect(self, X: Sessions, *, min_separation: float = 0.0) -> Any:
+        """See :meth:`EventDetector.detect`."""
+        return self._detector.detect(self._transformed(X), min_separation=min_separation)
+
+    @available_if(_has("log_evidence"))  # type: ignore[untyped-decorator]
+    def log_evidence(self, X: Sessions) -> float:
+        """See :meth:`EventDetector.log_evidence`."""
+        return float(self._detector.log_evidence(self._transformed(X)))
+
+    @available_if(_has("predict_stamped"))  # type: ignore[untyped-decorator]
+    def predict_stamped(self, X: Any) -> Any:
+        """See :meth:`EventDetector.predict_stamped`."""
+        return self._detector.predict_stamped(self._transformed(X))
+
+    @property
+    def _detector(self) -> Any:
+        return self.steps[-1][1]
+
+    def _transformed(self, X: Any) -> Any:
+        """What the last step is given."""
+        return X if len(self.steps) == 1 else self[:-1].transform(X)
+
+
+def make_pipeline(*steps: Any, **options: Any) -> Pipeline:
+    """A :class:`Pipeline` of steps that are named by their types.
+
+    Parameters
+    ----------
+    *steps : estimators
+        Transformers of sessions, such as :class:`OnFeatures`, and a detector.
+    **options
+        Those of ``sklearn.pipeline.make_pipeline``: ``memory`` and ``verbose``.
+    """
+    return Pipeline(**sklearn.pipeline.make_pipeline(*steps, **options).get_params(deep=False))
