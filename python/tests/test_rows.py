@@ -217,6 +217,10 @@ KEPT = {
     "replace": lambda sessions: [own.replace(subject="s", labels=None) for own in sessions],
     "pickle": lambda sessions: pickle.loads(pickle.dumps(sessions)),
     "pickled one by one": lambda sessions: [pickle.loads(pickle.dumps(own)) for own in sessions],
+    "one of them pickled": lambda sessions: [
+        *sessions[:2],
+        pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(sessions[2])))),
+    ],
     "copies": copy.deepcopy,
     "transformer": through_features,
     "folds": lambda sessions: [
@@ -301,8 +305,10 @@ def test_a_column_that_aligned_stamps_have_too_is_refused(fitted, library, name)
     assert len(fitted.align_instances(sessions)) == len(ROWS)
 
 
-def test_a_session_takes_nothing_but_its_own_rows_along():
-    sessions = sessions_from_frames(ROWS, PRESSES.assign(note="n" * 10_000))
+@pytest.mark.parametrize("library", TO)
+def test_a_session_takes_nothing_but_its_own_rows_along(library):
+    noted = PRESSES.assign(note="n" * 10_000)
+    sessions = sessions_from_frames(TO[library](ROWS), TO[library](noted))
     sizes = [len(pickle.dumps(session)) for session in sessions]
     for session, size in zip(sessions, sizes):
         own = session.X.nbytes + 10_000 * len(session.events)

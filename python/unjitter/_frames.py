@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._clock import Clock, Times, is_missing, read_times
 from ._flat import partition
-from ._rows import Rows, Source
+from ._rows import Kept, Rows
 from ._session import Session
 
 _Positions = NDArray[np.intp]
@@ -93,11 +93,8 @@ def sessions_from_frames(
     own = _by_session(rows, "instances", session)
     stamped = _by_session(stamps, "events", session)
     watched = {} if intervals is None else _by_session(intervals, "observed", session)
-    _same_type(own, stamped, "events")
     _same_type(own, watched, "observed")
-    strange = sorted(str(name) for name in stamped.keys() - own.keys())
-    if strange:
-        raise ValueError(f"events names session {strange[0]!r}, which instances does not have")
+    _known_names(own, stamped)
     dates = _times(rows, "instances", time, own)
     presses = _times(stamps, "events", stamp_time, stamped)
     ends = (
@@ -106,15 +103,15 @@ def sessions_from_frames(
         else [_times(intervals, "observed", end, watched) for end in ("start", "end")]
     )
     none = np.zeros(0, dtype=np.intp)
-    kept = [column for column in stamps.columns if column not in (session, stamp_time)]
-    own_rows, stamp_rows = Source(rows), Source(stamps, kept)
+    others = [column for column in stamps.columns if column not in (session, stamp_time)]
+    own_kept, stamps_kept = Kept.of(rows), Kept.of(stamps, others)
     return columns.sessions(
         rows,
         (
             _Part(
                 None if session is None else str(name),
-                own_rows.rows(positions, name),
-                stamp_rows.rows(stamped.get(name, none), name),
+                Rows.of(own_kept, positions, name),
+                Rows.of(stamps_kept, stamped.get(name, none), name),
                 dates.take(positions),
                 presses.take(stamped.get(name, none)),
                 None if ends is None else [end.take(watched.get(name, none)) for end in ends],
@@ -258,6 +255,13 @@ def _by_session(rows: nw.DataFrame[Any], table: str, session: str | None) -> dic
     return own
 
 
+def _known_names(instances: dict[Any, _Positions], events: dict[Any, _Positions]) -> None:
+    _same_type(instances, events, "events")
+    strange = sorted(str(name) for name in events.keys() - instances.keys())
+    if strange:
+        raise ValueError(f"events names session {strange[0]!r}, which instances does not have")
+
+
 def _same_type(instances: dict[Any, _Positions], others: dict[Any, _Positions], table: str) -> None:
     """Refuses 1 beside "1": they look the same, but are no match."""
     for first, second in zip(instances, others):
@@ -343,6 +347,7 @@ def read_dataset(
     Returns
     -------
     list of Session
+        In the order in which the instances name them, the stamps of each in order of time.
     """
     if folder is None and instances is None:
         raise ValueError("read_dataset needs a folder, or instances=... and events=...")

@@ -1,8 +1,8 @@
 """Which rows of a frame a session came from, so that answers can go back to them.
 
-A session keeps its own rows only: their places, their part of the index where the library has one,
-and, of the events, the columns that the detector has no use for. So a session that travels alone
-takes nothing of the others along, and no features are kept twice.
+Of a frame its index is kept, where its library has one, and of the events the columns that a
+detector has no use for; no features are kept twice. Sessions share what is kept, but one that
+travels to another process takes its own rows along and no others.
 """
 
 from __future__ import annotations
@@ -20,43 +20,58 @@ _Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of a frame, by their places in it.
+class Kept:
+    """What is kept of a frame, or of some of its rows; `key` is the frame's in all processes."""
 
-    `frame` tells frames apart, in other processes too; `name` is the session as the frame has it;
-    `others` are further columns, as the frame's own library has them.
+    key: str
+    backend: str
+    length: int
+    index: Any
+    # As the frame's own library has them.
+    others: Any
+
+    @classmethod
+    def of(cls, table: nw.DataFrame[Any], others: Sequence[str] = ()) -> Kept:
+        """The index of a frame and those of its columns that answers give back."""
+        kept = table.select(others).to_native() if others else None
+        backend = str(table.implementation)
+        return cls(uuid4().hex, backend, len(table), nw.maybe_get_index(table), kept)
+
+    def take(self, places: _Positions) -> Kept:
+        """Some of the rows."""
+        index = None if self.index is None else self.index[places]
+        others = None if self.others is None else _table(self.others)[places].to_native()
+        return Kept(self.key, self.backend, len(places), index, others)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a session, by their positions in the frame.
+
+    `places` are those in what is kept of it; `name` is the session as the frame has it.
     """
 
-    frame: str
-    backend: str
+    kept: Kept
     positions: _Positions
-    name: Any = None
-    index: Any = None
-    others: Any = None
+    places: _Positions
+    name: Any
 
+    @classmethod
+    def of(cls, kept: Kept, positions: _Positions, name: Any) -> Rows:
+        """Rows of a frame that is kept whole."""
+        return cls(kept, positions, positions, name)
 
-class Source:
-    """A frame, and those of its columns that answers give back."""
-
-    def __init__(self, table: nw.DataFrame[Any], others: Sequence[str] = ()) -> None:
-        self._frame = uuid4().hex
-        self._backend = str(table.implementation)
-        self._index = nw.maybe_get_index(table)
-        self._others = table.select(others) if others else None
-
-    def rows(self, positions: _Positions, name: Any) -> Rows:
-        """Those of one session."""
-        index = None if self._index is None else self._index[positions]
-        others = None if self._others is None else self._others[positions].to_native()
-        return Rows(self._frame, self._backend, positions, name, index, others)
+    def __reduce__(self) -> Any:
+        own = self.kept.take(self.places)
+        return Rows, (own, self.positions, np.arange(own.length), self.name)
 
 
 class Together(NamedTuple):
     """Rows of several sessions in the order of their frame."""
 
-    backend: str
-    # Where each row is among those of the sessions laid one below the other.
+    # Where each is among the rows of the sessions laid one below the other.
     order: _Positions
+    backend: str
     index: Any
     others: nw.DataFrame[Any] | None
 
@@ -64,16 +79,26 @@ class Together(NamedTuple):
 def together(parts: Sequence[Rows | None]) -> Together | None:
     """The rows of all sessions; None unless they are of one frame and no row is there twice."""
     known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or len({part.frame for part in known}) > 1:
+    if len(known) < len(parts) or len({part.kept.key for part in known}) > 1:
         return None
     positions = np.concatenate([part.positions for part in known])
     if len(np.unique(positions)) < len(positions):
         return None
     order = np.argsort(positions)
-    first, *rest = known
-    index = None if first.index is None else first.index.append([own.index for own in rest])[order]
+    # Sessions that have travelled alone each have a piece of the frame.
+    pieces = list({id(part.kept): part.kept for part in known}.values())
+    ends = np.cumsum([piece.length for piece in pieces])
+    starts = {id(piece): end - piece.length for piece, end in zip(pieces, ends)}
+    places = np.concatenate([starts[id(part.kept)] + part.places for part in known])[order]
+    first, *rest = pieces
+    index = first.index
+    if index is not None:
+        index = (index.append([piece.index for piece in rest]) if rest else index)[places]
     others = None
     if first.others is not None:
-        tables = [nw.from_native(own.others, eager_only=True) for own in known]
-        others = nw.concat(tables)[order]
-    return Together(first.backend, order, index, others)
+        others = nw.concat([_table(piece.others) for piece in pieces])[places]
+    return Together(order, first.backend, index, others)
+
+
+def _table(native: Any) -> nw.DataFrame[Any]:
+    return nw.from_native(native, eager_only=True)
