@@ -70,6 +70,7 @@ wheel: $(VENV)/.ready
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
 		target/wheels/*.whl
 
+# The last lines: the README as it stands, where nothing is installed but the wheel and its needs.
 python-test: wheel
 	cargo build --quiet -p unjitter-cli
 	$(VENV)/bin/mypy --config-file python/pyproject.toml --package unjitter
@@ -81,6 +82,11 @@ python-test: wheel
 		--ignore-glob '/*/unjitter/torch/*'
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-glob '*.md' \
 		$(CURDIR)/README.md
+	rm -rf target/bare
+	$(PYTHON) -m venv --without-pip target/bare
+	$(VENV)/bin/pip --python target/bare install --quiet --disable-pip-version-check \
+		target/wheels/*.whl
+	target/bare/bin/python -m doctest README.md
 
 # The PyTorch loss, in an environment of its own: torch brings gigabytes that no other test needs.
 test-torch: wheel $(TORCH)/.ready

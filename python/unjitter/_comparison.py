@@ -69,8 +69,8 @@ class Comparison:
         per_fold : bool
             One row per learner and fold (``learner, fold, score, chosen, threshold``) instead of
             one per learner.
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            The data frame to return.
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            The data frame to return; by default of pandas or, without it, a :class:`Table`.
 
         Returns
         -------

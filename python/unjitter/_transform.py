@@ -18,13 +18,13 @@ class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of scikit-learn, applied to the features of sessions.
 
     It is fitted to the instances of all sessions together; times, stamps and labels stay as they
-    are.
+    are. :func:`make_pipeline` puts it before a detector.
 
     Parameters
     ----------
     transformer : estimator
         Anything with ``fit`` and ``transform`` of arrays: a scaler, an imputer, PCA, a polynomial
-        expansion, a pipeline of these.
+        expansion, a pipeline of these. One that chooses columns by name needs pandas.
 
     Attributes
     ----------
@@ -36,8 +36,7 @@ class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from sklearn.decomposition import PCA
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from unjitter import EventDetector, OnFeatures, simulate
+    >>> from unjitter import EventDetector, OnFeatures, make_pipeline, simulate
     >>> sessions = simulate.respiration(seed=0, subjects=4)
     >>> model = make_pipeline(OnFeatures(PCA(4)), EventDetector()).fit(sessions[:3])
     >>> model.predict_proba(sessions[3]).shape == (len(sessions[3]), 2)

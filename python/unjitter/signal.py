@@ -162,7 +162,7 @@ class Cycles:
         return f"Cycles({len(self)} in {self.runs} runs, rejected {self.rejected})"
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """One row per cycle, as a data frame of pandas or of `backend`."""
+        """One row per cycle, as a data frame of `backend`, of pandas, or else a `Table`."""
         columns = {name: getattr(self, name) for name in ("run", *_MEASURES)}
         return _tables.frame(columns, backend)
 
