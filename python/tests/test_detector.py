@@ -432,14 +432,6 @@ def test_threads_do_not_change_a_bit(sessions):
         np.testing.assert_array_equal(two.parameters_[name], values)
 
 
-def test_score_without_labels_is_evidence_per_stamp(fitted, sessions):
-    bare = [session.replace(labels=None) for session in sessions]
-    stamps = sum(len(session.events) for session in sessions)
-    assert fitted.score(bare) == pytest.approx(fitted.log_evidence(bare) / stamps, rel=1e-15)
-    with pytest.raises(ValueError, match="no stamps to score by"):
-        fitted.score([bare[0].replace(events=[])])
-
-
 def test_labels_are_used_only_when_told(sessions):
     bare = [session.replace(labels=None) for session in sessions]
     assert EventDetector().fit(sessions).delay_ == EventDetector().fit(bare).delay_

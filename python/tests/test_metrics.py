@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 
 import mir_eval
 import numpy as np
@@ -12,9 +11,8 @@ import pytest
 import scipy.stats
 import sklearn.calibration
 import sklearn.metrics
-from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 
-from unjitter import EventDetector, Session, metrics
+from unjitter import Session, metrics
 
 CASES = range(60)
 
@@ -296,72 +294,3 @@ def test_bins_are_checked():
         metrics.reliability_curve([0, 1], [0.1, 0.9], strategy="equal")
     with pytest.raises(ValueError, match="n_bins is 0"):
         metrics.reliability_curve([0, 1], [0.1, 0.9], n_bins=0)
-
-
-SCORERS = {
-    "f1": metrics.f1_scorer,
-    "ap": metrics.average_precision_scorer,
-    "brier": metrics.brier_scorer,
-    "log_loss": metrics.log_loss_scorer,
-    "evidence": metrics.log_evidence_scorer,
-    "event_f1": metrics.event_f1_scorer(tolerance=2.0, min_separation=2.0),
-    "event_ap": metrics.event_average_precision_scorer([1.0, (0.5, 2.0)], min_separation=2.0),
-}
-
-
-def test_scorers_score_what_they_say(sessions):
-    detector = EventDetector(threshold=0.3).fit(sessions[:4])
-    held_out = sessions[4:]
-    found = {name: scorer(detector, held_out) for name, scorer in SCORERS.items()}
-    labels = np.concatenate([session.labels for session in held_out])
-    scores = np.concatenate(detector.predict_proba(held_out))[:, 1]
-    stamps = sum(len(session.events) for session in held_out)
-    true = [session.times[session.labels == 1] for session in held_out]
-    events = detector.detect(held_out, min_separation=2.0)
-    assert found["f1"] == metrics.f1(labels, scores, 0.3)
-    assert found["ap"] == metrics.average_precision(labels, scores)
-    assert found["brier"] == -metrics.brier_score(labels, scores)
-    assert found["log_loss"] == -metrics.log_loss(labels, scores)
-    assert found["evidence"] == detector.log_evidence(held_out) / stamps
-    assert found["event_f1"] == metrics.event_metrics(true, events, 2.0).f1
-    assert 0.0 < found["event_ap"] <= 1.0
-    assert found["f1"] == detector.score(held_out)
-
-
-def test_scorers_go_into_scikit_learn(sessions):
-    scores = cross_validate(EventDetector(), sessions, scoring=SCORERS, cv=KFold(3))
-    assert all(np.isfinite(scores[f"test_{name}"]).all() for name in SCORERS)
-    grid = {"regularisation": [1e4, 1.0]}
-    for scorer in (metrics.f1_scorer, SCORERS["event_f1"], metrics.log_evidence_scorer):
-        search = GridSearchCV(EventDetector(), grid, scoring=scorer, cv=2).fit(sessions)
-        assert search.best_params_ == {"regularisation": 1.0}
-        assert search.score(sessions) == scorer(search.best_estimator_, sessions)
-
-
-def test_scorers_can_be_pickled(sessions):
-    detector = EventDetector().fit(sessions[:3])
-    for scorer in SCORERS.values():
-        again = pickle.loads(pickle.dumps(scorer))
-        assert again(detector, sessions[3:]) == scorer(detector, sessions[3:])
-
-
-def test_scorers_without_anything_to_score_by_say_so(sessions):
-    detector = EventDetector().fit(sessions[:3])
-    bare = [session.replace(labels=None, events=[]) for session in sessions[3:]]
-    with pytest.raises(ValueError, match="no labels"):
-        metrics.event_f1_scorer(1.0)(detector, bare)
-    with pytest.raises(ValueError, match="no stamps"):
-        metrics.log_evidence_scorer(detector, bare)
-
-
-def test_instances_of_unknown_label_are_no_false_alarms(sessions):
-    detector = EventDetector().fit(sessions[:3])
-    session = sessions[3]
-    labels = session.labels.astype(int)
-    # All that is false becomes unknown: precision is then 1.
-    labels[(detector.predict(session) == 1) & (labels == 0)] = -1
-    scorer = metrics.event_f1_scorer(tolerance=0.01)
-    recall = metrics.recall(session, detector.predict_proba(session))
-    assert scorer(detector, session.replace(labels=labels)) == pytest.approx(
-        2 * recall / (1 + recall), rel=1e-14
-    )

@@ -7,6 +7,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 
 def whole(name: str, value: Any) -> int:
     """A whole number of at least 0 that the library can hold."""
@@ -30,6 +32,20 @@ def number(name: str, value: Any) -> float:
     if isinstance(value, Real) and not isinstance(value, bool) and isfinite(float(value)):
         return float(value)
     raise ValueError(f"{name} is {value!r}, expected a finite number")
+
+
+def no_labels_apart(y: Any) -> None:
+    """Refuses labels of instances that come apart from their sessions: nobody would look at them,
+    and scikit-learn's own scorers would compare them with predictions in a way that makes no sense.
+    One value per session, by which a splitter may choose, is no mistake."""
+    if y is None:
+        return
+    if getattr(y, "ndim", 1) > 1 or any(np.ndim(entry) > 0 for entry in y):
+        raise ValueError(
+            "y has labels of instances, expected them in the sessions: Session(..., labels=...); "
+            "they are scored with scoring=metrics.f1_scorer and its like, not with scikit-learn's "
+            'names such as scoring="f1"'
+        )
 
 
 def settings(value: Any) -> str:

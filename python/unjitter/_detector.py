@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._aligned import instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
-from ._check import number, probability, settings, whole
+from ._check import no_labels_apart, number, probability, settings, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
 from ._floats import floats
@@ -152,7 +152,8 @@ object of that kind, or Uniform
         X : list of Session, or array-like of shape (n_instances, n_features)
             The sessions; or the features of all instances, with `times` and `events`.
         y : ignored
-            Labels belong to sessions.
+            Whatever a splitter of scikit-learn may want to know of each session. Labels of
+            instances belong to the sessions and are refused here.
         times : array-like of shape (n_instances,), optional
             Times of the rows of a flat table.
         events : array-like, or mapping of group to array-like, optional
@@ -164,6 +165,7 @@ object of that kind, or Uniform
         -------
         self
         """
+        no_labels_apart(y)
         sessions = self._training(X, times, events, groups)
         probability("threshold", self.threshold)
         model, options = self._model(), self._options()
@@ -279,17 +281,16 @@ object of that kind, or Uniform
         return self._fitted.delay_density(floats(delays, "delays"))
 
     def score(self, X: Sessions, y: None = None) -> float:
-        """How good the detector is on sessions: larger is better.
+        """F1 over all labelled instances of sessions at `threshold`.
 
-        With labels, F1 over all labelled instances at `threshold`. Without, the mean log evidence
-        per stamp, which ranks models of the same stamps but has no scale of its own.
+        Sessions without labels are left out. If none has any, that is a `ValueError` and never
+        another score: rank models of unlabelled sessions with
+        ``scoring=metrics.log_evidence_scorer``.
         """
         from . import metrics
 
-        sessions = sessions_of(X)
-        if any(session.labels is not None for session in sessions):
-            return metrics.f1(sessions, self.predict_proba(sessions), threshold=self.threshold)
-        return metrics.log_evidence_scorer(self, sessions)
+        no_labels_apart(y)
+        return metrics.f1_scorer(self, X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, which the command line reads too; whole or not at all."""

@@ -15,6 +15,11 @@ from ._session import Session
 
 _Floats = NDArray[np.float64]
 
+NO_LABELS = (
+    "these sessions have no labels to score by; the stamps themselves can rank models: "
+    "scoring=metrics.log_evidence_scorer"
+)
+
 
 class Confusion(NamedTuple):
     """How many instances fell into each of the four cases."""
@@ -309,8 +314,8 @@ def _pooled(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
         known = session.labels >= 0
         labels.append(session.labels[known] == 1)
         probabilities.append(positive[known])
-    if not labels:
-        raise ValueError("these sessions have no labels to score by")
+    if not sum(map(len, labels)):
+        raise ValueError(NO_LABELS)
     return np.concatenate(labels), np.concatenate(probabilities)
 
 

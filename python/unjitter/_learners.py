@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._base import Detector, Sessions, learnable, seed_of, sessions_of
-from ._check import probability, whole
+from ._check import no_labels_apart, probability, whole
 from ._classifiers import Classifier, classifier_model
 from ._priors import Priors
 from ._session import Session
@@ -50,12 +50,13 @@ class Baseline(Detector):
         ----------
         X : list of Session
         y : ignored
-            Labels belong to sessions.
+            As in :meth:`EventDetector.fit`.
 
         Returns
         -------
         self
         """
+        no_labels_apart(y)
         sessions = sessions_of(X)
         learnable(sessions)
         probability("threshold", self.threshold)
@@ -79,8 +80,8 @@ class Baseline(Detector):
         """F1 over all labelled instances of sessions at `threshold`."""
         from . import metrics
 
-        sessions = sessions_of(X)
-        return metrics.f1(sessions, self.predict_proba(sessions), threshold=self.threshold)
+        no_labels_apart(y)
+        return metrics.f1_scorer(self, X)
 
     def settings(self) -> dict[str, Any]:
         """The learner as the library reads it."""

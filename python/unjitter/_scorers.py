@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from ._base import sessions_of
 from ._events import (
@@ -16,14 +17,17 @@ from ._events import (
     mean_event_average_precision,
     window,
 )
-from ._instances import average_precision, brier_score, f1, log_loss
-from ._session import Session
+from ._instances import NO_LABELS, average_precision, brier_score, f1, log_loss
+from ._session import UNKNOWN, Session
 
 _Floats = NDArray[np.float64]
 
 
 def f1_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """F1 on the labels of sessions, at the estimator's threshold.
+    """F1 over all labelled instances of sessions, of what ``predict`` calls positive.
+
+    Instances of unknown label, and sessions without labels, are left out; that there is no label at
+    all raises a `ValueError`.
 
     >>> from sklearn.model_selection import cross_val_score
     >>> from unjitter import EventDetector, metrics, simulate
@@ -33,8 +37,7 @@ def f1_scorer(estimator: Any, X: Any, y: None = None) -> float:
     (2,)
     """
     sessions = sessions_of(X)
-    threshold = getattr(estimator, "threshold", 0.5)
-    return f1(sessions, estimator.predict_proba(sessions), threshold=threshold)
+    return f1(sessions, estimator.predict(sessions))
 
 
 def average_precision_scorer(estimator: Any, X: Any, y: None = None) -> float:
@@ -61,11 +64,16 @@ def log_evidence_scorer(estimator: Any, X: Any, y: None = None) -> float:
     It ranks models of the same stamps. Stamps that a model makes impossible raise a `ValueError`;
     scikit-learn's `error_score` says what becomes of it.
     """
-    sessions = sessions_of(X)
+    detector, sessions = _inside(estimator, sessions_of(X))
+    if not hasattr(detector, "log_evidence"):
+        raise ValueError(
+            f"{type(detector).__name__} has no model of stamps, and so no log evidence: score it "
+            "by labels, scoring=metrics.f1_scorer"
+        )
     stamps = sum(len(session.events) for session in sessions)
     if stamps == 0:
         raise ValueError("these sessions have no stamps to score by")
-    return float(estimator.log_evidence(sessions)) / stamps
+    return float(detector.log_evidence(sessions)) / stamps
 
 
 @dataclass(frozen=True)
@@ -76,8 +84,7 @@ class _EventF1Scorer:
     min_separation: float = 0.0
 
     def __call__(self, estimator: Any, X: Any, y: None = None) -> float:
-        threshold = getattr(estimator, "threshold", 0.5)
-        true, detected, _ = _detected(estimator, X, threshold, self.min_separation)
+        true, detected, _ = _detected(estimator, X, None, self.min_separation)
         return event_metrics(true, detected, self.tolerance).f1
 
 
@@ -133,14 +140,17 @@ def event_average_precision_scorer(
 
 
 def _detected(
-    estimator: Any, X: Any, threshold: float, min_separation: float
+    estimator: Any, X: Any, threshold: float | None, min_separation: float
 ) -> tuple[list[_Floats], list[_Floats], list[_Floats]]:
-    """True and detected events with their scores, of sessions that have labels."""
-    sessions = [session for session in sessions_of(X) if session.labels is not None]
+    """True and detected events with their scores, of sessions that have labels; by default at the
+    threshold of the estimator."""
+    sessions = [session for session in sessions_of(X) if np.any(_labels_of(session) >= 0)]
     if not sessions:
-        raise ValueError("these sessions have no labels to score by")
+        raise ValueError(NO_LABELS)
+    detector, sessions = _inside(estimator, sessions)
+    threshold = detector.threshold if threshold is None else threshold
     true, detected, scores = [], [], []
-    for session, probabilities in zip(sessions, estimator.predict_proba(sessions)):
+    for session, probabilities in zip(sessions, detector.predict_proba(sessions)):
         labels = _labels_of(session)
         known = labels >= 0
         found = detect_events(
@@ -156,5 +166,14 @@ def _detected(
 
 
 def _labels_of(session: Session) -> NDArray[np.int8]:
-    assert session.labels is not None, "sessions without labels were left out"
-    return session.labels
+    return np.full(len(session), UNKNOWN, np.int8) if session.labels is None else session.labels
+
+
+def _inside(estimator: Any, sessions: list[Session]) -> tuple[Any, list[Session]]:
+    """The detector inside of a search or a pipeline, and the sessions as it sees them."""
+    if hasattr(estimator, "best_estimator_"):
+        return _inside(estimator.best_estimator_, sessions)
+    if isinstance(estimator, Pipeline):
+        seen = sessions if len(estimator) == 1 else estimator[:-1].transform(sessions)
+        return _inside(estimator[-1], seen)
+    return estimator, sessions

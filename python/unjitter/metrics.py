@@ -15,6 +15,21 @@ event and a detection match if they are no further apart than `tolerance`, a num
 Scorers
 -------
 What ends in ``scorer`` goes into ``GridSearchCV(scoring=...)`` and ``cross_validate``.
+
+scikit-learn's own, by names such as ``scoring="f1"``, compare one prediction per sample with `y`. A
+sample is a session here, with a label for each instance, so none of them fits: without `y` they
+fail before they ask a detector anything ("missing 1 required positional argument: 'y_true'"), which
+scikit-learn makes a score of NaN.
+
+======================================  ========================================================
+instead of scikit-learn's               take
+======================================  ========================================================
+``"f1"``                                :func:`f1_scorer`, which is also ``EventDetector.score``
+``"average_precision"``, ``"roc_auc"``  :func:`average_precision_scorer`
+``"neg_brier_score"``                   :func:`brier_scorer`
+``"neg_log_loss"``                      :func:`log_loss_scorer`
+no labels                               :func:`log_evidence_scorer`
+======================================  ========================================================
 """
 
 from ._events import (
