@@ -23,7 +23,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from unjitter import Gaussian
 from unjitter.torch import ImpreciseLabelLoss
 
 SAMPLES = 24  # per window
@@ -118,7 +117,7 @@ def train(
 ) -> ImpreciseLabelLoss:
     """Trains on `targets` (recordings x windows), or on the stamps if there are none."""
     # Nothing is known of the annotator, so the first guess is wide.
-    loss = ImpreciseLabelLoss(noise=Gaussian(delay=0.0, spread=2.0))
+    loss = ImpreciseLabelLoss(start={"delay": 0.0, "spread": 2.0})
     optimiser = torch.optim.Adam(
         [
             {"params": network.parameters(), "lr": 5e-3, "weight_decay": 1e-4},

@@ -36,10 +36,11 @@ class EventDetector(Detector):
     classifier : {"logistic", "kernel", "mlp"} or Logistic, Kernel, Mlp
         From features to probability.
     counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
-        How many stamps an instance gives. Values that an object has are held, others learned.
+        How many stamps an instance gives. A value that an object has is known and not learned.
     noise : {"gaussian", "gaussian_mixture", "laplace", "student_t", "shifted_gamma"} or an \
 object of that kind, or Uniform
-        Where stamps land around their instance. Values that an object has are held.
+        Where stamps land around their instance, likewise: ``Gaussian(delay=0.0)`` learns the spread
+        alone.
     regularisation : float
         Precision (1 / variance) of the normal prior on the classifier's weights, on standardised
         features.

@@ -1,6 +1,9 @@
 """Count models and noise models: small objects with a name and values.
 
-A value that is given is held; a value that is not (None) is learned. Bare inference needs all.
+One meaning everywhere: a value that is given is known, and nobody learns it. A value that is not
+(None) is learned, by a detector and by the loss for PyTorch alike; bare inference learns nothing
+and needs them all. Where learning starts is another matter, and only the loss is told: by its
+argument `start`.
 """
 
 from __future__ import annotations

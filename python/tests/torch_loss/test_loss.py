@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from learned import double
 
 import unjitter
 from unjitter import (
@@ -21,7 +22,6 @@ from unjitter import (
     StudentT,
     Uniform,
 )
-from unjitter.torch import ImpreciseLabelLoss
 
 COUNTS = [
     Bernoulli(false_rate=0.05, hit_rate=0.8),
@@ -48,10 +48,6 @@ SEQUENCES = [
     ([10.0, 11.0, 12.5, 13.0], [11.29], [0.1, 2.0, -1.0, 0.0]),
 ]
 TIMES, EVENTS, LOGITS = map(list, zip(*SEQUENCES))
-
-
-def double(counts, noise, **options):
-    return ImpreciseLabelLoss(counts, noise, dtype=torch.float64, **options)
 
 
 def tensors(dtype=torch.float64, requires_grad=True):
@@ -203,7 +199,7 @@ def test_second_derivatives_are_refused():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_types_of_logits(dtype):
-    loss = ImpreciseLabelLoss(COUNTS[0], NOISE[0])
+    loss = double(COUNTS[0], NOISE[0]).float()
     logits = tensors(dtype)
     value = loss(logits, TIMES, EVENTS)
     value.backward()
@@ -257,8 +253,8 @@ def test_the_number_of_threads_changes_no_bit():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_cuda_logits_give_cuda_results():
-    loss = ImpreciseLabelLoss(COUNTS[0], NOISE[0]).to("cuda")
-    on_cpu = ImpreciseLabelLoss(COUNTS[0], NOISE[0])
+    loss = double(COUNTS[0], NOISE[0]).to("cuda", torch.float32)
+    on_cpu = double(COUNTS[0], NOISE[0]).float()
     logits = padded(LOGITS, 0.0).float().to("cuda").requires_grad_()
     lengths = torch.tensor([len(own) for own in LOGITS], device="cuda")
     value = loss(logits, padded(TIMES, 0.0).to("cuda"), EVENTS, lengths)

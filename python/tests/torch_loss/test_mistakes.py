@@ -73,6 +73,16 @@ def test_data_take_no_gradient():
         ({"noise": "uniform"}, "needs its interval"),
         ({"counts": Bernoulli(hit_rate=1.2)}, "hit_rate is 1.2"),
         ({"noise": Gaussian(spread=0.0)}, "spread is 0"),
+        (
+            {"start": {"spraed": 1.0}},
+            r"'spraed' \(did you mean spread\?\), expected one of false_r",
+        ),
+        ({"start": {"noise.delay": 1.0}}, r"'noise.delay' \(did you mean delay"),
+        ({"noise": Gaussian(delay=0.0), "start": {"delay": 0.0}}, "delay is known.*has a start"),
+        ({"start": {"false_rate": 0.0}}, "start of false_rate is 0.0, an end of its range"),
+        ({"start": {"hit_rate": 1.2}}, "hit_rate is 1.2"),
+        ({"start": {"spread": [1.0, 2.0]}}, "spread"),
+        ({"start": {"delay": None}}, "delay"),
         ({"time_unit": 0.0}, "time_unit is 0"),
         ({"time_unit": math.nan}, "time_unit is NaN"),
         ({"priors": Priors(hit_rate=(0.0, 1.0))}, "hit_rate.a is 0"),
@@ -84,7 +94,7 @@ def test_options(options, message):
 
 
 def test_only_parameters_can_be_held():
-    with pytest.raises(ValueError, match="no parameter 'sigma', expected one of false_rate"):
+    with pytest.raises(ValueError, match="no parameter 'sigma'.*, expected one of false_rate"):
         ImpreciseLabelLoss().hold("delay", "sigma")
 
 

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from learned import double
 from scipy import stats
 
 from unjitter import (
@@ -16,11 +17,14 @@ from unjitter import (
     EventDetector,
     Gaussian,
     GaussianMixture,
+    Geometric,
+    Poisson,
     Priors,
     Session,
     ShiftedGamma,
     StudentT,
     Uniform,
+    posterior,
 )
 from unjitter.torch import ImpreciseLabelLoss
 
@@ -72,20 +76,59 @@ def test_one_component_keeps_its_tuples():
 
 
 def test_values_that_are_not_given_have_a_first_guess():
-    loss = ImpreciseLabelLoss(noise=Gaussian(delay=3.0), time_unit=0.5, dtype=torch.float64)
+    loss = ImpreciseLabelLoss(start={"delay": 3.0}, time_unit=0.5, dtype=torch.float64)
     want = {"false_rate": 0.01, "hit_rate": 0.9, "delay": 3.0, "spread": 0.5}
     assert loss.natural() == pytest.approx(want, abs=1e-14)
+    assert all(parameter.requires_grad for parameter in loss.parameters())
 
 
-def test_held_values_do_not_move():
-    loss = ImpreciseLabelLoss(Bernoulli(false_rate=0.0), Gaussian(spread=0.7)).hold("spread")
+def test_values_that_are_given_are_known_and_do_not_move():
+    counts, noise = Bernoulli(false_rate=0.0), Gaussian(delay=0.25)
+    loss = ImpreciseLabelLoss(counts, noise, start={"hit_rate": 0.6}, dtype=torch.float64)
     held = {name for name, p in loss.unconstrained.items() if not p.requires_grad}
+    assert held == {"false_rate", "delay"}
+    optimiser = torch.optim.SGD(loss.parameters(), lr=0.1, weight_decay=0.1)
+    before = loss.natural()
+    for _ in range(3):
+        (loss(LOGITS, TIMES, [1.4]) + loss.penalty()).backward()
+        optimiser.step()
     # A false rate of zero has the logit −∞.
-    assert held == {"false_rate", "spread"}
+    assert (loss.false_rate, loss.delay) == (0.0, 0.25)
+    assert (loss.counts.false_rate, loss.noise.delay) == (0.0, 0.25)
+    assert loss.hit_rate != before["hit_rate"]
+    assert loss.spread != before["spread"]
+    # The same objects hold the same values in a detector.
+    data = sessions(np.array([3.0, 0.8]), delay=0.4, spread=0.6, seed=1)
+    detector = EventDetector(counts=counts, noise=noise, restarts=0).fit(data)
+    assert (detector.false_rate_, detector.delay_) == (0.0, 0.25)
+
+
+def test_all_may_be_known():
+    known = Bernoulli(0.02, 0.8), Gaussian(0.25, 0.5)
+    loss = ImpreciseLabelLoss(*known, dtype=torch.float64)
+    logits = LOGITS.clone().requires_grad_()
+    value = loss(logits, TIMES, [1.4])
+    # There is nothing that a prior could say.
+    assert loss.penalty().item() == 0.0
+    (value + loss.penalty()).backward()
+    evidence = posterior(TIMES, [1.4], LOGITS, *known).log_evidence
+    assert value.item() == pytest.approx(-evidence, abs=1e-14)  # rounding
+    assert torch.all(logits.grad != 0.0)
+
+
+def test_what_has_been_learned_can_be_held():
+    loss = ImpreciseLabelLoss(start={"spread": 0.7}).hold("spread")
     loss(LOGITS, TIMES, [1.4]).backward()
     assert loss.unconstrained["spread"].grad is None
     assert loss.unconstrained["delay"].grad is not None
-    assert loss.false_rate == 0.0
+
+
+def test_starts_may_be_arrays():
+    start = {"weights": [0.25, 0.75], "delays": np.array([0.0, 2.0]), "hit_split": (0.5, 0.5)}
+    loss = ImpreciseLabelLoss("categorical", "gaussian_mixture", start=start, dtype=torch.float64)
+    for name, values in start.items():
+        assert loss.natural()[name] == pytest.approx(tuple(values), abs=1e-14)
+    assert all(parameter.requires_grad for parameter in loss.parameters())
 
 
 def test_state_survives_copies_pickles_and_files():
@@ -109,7 +152,7 @@ def test_state_survives_copies_pickles_and_files():
 
 
 def test_repr_tells_the_values():
-    text = repr(ImpreciseLabelLoss(noise=Gaussian(delay=1.25, spread=0.5)))
+    text = repr(ImpreciseLabelLoss(noise=Gaussian(delay=1.25), start={"spread": 0.5}))
     assert "bernoulli, gaussian, false_rate=0.01, hit_rate=0.9, delay=1.25, spread=0.5" in text
 
 
@@ -145,10 +188,10 @@ def minus_log_densities(loss, priors):
     "models",
     [
         (Bernoulli(0.03, 0.7), Gaussian(0.4, 0.6)),
-        ("categorical", StudentT(0.4, 0.6, 5.0)),
-        ("poisson", ShiftedGamma(-0.3, 2.5, 0.8)),
-        ("geometric", GaussianMixture([0.2, 0.5, 0.3], [0.0, 1.0, 2.0], [0.3, 0.4, 0.5])),
-        ("bernoulli", Uniform(0.0, 1.0)),
+        (Categorical(), StudentT(0.4, 0.6, 5.0)),
+        (Poisson(), ShiftedGamma(-0.3, 2.5, 0.8)),
+        (Geometric(), GaussianMixture([0.2, 0.5, 0.3], [0.0, 1.0, 2.0], [0.3, 0.4, 0.5])),
+        (Bernoulli(), Uniform(0.0, 1.0)),
     ],
     ids=["gaussian", "student_t", "shifted_gamma", "mixture", "uniform"],
 )
@@ -161,7 +204,7 @@ def test_penalty_is_minus_the_log_prior(models):
         count_split=1.5,
         mixture_weight=3.0,
     )
-    loss = ImpreciseLabelLoss(*models, priors=priors, time_unit=UNIT, dtype=torch.float64)
+    loss = double(*models, priors=priors, time_unit=UNIT)
     # Densities of order one by another implementation: rounding.
     assert loss.penalty().item() == pytest.approx(minus_log_densities(loss, priors), abs=1e-11)
     # The parameters are gradcheck's own tensors: perturbed in place.
@@ -194,7 +237,7 @@ def test_a_linear_model_finds_the_optimum_of_the_detector():
     mean, scale = every.mean(axis=0), every.std(axis=0)
     features = [torch.tensor((session.X - mean) / scale) for session in data]
     loss = ImpreciseLabelLoss(
-        noise=Gaussian(delay=0.0, spread=3.0), reduction="sum", time_unit=2.0, dtype=torch.float64
+        start={"delay": 0.0, "spread": 3.0}, reduction="sum", time_unit=2.0, dtype=torch.float64
     )
     torch.manual_seed(0)
     linear = torch.nn.Linear(2, 1).double()

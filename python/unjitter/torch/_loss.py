@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from .._models import Categorical, Counts, GaussianMixture, Noise, counts_model,
 from .._priors import Priors
 from ._batch import Batch
 from ._gradient import differentiable
+from ._start import begin, check_name, short
 
 _Floats = NDArray[np.float64]
 _REDUCTIONS = ("none", "sum", "mean")
@@ -28,14 +29,17 @@ class ImpreciseLabelLoss(nn.Module):
     Parameters
     ----------
     counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
-        How many stamps an instance gives. Values that an object has are where learning *starts*:
-        ``Bernoulli(false_rate=0.01, hit_rate=0.9)``. The others start at a false rate of 0.01 and a
-        hit rate of 0.9.
+        How many stamps an instance gives. A value that an object has is known and not learned, as
+        in :class:`unjitter.EventDetector`: ``Bernoulli(false_rate=0.01)`` learns the hit rate
+        alone.
     noise : {"gaussian", "gaussian_mixture", "laplace", "student_t", "shifted_gamma"} or an \
 object of that kind, or Uniform
-        Where stamps land around their instance, likewise: ``Gaussian(delay=0.0, spread=2.0)``. The
-        others start at a delay of about 0 and a spread of about 1 unit of time. A start that is too
-        wide is safer than one that is too narrow.
+        Where stamps land around their instance, likewise.
+    start : mapping of str to float or array-like, optional
+        Where learning starts, by the names of `unconstrained` and in natural values:
+        ``{"delay": 0.0, "spread": 2.0}``. The others start at a false rate of 0.01, a hit rate of
+        0.9, a delay of about 0 and a spread of about 1 unit of time. A start that is too wide is
+        safer than one that is too narrow.
     reduction : {"mean", "sum", "none"}
         Of the values of the sequences of a batch: their mean (over sequences, however long they
         are), their sum, or all of them.
@@ -51,10 +55,10 @@ object of that kind, or Uniform
     Attributes
     ----------
     unconstrained : torch.nn.ParameterDict
-        What is learned of the annotator, by name and on an unconstrained scale: ``false_rate`` and
-        ``hit_rate`` are logits, ``spread`` is a logarithm. They are parameters like any other: hand
-        ``loss.parameters()`` to the optimiser, perhaps with a larger learning rate than the
-        network's.
+        What is learned or known of the annotator, by name and on an unconstrained scale:
+        ``false_rate`` and ``hit_rate`` are logits, ``spread`` is a logarithm. They are parameters
+        like any other: hand ``loss.parameters()`` to the optimiser, perhaps with a larger learning
+        rate than the network's.
     false_rate, hit_rate : float
         P(at least one stamp | negative instance), P(at least one stamp | positive instance).
     delay, spread : float
@@ -64,9 +68,9 @@ object of that kind, or Uniform
 
     Notes
     -----
-    **Holding values.** In the loss a value that is given is learned on from there. To hold it, say
-    ``loss.hold("spread")``, which is ``loss.unconstrained["spread"].requires_grad_(False)``. A
-    value at an end of its range, such as a false rate of 0, has nowhere to go and is held.
+    **Holding values.** A value that `counts` or `noise` has is held from the beginning. To hold
+    what has been learned so far, say ``loss.hold("spread")``, which is
+    ``loss.unconstrained["spread"].requires_grad_(False)``.
 
     **The penalty.** Stamps alone cannot tell a detector from its mirror image: calling every
     positive instance negative and swapping the two rates changes nothing. On few data, rates and
@@ -98,9 +102,9 @@ object of that kind, or Uniform
     A press at 2.4, from somebody who is late by about a second:
 
     >>> import torch
-    >>> from unjitter import Gaussian, posterior
+    >>> from unjitter import posterior
     >>> from unjitter.torch import ImpreciseLabelLoss
-    >>> loss = ImpreciseLabelLoss(noise=Gaussian(delay=1.0, spread=0.5))
+    >>> loss = ImpreciseLabelLoss(start={"delay": 1.0, "spread": 0.5})
     >>> logits = torch.tensor([-1.0, 0.0, -1.0, -1.0], requires_grad=True)
     >>> value = loss(logits, times=[0.0, 1.0, 2.0, 3.0], events=[2.4])
     >>> (value + loss.penalty()).backward()
@@ -121,6 +125,7 @@ object of that kind, or Uniform
         counts: str | Counts = "bernoulli",
         noise: str | Noise = "gaussian",
         *,
+        start: Mapping[str, ArrayLike] | None = None,
         reduction: str = "mean",
         priors: Priors | None = None,
         time_unit: float = 1.0,
@@ -142,10 +147,10 @@ object of that kind, or Uniform
         self._core = _core.Evidence(counts_json, noise_json, self.time_unit)
         self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
         self.unconstrained = nn.ParameterDict()
-        for name, numbers in self._start().items():
-            start = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
-            can_move = bool(torch.isfinite(start).all())
-            self.unconstrained[name] = nn.Parameter(start, requires_grad=can_move)
+        known = {**self._counts.values(), **self._noise.values()}
+        for name, numbers in begin(self._core, known, {} if start is None else start).items():
+            begun = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
+            self.unconstrained[name] = nn.Parameter(begun, requires_grad=name not in known)
         self._log_prior(self._vector().detach())
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -247,10 +252,8 @@ object of that kind, or Uniform
         >>> [name for name, _ in loss.named_parameters() if _.requires_grad]
         ['unconstrained.false_rate', 'unconstrained.hit_rate']
         """
-        known = list(self.unconstrained)
         for name in names:
-            if name not in known:
-                raise ValueError(f"no parameter {name!r}, expected one of {', '.join(known)}")
+            check_name(self._core, name)
         for name in names:
             self.unconstrained[name].requires_grad_(False)
         return self
@@ -258,9 +261,8 @@ object of that kind, or Uniform
     def natural(self) -> dict[str, float | tuple[float, ...]]:
         """What has been learned, by name and in the units that people use.
 
-        >>> from unjitter import Gaussian
         >>> from unjitter.torch import ImpreciseLabelLoss
-        >>> loss = ImpreciseLabelLoss(noise=Gaussian(delay=0.5), dtype=torch.float64)
+        >>> loss = ImpreciseLabelLoss(start={"delay": 0.5}, dtype=torch.float64)
         >>> {name: round(value, 9) for name, value in loss.natural().items()}
         {'false_rate': 0.01, 'hit_rate': 0.9, 'delay': 0.5, 'spread': 1.0}
         """
@@ -322,27 +324,13 @@ object of that kind, or Uniform
         blocks = (name.split(".", 1) for name, _ in self._core.blocks())
         return [name for own, name in blocks if own == part]
 
-    def _start(self) -> dict[str, _Floats]:
-        """Where every parameter starts."""
-        given = [
-            (f"{part}.{name}", values)
-            for part, model in (("counts", self._counts), ("noise", self._noise))
-            for name, values in model.values().items()
-        ]
-        start, at = {}, 0
-        numbers = self._core.start(given)
-        for name, length in self._core.blocks():
-            start[name.split(".", 1)[1]] = numbers[at : at + length]
-            at += length
-        return start
-
     def _vector(self) -> Tensor:
         """All parameters, as the core takes them."""
         return torch.cat([p.to("cpu", torch.float64) for p in self.unconstrained.values()])
 
     def _natural(self) -> dict[str, list[float]]:
         natural = self._core.natural(self._vector().detach().numpy())
-        return {name.split(".", 1)[1]: list(values) for name, values in natural}
+        return {short(name): list(values) for name, values in natural}
 
     def _log_prior(self, params: Tensor) -> tuple[float, _Floats]:
         free = [flag for p in self.unconstrained.values() for flag in [p.requires_grad] * len(p)]
