@@ -151,6 +151,46 @@ def test_state_survives_copies_pickles_and_files():
     assert loss.delay == 0.75
 
 
+def test_a_state_brings_its_unit_of_time():
+    start = {"delay": 1.5, "spread": 0.7, "false_rate": 0.02}
+    saved = ImpreciseLabelLoss(start=start, time_unit=0.5, dtype=torch.float64)
+    other = {"time_unit": 4.0, "dtype": torch.float64}
+    loaded = ImpreciseLabelLoss(start={"delay": -3.0}, **other)
+    loaded.load_state_dict(saved.state_dict())
+    assert loaded.time_unit == 0.5
+    assert loaded.natural() == saved.natural()
+    assert torch.equal(loaded(LOGITS, TIMES, [1.4]), saved(LOGITS, TIMES, [1.4]))
+    assert torch.equal(loaded.penalty(), saved.penalty())
+    # As part of a network too, and in a file that holds nothing but plain numbers.
+    file = io.BytesIO()
+    torch.save(torch.nn.ModuleDict({"loss": saved}).state_dict(), file)
+    file.seek(0)
+    network = torch.nn.ModuleDict({"loss": ImpreciseLabelLoss(**other)})
+    network.load_state_dict(torch.load(file, weights_only=True))
+    assert network["loss"].natural() == saved.natural()
+
+
+def test_values_that_a_state_does_not_have_stay():
+    state = ImpreciseLabelLoss(start={"delay": 1.5}, time_unit=0.5).state_dict()
+    del state["unconstrained.spread"]
+    loss = ImpreciseLabelLoss(start={"spread": 3.0}, time_unit=4.0)
+    loss.load_state_dict(state, strict=False)
+    # Through logarithms in single precision.
+    assert (loss.delay, loss.spread) == pytest.approx((1.5, 3.0), rel=1e-6)
+
+
+def test_a_state_without_a_unit_is_in_that_of_the_loss():
+    saved = ImpreciseLabelLoss(start={"delay": 1.5}, time_unit=0.5)
+    state = saved.state_dict()
+    assert state.pop("_extra_state") == {"time_unit": 0.5}
+    loaded = ImpreciseLabelLoss(time_unit=0.5)
+    loaded.load_state_dict(state)
+    assert loaded.natural() == saved.natural()
+    network = torch.nn.ModuleDict({"loss": ImpreciseLabelLoss(time_unit=0.5)})
+    network.load_state_dict({f"loss.{name}": values for name, values in state.items()})
+    assert network["loss"].natural() == saved.natural()
+
+
 def test_repr_tells_the_values():
     text = repr(ImpreciseLabelLoss(noise=Gaussian(delay=1.25), start={"spread": 0.5}))
     assert "bernoulli, gaussian, false_rate=0.01, hit_rate=0.9, delay=1.25, spread=0.5" in text

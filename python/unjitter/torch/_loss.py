@@ -48,7 +48,8 @@ object of that kind, or Uniform
     time_unit : float
         The unit in which delays and spreads are learned and in which priors measure them, in the
         unit of `times`. Give it the usual spacing of your instances: an optimiser's steps are then
-        of the right size. It changes neither the loss nor the unit of what is reported.
+        of the right size. It changes neither the loss nor the unit of what is reported. A state
+        dict carries it: who loads one gets its unit too, and so the same natural values.
     device, dtype : optional
         Of the parameters.
 
@@ -138,13 +139,8 @@ object of that kind, or Uniform
                 f"reduction is {reduction!r}, expected one of {', '.join(_REDUCTIONS)}"
             )
         self.reduction = reduction
-        self.time_unit = float(time_unit)
         self._counts, self._noise = counts_model(counts), noise_model(noise)
-        counts_json, noise_json = (
-            json.dumps(self._counts.settings()),
-            json.dumps(self._noise.settings()),
-        )
-        self._core = _core.Evidence(counts_json, noise_json, self.time_unit)
+        self._measure_in(time_unit)
         self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
         self.unconstrained = nn.ParameterDict()
         known = {**self._counts.values(), **self._noise.values()}
@@ -318,6 +314,31 @@ object of that kind, or Uniform
             for name, numbers in self._natural().items()
         )
         return f"{self._counts.kind}, {self._noise.kind}, {values}, reduction={self.reduction!r}"
+
+    def get_extra_state(self) -> dict[str, float]:
+        """What the numbers of a state dict are measured in."""
+        return {"time_unit": self.time_unit}
+
+    def set_extra_state(self, state: dict[str, float]) -> None:
+        """Take over the unit of a state dict, whose numbers, and an optimiser's for them, are of no
+        use in another. Natural values that the state dict does not have stay what they are."""
+        if state["time_unit"] == self.time_unit:
+            return
+        natural = self._natural()
+        self._measure_in(state["time_unit"])
+        with torch.no_grad():
+            for name, numbers in begin(self._core, natural, {}).items():
+                self.unconstrained[name].copy_(torch.from_numpy(numbers))
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        # A state dict of before there was a unit in it is taken to be in ours.
+        state_dict.setdefault(f"{prefix}_extra_state", self.get_extra_state())
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+    def _measure_in(self, time_unit: float) -> None:
+        self.time_unit = float(time_unit)
+        counts, noise = (json.dumps(own.settings()) for own in (self._counts, self._noise))
+        self._core = _core.Evidence(counts, noise, self.time_unit)
 
     def _part(self, part: str) -> list[str]:
         """Names of the parameters of a part, without its name."""
