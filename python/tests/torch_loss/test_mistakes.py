@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +12,7 @@ from unjitter.torch import ImpreciseLabelLoss
 LOSS = ImpreciseLabelLoss()
 LOGITS = torch.zeros(2, 3)
 TIMES = [0.0, 1.0, 2.0]
+NESTED = torch.nested.nested_tensor([LOGITS[0], LOGITS[1]], layout=torch.jagged)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,22 @@ TIMES = [0.0, 1.0, 2.0]
         (([[0.0, 0.0]], [[0.0, 1.0]], [[]]), "sequence 0 are not a tensor"),
         (([], [], []), "no sequences"),
         ((torch.zeros(0, 3), TIMES, []), "no sequences"),
+        ((LOGITS, TIMES, None), "events are None, expected the stamps, or a list"),
+        ((LOGITS, TIMES, [None, []]), "events of sequence 0 are None, expected numbers"),
+        ((torch.zeros(3), None, []), "times are None"),
+        ((None, TIMES, []), "logits are None"),
+        ((LOGITS.to_sparse(), TIMES, [[], []]), "logits are a sparse tensor.*to_dense"),
+        (([LOGITS[0].to_sparse()], [TIMES], [[]]), "logits of sequence 0 are a sparse tensor"),
+        ((torch.zeros(3), TIMES, torch.ones(1).to_sparse()), "events of sequence 0 are a sparse"),
+        ((LOGITS, torch.ones(2, 3).to_sparse(), [[], []]), "times are a sparse tensor"),
+        ((LOGITS, TIMES, torch.ones(2, 3).to_sparse(), None, [1, 1]), "events are a sparse"),
+        ((NESTED, [TIMES] * 2, [[], []]), "nested tensor.*unbind"),
+        ((LOGITS, TIMES, NESTED), "nested tensor.*unbind"),
+        ((torch.zeros(3), TIMES, torch.tensor([False, True])), "are bool, expected numbers"),
+        ((torch.zeros(3), torch.zeros(3).cfloat(), []), "are complex64, expected numbers"),
+        ((torch.zeros(3), TIMES, [[1.0], [2.0, 3.0]]), "are no array of numbers"),
+        ((torch.zeros(3), TIMES, ["1 s"]), "are <U3, expected numbers"),
+        ((torch.zeros(3), TIMES, np.zeros(1, "M8[s]")), r"datetime64\[s\].*seconds from a start"),
     ],
 )
 def test_shapes(given, message):
@@ -57,11 +75,62 @@ def test_a_sequence_is_named_by_its_place():
         LOSS(torch.zeros(3), TIMES, [math.nan, 0.3])
 
 
+@pytest.mark.parametrize("transform", [torch.func.vmap, torch.func.grad, torch.func.jacrev])
+def test_transforms_are_refused(transform):
+    logits = torch.zeros(2, 3) if transform is torch.func.vmap else torch.zeros(3)
+    words = r"torch.func \(vmap, grad.*shape \(batch, instances\)"
+    with pytest.raises(NotImplementedError, match=words):
+        transform(lambda own: LOSS(own, TIMES, [1.2]))(logits)
+    with pytest.raises(NotImplementedError, match=words):
+        torch.func.vmap(lambda own: LOSS(torch.zeros(3), own, [1.2]))(torch.zeros(2, 3))
+
+
+EPOCH = 1.7e9
+
+
+@pytest.mark.parametrize(
+    ("dtype", "start", "step"),
+    [
+        (torch.float32, EPOCH, "128 apart at 1.7e\\+09"),
+        (torch.float16, 3000.0, "2 apart at 3060"),
+        (torch.bfloat16, 1000.0, "8 apart at 1056"),
+    ],
+)
+def test_numbers_that_are_coarser_than_the_spread_are_refused(dtype, start, step):
+    times = start + torch.arange(60.0, dtype=torch.float64)
+    stamps, logits = times[[7, 30]] + 0.4, torch.zeros(60)
+    loss = ImpreciseLabelLoss()
+    words = f"are {str(dtype)[6:]}, whose numbers are {step}.* and the spread is 1: subtract"
+    with pytest.raises(ValueError, match=f"times {words}"):
+        loss(logits, times.to(dtype), stamps)
+    with pytest.raises(ValueError, match=f"events {words[: words.index(' at ')]}"):
+        loss(logits, times, stamps.to(dtype))
+    with pytest.raises(ValueError, match=f"events {words[: words.index(' at ')]}"):
+        loss([logits], [times], (stamps.to(dtype),))
+    # The cure, to the digit: 0.4 is not a number of any of these types.
+    fine = loss(logits, (times - start).to(dtype), stamps - start)
+    assert fine.item() == pytest.approx(loss(logits, times, stamps).item(), rel=1e-6)
+    # A spread that the numbers can bear.
+    wide = ImpreciseLabelLoss(noise=Gaussian(spread=300.0))
+    assert math.isfinite(wide(logits, times.to(dtype), stamps.to(dtype)).item())
+
+
+def test_numbers_that_are_fine_enough_pass():
+    loss = ImpreciseLabelLoss(noise=Gaussian(spread=0.05))
+    # A day in seconds: steps of 0.008. What is beyond the lengths does not count.
+    times = torch.tensor([[86300.0, 86301.0, 86302.0], [5.0, EPOCH, EPOCH]])
+    loss(LOGITS, times, [[86300.1], []], lengths=[3, 1])
+    loss(LOGITS, times.numpy(), np.array([[86300.1], [EPOCH]], np.float32), [3, 1], [1, 0])
+    loss(LOGITS, torch.zeros(3), [[], []])
+    # Whole numbers have all their digits.
+    loss(torch.zeros(3), torch.tensor([0, 1, 2]) + int(EPOCH), [])
+
+
 def test_data_take_no_gradient():
     times = torch.tensor(TIMES, requires_grad=True)
     with pytest.raises(ValueError, match="times require a gradient"):
         LOSS(LOGITS, times, [[], []])
-    with pytest.raises(ValueError, match="events require a gradient"):
+    with pytest.raises(ValueError, match="events of sequence 0 require a gradient"):
         LOSS(torch.zeros(3), TIMES, times)
 
 

@@ -11,6 +11,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from ._numbers import check_dense, check_resolution, numbers, refuse_none, resolution
+
 _Floats = NDArray[np.float64]
 
 
@@ -23,6 +25,7 @@ class Batch:
     events: _Floats
     instances: list[int]
     stamps: list[int]
+    resolutions: tuple[tuple[float, str], tuple[float, str]]
     is_single: bool
     device: torch.device
     dtype: torch.dtype
@@ -36,6 +39,10 @@ class Batch:
         lengths: ArrayLike | Tensor | None,
         event_lengths: ArrayLike | Tensor | None,
     ) -> Batch:
+        refuse_none(logits=logits, times=times, events=events)
+        resolutions = resolution(times), resolution(events)
+        if isinstance(logits, Tensor):
+            check_dense("logits", logits)
         is_single = isinstance(logits, Tensor) and logits.ndim == 1
         if isinstance(logits, Tensor) and is_single:
             if lengths is not None or event_lengths is not None:
@@ -63,10 +70,16 @@ class Batch:
             events=np.concatenate(all_events),
             instances=rows,
             stamps=[len(own) for own in all_events],
+            resolutions=resolutions,
             is_single=is_single,
             device=first.device,
             dtype=first.dtype if first.dtype == torch.float64 else torch.float32,
         )
+
+    def check_resolution(self, spread: float) -> None:
+        """Refuses times and stamps that are coarser than the spread."""
+        check_resolution("times", self.times, self.resolutions[0], spread)
+        check_resolution("events", self.events, self.resolutions[1], spread)
 
 
 def _padded_rows(logits: Tensor, lengths: ArrayLike | Tensor | None) -> list[int]:
@@ -92,6 +105,7 @@ def _listed_logits(logits: Sequence[Tensor]) -> tuple[Tensor, Tensor, list[int]]
     for k, own in enumerate(logits):
         if not isinstance(own, Tensor) or own.ndim != 1:
             raise ValueError(f"logits of sequence {k} are not a tensor of one dimension")
+        check_dense(f"logits of sequence {k}", own)
         _check_floating(own)
     if len(logits) == 0:
         raise ValueError("the batch has no sequences")
@@ -108,7 +122,7 @@ def _padded_times(times: Any, shape: Sequence[int], rows: list[int]) -> list[_Fl
     """The real times of each row."""
     if isinstance(times, (list, tuple)) and len(times) > 0 and np.ndim(times[0]) > 0:
         return _listed("times", times, shape[0])
-    table = _numbers("times", times)
+    table = numbers("times", times)
     if table.shape not in (tuple(shape), tuple(shape[1:])):
         raise ValueError(
             f"times have shape {table.shape}, expected that of the logits, {tuple(shape)}, or "
@@ -119,13 +133,15 @@ def _padded_times(times: Any, shape: Sequence[int], rows: list[int]) -> list[_Fl
 
 def _stamps(events: Any, event_lengths: ArrayLike | Tensor | None, sequences: int) -> list[_Floats]:
     """The stamps of each sequence."""
+    if isinstance(events, Tensor):
+        check_dense("events", events)
     if event_lengths is None:
         if getattr(events, "ndim", None) == 2:
             raise ValueError(
                 "padded events need event_lengths, which say how many stamps of a row are real"
             )
         return _listed("events", events, sequences)
-    table = _numbers("events", events)
+    table = numbers("events", events)
     if table.ndim != 2 or len(table) != sequences:
         raise ValueError(f"events have shape {table.shape}, expected ({sequences}, stamps)")
     lengths = _lengths("event_lengths", event_lengths, *table.shape)
@@ -133,7 +149,7 @@ def _stamps(events: Any, event_lengths: ArrayLike | Tensor | None, sequences: in
 
 
 def _listed(what: str, values: Iterable[Any], sequences: int) -> list[_Floats]:
-    listed = [_numbers(what, own) for own in values]
+    listed = [numbers(f"{what} of sequence {k}", own) for k, own in enumerate(values)]
     if len(listed) != sequences:
         raise ValueError(f"{what} of {len(listed)} sequences for {sequences} of logits")
     for k, own in enumerate(listed):
@@ -154,12 +170,3 @@ def _lengths(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int
     if np.any(values < 0) or np.any(values > most):
         raise ValueError(f"{what} are {values.tolist()}, expected numbers from 0 to {most}")
     return [int(value) for value in values]
-
-
-def _numbers(what: str, values: Any) -> _Floats:
-    """An array of doubles."""
-    if isinstance(values, Tensor):
-        if values.requires_grad:
-            raise ValueError(f"{what} require a gradient, but they are data: detach them")
-        values = values.cpu()
-    return np.asarray(values, dtype=np.float64)

@@ -17,6 +17,7 @@ from .._models import Categorical, Counts, GaussianMixture, Noise, counts_model,
 from .._priors import Priors
 from ._batch import Batch
 from ._gradient import differentiable
+from ._numbers import bare
 from ._start import begin, check_name, short
 
 _Floats = NDArray[np.float64]
@@ -147,7 +148,7 @@ object of that kind, or Uniform
         for name, numbers in begin(self._core, known, {} if start is None else start).items():
             begun = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
             self.unconstrained[name] = nn.Parameter(begun, requires_grad=name not in known)
-        self._log_prior(self._vector().detach())
+        self._log_prior(self._vector())
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(
@@ -161,7 +162,7 @@ object of that kind, or Uniform
         """Minus the log probability of the stamps.
 
         Times and stamps are tensors, arrays or lists of numbers, on any device. They are data and
-        take no gradient.
+        take no gradient. :func:`collate` makes them of sessions.
 
         Parameters
         ----------
@@ -189,15 +190,17 @@ object of that kind, or Uniform
         ValueError
             If a sequence, which is named by its place in the batch, has logits that are NaN, times
             that decrease, more stamps than its instances can give, or stamps that no alignment
-            explains.
+            explains; or if times or stamps are of a type that is coarser than the spread, as
+            float32 is for seconds since 1970.
         """
         batch = Batch.of(logits, times, events, lengths, event_lengths)
         params = self._vector()
+        batch.check_resolution(self.spread)
         values, d_log_odds, d_params = self._core.gradient(
-            params.detach().numpy(),
+            bare(params),
             batch.times,
             batch.events,
-            batch.log_odds.detach().numpy(),
+            bare(batch.log_odds),
             batch.instances,
             batch.stamps,
             torch.get_num_threads(),
@@ -233,7 +236,7 @@ object of that kind, or Uniform
         True
         """
         params = self._vector()
-        value, gradient = self._log_prior(params.detach())
+        value, gradient = self._log_prior(params)
         log_prior = differentiable(
             params[:0], params, np.array([value]), gradient[:0], gradient[None, :], [0]
         )
@@ -277,11 +280,11 @@ object of that kind, or Uniform
 
     @property
     def delay(self) -> float:
-        return self._core.delay_and_spread(self._vector().detach().numpy())[0]
+        return self._core.delay_and_spread(bare(self._vector()))[0]
 
     @property
     def spread(self) -> float:
-        return self._core.delay_and_spread(self._vector().detach().numpy())[1]
+        return self._core.delay_and_spread(bare(self._vector()))[1]
 
     @property
     def counts(self) -> Counts:
@@ -350,9 +353,9 @@ object of that kind, or Uniform
         return torch.cat([p.to("cpu", torch.float64) for p in self.unconstrained.values()])
 
     def _natural(self) -> dict[str, list[float]]:
-        natural = self._core.natural(self._vector().detach().numpy())
+        natural = self._core.natural(bare(self._vector()))
         return {short(name): list(values) for name, values in natural}
 
     def _log_prior(self, params: Tensor) -> tuple[float, _Floats]:
         free = [flag for p in self.unconstrained.values() for flag in [p.requires_grad] * len(p)]
-        return self._core.log_prior(self._priors, params.numpy(), free)
+        return self._core.log_prior(self._priors, bare(params), free)
