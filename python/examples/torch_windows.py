@@ -17,31 +17,23 @@ truth      cross-entropy on the true labels, which nobody has: the best one can 
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.data import DataLoader
 
-from unjitter.torch import ImpreciseLabelLoss
+from unjitter import Session
+from unjitter.torch import ImpreciseLabelLoss, collate
 
 SAMPLES = 24  # per window
 WINDOWS = 80  # per recording, one second each
 DELAY, SPREAD, MISSED, SPURIOUS = 1.5, 0.5, 0.1, 0.01
 
 
-@dataclass
-class Recording:
-    """Raw windows (windows x samples), times of their middles, stamps; labels for judging."""
-
-    windows: Tensor
-    times: Tensor
-    events: Tensor
-    labels: Tensor
-
-
-def simulate(random: torch.Generator) -> Recording:
-    """One recording with its annotator."""
+def simulate(random: torch.Generator) -> Session:
+    """One recording with its annotator: raw windows (windows x samples), times of their middles,
+    stamps; and labels, for judging."""
 
     def uniform(low: float, high: float, *shape: int) -> Tensor:
         return low + (high - low) * torch.rand(*shape, generator=random)
@@ -63,8 +55,7 @@ def simulate(random: torch.Generator) -> Recording:
     chance = torch.where(labels, 1.0 - MISSED, SPURIOUS)
     pressed = torch.rand(WINDOWS, generator=random) < chance
     late = DELAY + SPREAD * torch.randn(int(pressed.sum()), generator=random)
-    events = torch.sort(times[pressed] + late).values
-    return Recording(signal, times, events, labels.float())
+    return Session(signal, times, times[pressed] + late, labels)
 
 
 class Gru(nn.Module):
@@ -99,23 +90,16 @@ class Cnn(nn.Module):
         return self.out(both).reshape(windows.shape[:-1])
 
 
-def nearest_windows(recording: Recording) -> Tensor:
-    """The naive labels: each stamp belongs to the nearest window."""
-    labels = torch.zeros(WINDOWS)
-    if len(recording.events):
-        distances = torch.abs(recording.events[:, None] - recording.times)
-        labels[distances.argmin(dim=1)] = 1.0
-    return labels
+def stamped_windows(session: Session) -> Session:
+    """Naive labels: each stamp is one of the nearest window."""
+    nearest = abs(session.events[:, None] - session.times).argmin(axis=1)
+    return session.replace(labels=[int(k in nearest) for k in range(len(session))])
 
 
 def train(
-    network: nn.Module,
-    recordings: list[Recording],
-    targets: Tensor | None,
-    epochs: int,
-    batch: int = 4,
+    network: nn.Module, sessions: list[Session], epochs: int, by_stamps: bool
 ) -> ImpreciseLabelLoss:
-    """Trains on `targets` (recordings x windows), or on the stamps if there are none."""
+    """Trains on the stamps of sessions, or on their labels."""
     # Nothing is known of the annotator, so the first guess is wide.
     loss = ImpreciseLabelLoss(start={"delay": 0.0, "spread": 2.0})
     optimiser = torch.optim.Adam(
@@ -124,17 +108,16 @@ def train(
             {"params": loss.parameters(), "lr": 3e-2},
         ]
     )
-    signal = torch.stack([recording.windows for recording in recordings])
+    loader = DataLoader(sessions, batch_size=4, shuffle=True, collate_fn=collate)
     for _ in range(epochs):
-        for chosen in torch.randperm(len(recordings)).split(batch):
-            logits = network(signal[chosen])
-            if targets is not None:
-                value = functional.binary_cross_entropy_with_logits(logits, targets[chosen])
-            else:
-                own = [recordings[k] for k in chosen]
-                value = loss(logits, [one.times for one in own], [one.events for one in own])
+        for batch in loader:
+            logits = network(batch.features)
+            if by_stamps:
+                value = loss(logits, batch.times, batch.events, batch.lengths, batch.event_lengths)
                 # The prior counts once for the whole training set.
-                value = value + loss.penalty() / len(recordings)
+                value = value + loss.penalty() / len(sessions)
+            else:
+                value = functional.binary_cross_entropy_with_logits(logits, batch.labels.float())
             optimiser.zero_grad()
             value.backward()
             optimiser.step()
@@ -142,11 +125,11 @@ def train(
 
 
 @torch.no_grad()
-def f1(network: nn.Module, recordings: list[Recording]) -> tuple[float, float]:
+def f1(network: nn.Module, sessions: list[Session]) -> tuple[float, float]:
     """F1 of the windows called positive: from a probability of one half on, and at the threshold
-    that suits these recordings best."""
-    logits = network(torch.stack([recording.windows for recording in recordings]))
-    true = torch.stack([recording.labels for recording in recordings]) == 1.0
+    that suits these sessions best."""
+    batch = collate(sessions)
+    logits, true = network(batch.features), batch.labels == 1
 
     def at(threshold: float) -> float:
         called = torch.sigmoid(logits) >= threshold
@@ -160,21 +143,21 @@ def compare(name: str, make: type[nn.Module], quick: bool) -> dict[str, float]:
     """Trains one kind of network in three ways; returns F1 by way."""
     random = torch.Generator().manual_seed(0)
     n, epochs = (20, 40) if quick else (40, 40)
-    recordings = [simulate(random) for _ in range(n)]
+    sessions = [simulate(random) for _ in range(n)]
     unseen = [simulate(random) for _ in range(20)]
     ways = {
-        "naive": torch.stack([nearest_windows(recording) for recording in recordings]),
-        "unjitter": None,
-        "truth": torch.stack([recording.labels for recording in recordings]),
+        "naive": [stamped_windows(session) for session in sessions],
+        "unjitter": [session.replace(labels=None) for session in sessions],
+        "truth": sessions,
     }
     scores = {}
-    for way, targets in ways.items():
+    for way, training in ways.items():
         torch.manual_seed(1)
         network = make()
-        loss = train(network, recordings, targets, epochs)
+        loss = train(network, training, epochs, by_stamps=way == "unjitter")
         scores[way], best = f1(network, unseen)
         line = f"{name:4} {way:9} F1 {scores[way]:.2f}, at its best threshold {best:.2f}"
-        if targets is None:
+        if way == "unjitter":
             line += (
                 f"; late by {loss.delay:.2f} s, spread {loss.spread:.2f} s, "
                 f"misses {1.0 - loss.hit_rate:.0%}, presses for nothing {loss.false_rate:.1%}"

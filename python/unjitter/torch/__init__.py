@@ -11,6 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("unjitter.torch needs PyTorch: pip install torch") from error
 
+from ._collate import SessionBatch, collate
 from ._loss import ImpreciseLabelLoss
 
-__all__ = ["ImpreciseLabelLoss"]
+__all__ = ["ImpreciseLabelLoss", "SessionBatch", "collate"]
