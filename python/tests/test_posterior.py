@@ -130,7 +130,11 @@ def test_bad_input_is_a_value_error_with_the_librarys_words(arguments, message):
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        ({"noise": unjitter.Gaussian(delay=0.0)}, "noise.spread"),
+        (
+            {"noise": unjitter.Gaussian(delay=0.0)},
+            "noise has no spread, but a posterior learns noth",
+        ),
+        ({"counts": unjitter.Categorical(hit_rate=0.9)}, "counts has no false_rate"),
         ({"noise": unjitter.Gaussian(delay=0.0, spread=-1.0)}, "noise.spread is -1"),
         ({"noise": "gauss"}, "expected one of gaussian"),
         ({"noise": "gaussian"}, "needs its values too, as in noise=Gaussian"),

@@ -37,6 +37,10 @@ class _Model:
             if value is not None
         }
 
+    def unknown(self) -> list[str]:
+        """Names of the values that are not given."""
+        return [field.name for field in fields(self) if getattr(self, field.name) is None]
+
 
 @dataclass(frozen=True)
 class _Rates(_Model):
@@ -165,6 +169,9 @@ class Categorical(_Model):
     def values(self) -> dict[str, list[float]]:
         given = super().values()
         return {name: given[name] for name in given if name.endswith(("_rate", "_split"))}
+
+    def unknown(self) -> list[str]:
+        return [name for name in super().unknown() if name != "table"]
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,12 @@ def posterior(
                 f"{part} is {given!r}, but a posterior needs its values too, as in "
                 f"{part}={'Bernoulli(0.01, 0.9)' if part == 'counts' else 'Gaussian(0.0, 1.0)'}"
             )
+    for part, model in (("counts", bound_counts), ("noise", bound_noise)):
+        if model.unknown():
+            raise ValueError(
+                f"{part} has no {model.unknown()[0]}, but a posterior learns nothing and needs all "
+                "values"
+            )
     core = _core.posterior(
         when,
         stamps,
