@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 import time
 
 import numpy as np
 import pytest
 from drawn import make_session
+from pressed import seconds_to_stop
 
 from unjitter import EventDetector, Mlp, Session, posterior, simulate
 from unjitter.baselines import Naive, compare
@@ -24,25 +23,6 @@ def long_work():
     X = rng.normal(size=(instances, 20)) + labels[:, None]
     times = np.arange(float(instances))
     return [Session(X, times, np.sort(times[labels] + rng.normal(size=labels.sum())))]
-
-
-def seconds_to_stop(work, after=1.0):
-    """How long `work` goes on after a Ctrl-C that comes when it has run for some seconds."""
-    pressed = []
-
-    def press():
-        pressed.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
-
-    timer = threading.Timer(after, press)
-    timer.start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            work()
-    finally:
-        # Work that ends by itself must not leave a Ctrl-C for whatever comes next.
-        timer.cancel()
-    return time.monotonic() - pressed[0]
 
 
 # The exact kernel of 8000 instances is factorised for a minute before the first iteration.
