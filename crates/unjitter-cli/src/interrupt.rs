@@ -41,8 +41,10 @@ pub(crate) fn watch() {
         }
         say("\nstopping; press Ctrl-C again to stop at once");
     };
-    // Without a handler Ctrl-C ends the program as it always does.
-    let _ = ctrlc::set_handler(handler);
+    // A signal that is ignored when the program begins, as nohup does and shells do for work in
+    // the background, is to be ignored: then none has a handler, and those that are not ignored
+    // end the program as they always do.
+    let _ = ctrlc::try_set_handler(handler);
 }
 
 /// What a Ctrl-C sets, for work in the library.

@@ -1,37 +1,76 @@
 //! Ctrl-C.
 #![cfg(unix)]
 
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::folder::{Folder, Run};
 
-/// Runs a verb that would take minutes, sends it Ctrl-C once it is under way, and waits.
-fn interrupted(folder: &Folder, arguments: &[&str], is_under_way: impl Fn() -> bool) -> Run {
-    let mut command = folder.command(arguments);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+/// Starts a program with signals at their default. Tests that are run in the background or under
+/// nohup ignore some, which a child inherits and which a shell cannot undo.
+const BY_DEFAULT: [&str; 3] = [
+    "python3",
+    "-c",
+    "import os, signal, sys
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])",
+];
+
+/// Starts a program as nohup does, and a shell in the background.
+const IGNORING: [&str; 4] = ["sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh"];
+
+/// Starts the program by way of another, in whose place it steps.
+fn start(folder: &Folder, by: &[&str], arguments: &[&str]) -> Child {
+    let program = folder.command(arguments);
+    let mut command = Command::new(by[0]);
+    command.args(&by[1..]).arg(program.get_program()).args(arguments);
+    command.current_dir(folder.path("")).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn send(signal: &str, child: &Child) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
-    while !is_under_way() {
-        assert!(start.elapsed() < Duration::from_secs(60), "it never got under way");
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "it never {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let status =
-        std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(status.unwrap().success());
-    let sent = Instant::now();
-    let run = Run::of(child.wait_with_output().unwrap());
-    assert!(sent.elapsed() < Duration::from_secs(30), "it took {:?} to stop", sent.elapsed());
-    run
+}
+
+/// Waits for the end; what has not ended after half a minute is ended and fails.
+fn end(mut child: Child) -> Run {
+    let asked = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if asked.elapsed() > Duration::from_secs(30) {
+            child.kill().unwrap();
+            panic!("it did not stop: {}", Run::of(child.wait_with_output().unwrap()).err);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Run::of(child.wait_with_output().unwrap())
+}
+
+/// Runs a verb that would take minutes, sends it Ctrl-C once it is under way, and waits.
+fn interrupted(folder: &Folder, arguments: &[&str], is_under_way: impl Fn() -> bool) -> Run {
+    let child = start(folder, &BY_DEFAULT, arguments);
+    wait_until("got under way", is_under_way);
+    send("-INT", &child);
+    end(child)
 }
 
 #[test]
 fn a_fit_stops_and_writes_nothing() {
     let folder = Folder::with_data();
     let before = folder.names();
-    let start = Instant::now();
+    let begun = Instant::now();
     let arguments =
         ["fit", "data", "--classifier", "mlp", "--hidden", "64,64", "--restarts", "1000"];
-    let run = interrupted(&folder, &arguments, || start.elapsed() > Duration::from_secs(2));
+    let run = interrupted(&folder, &arguments, || begun.elapsed() > Duration::from_secs(3));
     assert_eq!(run.code, 130, "{}{}", run.out, run.err);
     assert!(run.err.contains("interrupted; no model was written"), "{}", run.err);
     assert_eq!(folder.names(), before);
@@ -66,23 +105,39 @@ fn a_comparison_goes_on_where_it_was() {
     assert_eq!(folder.json("evaluation.json")["learners"], folder.json("apart.json")["learners"]);
 }
 
+/// A prediction of a table that never comes, with its output begun.
+fn waiting(folder: &Folder, by: &[&str]) -> Child {
+    let before = folder.names();
+    let child = start(folder, by, &["predict", "--instances", "-", "-o", "p.csv"]);
+    wait_until("began its output", || folder.names() != before);
+    child
+}
+
 #[test]
 fn what_cannot_be_gone_on_with_ends_at_once_and_leaves_nothing() {
     let folder = Folder::with_model();
     let before = folder.names();
-    // Waits for a table that never comes, with its output begun.
-    let mut command = folder.command(&["predict", "--instances", "-", "-o", "p.csv"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut child = waiting(&folder, &BY_DEFAULT);
     // Waiting for the child would close it, and the table would end.
     let _input = child.stdin.take();
-    let start = Instant::now();
-    while folder.names() == before {
-        assert!(start.elapsed() < Duration::from_secs(60), "it never began its output");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-    assert!(kill.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    send("-TERM", &child);
+    assert_eq!(end(child).code, 130);
     assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn signals_that_were_ignored_stay_so() {
+    let folder = Folder::with_model();
+    let mut child = waiting(&folder, &IGNORING);
+    send("-INT", &child);
+    send("-HUP", &child);
+    // It is still there to be given a table.
+    std::io::copy(
+        &mut std::fs::File::open(folder.path("data/instances.csv")).unwrap(),
+        &mut child.stdin.take().unwrap(),
+    )
+    .unwrap();
+    let run = end(child);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(folder.read("p.csv").lines().count() > 1);
 }
