@@ -42,6 +42,8 @@ docs:
 
 rust-test:
 	cargo test --workspace --quiet
+	$(if $(wildcard ../shared/data),cargo test --quiet -p unjitter --test real_data --test inspection -- \
+		--ignored,@echo "no recordings beside the checkout: the tests that need them were not run")
 
 # Benches in test mode: each runs once, so that none can rot.
 bench-test:

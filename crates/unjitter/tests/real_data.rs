@@ -1,4 +1,6 @@
-//! On recorded data, where it is at hand: as good as training on the labels themselves.
+//! On recorded data: as good as training on the labels themselves. Nobody is given the recordings
+//! with the code, so that these tests are ignored until somebody asks for them, as `make test` does
+//! where they are at hand.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -9,14 +11,11 @@ use unjitter::evaluation::{Contender, CrossValidation, confusion};
 use unjitter::io::{Columns, Dataset, DatasetFiles, Row, Table};
 use unjitter::simulation::{Annotator, Delays, Spurious};
 
-/// The folder with recordings beside the checkout, if there is one.
-fn folder(name: &str) -> Option<PathBuf> {
+/// The folder with recordings beside the checkout.
+fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if !path.is_dir() {
-        eprintln!("skipped: no {name} beside the checkout");
-        return None;
-    }
-    Some(path)
+    assert!(path.is_dir(), "no {name} beside the checkout");
+    path
 }
 
 /// Recordings with the given stamps.
@@ -61,9 +60,9 @@ fn annotate<'a>(data: &[Recording<'a>], annotator: &Annotator) -> Vec<Recording<
 }
 
 #[test]
+#[ignore = "needs recordings"]
 fn sloppy_stamps_teach_as_well_as_labels() {
-    let Some(folder) = folder("pvc_mitbih") else { return };
-    let data = recordings(&folder, "stamps_2x.csv");
+    let data = recordings(&folder("pvc_mitbih"), "stamps_2x.csv");
     let by_hand = train_and_judge(&HandAligned::default(), &data);
     let ours = train_and_judge(&Imprecise::default(), &data);
     // The promise of the method on this data: within 5 % of training on the labels.
@@ -71,9 +70,9 @@ fn sloppy_stamps_teach_as_well_as_labels() {
 }
 
 #[test]
+#[ignore = "needs recordings"]
 fn ours_holds_where_the_others_fail() {
-    let Some(folder) = folder("pvc_mitbih") else { return };
-    let data = recordings(&folder, "stamps_1x.csv");
+    let data = recordings(&folder("pvc_mitbih"), "stamps_1x.csv");
     let spacing = median_spacing(&data);
     for sigma in [1.0, 2.0, 4.0] {
         let blurred = annotate(&data, &Annotator::paper_spread(sigma * spacing));
@@ -92,10 +91,9 @@ fn ours_holds_where_the_others_fail() {
 }
 
 /// Errors of people who tapped along, as multiples of their standard deviation about zero.
-fn human_errors() -> Option<Vec<f64>> {
+fn human_errors() -> Vec<f64> {
     let mut table =
-        Table::open(&folder("human_timing_errors")?.join("tapcorrect_residuals.csv"), true)
-            .unwrap();
+        Table::open(&folder("human_timing_errors").join("tapcorrect_residuals.csv"), true).unwrap();
     let (mut row, mut errors) = (Row::default(), Vec::new());
     while table.next(&mut row).unwrap() {
         if row.cell(5) == "matched" {
@@ -103,19 +101,19 @@ fn human_errors() -> Option<Vec<f64>> {
         }
     }
     let mean_square = errors.iter().map(|e| e * e).sum::<f64>() / errors.len() as f64;
-    Some(errors.iter().map(|e| e / mean_square.sqrt()).collect())
+    errors.iter().map(|e| e / mean_square.sqrt()).collect()
 }
 
 #[test]
+#[ignore = "needs recordings"]
 fn real_human_errors_cost_little() {
-    let (Some(folder), Some(errors)) = (folder("pvc_mitbih"), human_errors()) else { return };
-    let data = recordings(&folder, "stamps_1x.csv");
+    let data = recordings(&folder("pvc_mitbih"), "stamps_1x.csv");
     let truth = || data.iter().flat_map(|recording| recording.truth.iter().flatten());
     let positives = truth().filter(|y| **y).count() as f64;
     let negatives = truth().count() as f64 - positives;
     let annotator = Annotator {
         // One spacing in the root mean square, tails and bias as people have them.
-        delays: Delays::Table { errors, scale: median_spacing(&data) },
+        delays: Delays::Table { errors: human_errors(), scale: median_spacing(&data) },
         miss: 0.07,
         // Eight extra presses for a hundred events.
         spurious: Spurious::PerInstance(0.08 * positives / negatives),
