@@ -4,9 +4,8 @@ use unjitter::math::Random;
 use unjitter::{FitOptions, Fitted, Model, Session};
 
 fn main() -> unjitter::Result<()> {
-    // An instance every 3 s, one in twelve an event. Somebody presses a button 1.5 s late on
-    // average, single presses scatter by 2 s (standard deviation), one event in ten is missed, and
-    // some presses are for nothing.
+    // An instance every 3 s, one in twelve an event. Presses are 1.5 s late on average, scatter by
+    // 2 s (standard deviation), miss one event in ten, and are at times for nothing.
     let mut random = Random::new(1);
     let mut sessions = Vec::new();
     for k in 0..10 {
