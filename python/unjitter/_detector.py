@@ -231,14 +231,15 @@ object of that kind, or Uniform
         --------
         >>> import pandas as pd
         >>> from unjitter import EventDetector, sessions_from_frames
-        >>> instances = pd.DataFrame({"time": range(8), "depth": [0, 3, 0, 0, 3, 0, 0, 0]})
-        >>> events = pd.DataFrame({"time": [4.3, 1.3], "who": ["ann", "bob"]}, index=[7, 5])
+        >>> instances = pd.DataFrame({"time": range(24), "depth": [0, 3, 0, 0] * 6})
+        >>> pressed = [21.3, 1.3, 5.2, 9.3, 13.4, 17.3]
+        >>> events = pd.DataFrame({"time": pressed, "who": list("abcabc")}, index=range(70, 76))
         >>> sessions = sessions_from_frames(instances, events, session=None)
         >>> detector = EventDetector().fit(sessions)
-        >>> detector.align(sessions)[["stamp", "instance_time", "who"]]
-           stamp  instance_time  who
-        7    4.3            4.0  ann
-        5    1.3            1.0  bob
+        >>> detector.align(sessions)[["stamp", "instance_time", "who"]].head(2)
+            stamp  instance_time who
+        70   21.3           21.0   a
+        71    1.3            1.0   b
         """
         sessions = self._known(X)
         for session in sessions:

@@ -38,7 +38,7 @@ class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.decomposition import PCA
     >>> from unjitter import EventDetector, OnFeatures, make_pipeline, simulate
     >>> sessions = simulate.respiration(seed=0, subjects=4)
-    >>> model = make_pipeline(OnFeatures(PCA(4)), EventDetector()).fit(sessions[:3])
+    >>> model = make_pipeline(OnFeatures(PCA(8)), EventDetector()).fit(sessions[:3])
     >>> model.predict_proba(sessions[3]).shape == (len(sessions[3]), 2)
     True
     """
