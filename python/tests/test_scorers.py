@@ -19,6 +19,9 @@ from sklearn.preprocessing import StandardScaler
 
 from unjitter import EventDetector, OnFeatures, baselines, metrics
 
+# Small sessions, and searches among bad settings: scores are of detectors however unsure.
+pytestmark = pytest.mark.filterwarnings("ignore::unjitter.UnjitterWarning")
+
 SCORERS = {
     "f1": metrics.f1_scorer,
     "ap": metrics.average_precision_scorer,

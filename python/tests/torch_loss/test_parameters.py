@@ -82,6 +82,8 @@ def test_values_that_are_not_given_have_a_first_guess():
     assert all(parameter.requires_grad for parameter in loss.parameters())
 
 
+# What is held is not true of these sessions, and the detector says so.
+@pytest.mark.filterwarnings("ignore::unjitter.UnjitterWarning")
 def test_values_that_are_given_are_known_and_do_not_move():
     counts, noise = Bernoulli(false_rate=0.0), Gaussian(delay=0.25)
     loss = ImpreciseLabelLoss(counts, noise, start={"hit_rate": 0.6}, dtype=torch.float64)
