@@ -450,6 +450,13 @@ def test_not_converged_is_a_warning_of_ours_and_of_scikit_learn(sessions):
     assert all(warning.filename == __file__ for warning in caught)
 
 
+def test_a_detector_that_is_unsure_of_its_events_is_warned_of(sessions):
+    shuffled = np.random.default_rng(0).permuted
+    strange = [session.replace(X=shuffled(session.X, axis=0)) for session in sessions]
+    with pytest.warns(UnjitterWarning, match="not sure of its events: .* probability of 0[.][0-4]"):
+        EventDetector().fit(strange)
+
+
 def test_far_stamps_are_warned_of_when_aligning(fitted, sessions):
     far = sessions[0].replace(events=[*sessions[0].events, 5000.0])
     with pytest.warns(UnjitterWarning, match="far from every instance"):

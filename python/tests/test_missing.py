@@ -20,9 +20,6 @@ from sklearn.preprocessing import StandardScaler
 import unjitter
 from unjitter import EventDetector, OnFeatures, Session, baselines, metrics, sessions_from_frames
 
-# Small data make an unsure detector, which is no matter here.
-pytestmark = pytest.mark.filterwarnings("ignore:the detector is not sure of its events")
-
 TO = {"pandas": lambda table: table, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}
 
 

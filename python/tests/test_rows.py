@@ -17,9 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 from unjitter import EventDetector, OnFeatures, Session, sessions_from_frames
 
-# Small data make an unsure detector, which is no matter here.
-pytestmark = pytest.mark.filterwarnings("ignore:the detector is not sure of its events")
-
 FEATURES = ["a", "b", "c"]
 STAMP_COLUMNS = ["session", "stamp", "time", "low", "high", "instance", "instance_time"]
 STAMP_COLUMNS += ["p_instance", "best_instance", "p_spurious"]

@@ -13,9 +13,6 @@ from drawn import make_session
 from unjitter import EventDetector, OnFeatures, Table, _tables, baselines
 from unjitter.stamps import Stamps
 
-# Small data make an unsure detector, which is no matter here.
-pytestmark = pytest.mark.filterwarnings("ignore:the detector is not sure of its events")
-
 COLUMNS = {
     "session": ["walk", "run", "sit"],
     "event": [0, 10, 200],

@@ -10,9 +10,6 @@ import pytest
 
 from unjitter import EventDetector, Session, metrics, posterior, read_dataset, sessions_from_frames
 
-# Small data make an unsure detector, which is no matter here.
-pytestmark = pytest.mark.filterwarnings("ignore:the detector is not sure of its events")
-
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 X = np.zeros((3, 1))
 
