@@ -100,6 +100,11 @@ impl<'a> FeatureView<'a> {
         Self { rows, columns, values }
     }
 
+    /// Numbers that lie row after row, so many in each.
+    pub(crate) fn of_rows(values: &'a [f64], columns: usize) -> Self {
+        Self::new((values.len() / columns, columns), Values::Double(values))
+    }
+
     /// Number of instances.
     pub fn nrows(&self) -> usize {
         self.rows

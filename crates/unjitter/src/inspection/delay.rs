@@ -55,7 +55,7 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
         let own = Differences::new(stamps, positives, every, FURTHEST * spacing);
         if let Some(delay) = own.far_delay(spacing) {
             let shift = Shift { seconds: -delay, give: WINDOW * spacing / 2.0, hours: None };
-            let (session, stamps) = (session.read.name.clone(), stamps.len());
+            let (session, stamps) = (session.name.to_owned(), stamps.len());
             far.push(SessionShift { session, stamps, shift });
         }
         all.stamps += own.stamps;

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
+use ndarray::{Array2, CowArray, Ix2};
+
 use super::finding::Finding;
 use super::view::{Stamped, View};
 
@@ -12,16 +14,16 @@ const LEAST_STAMPS: usize = 3;
 
 pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let long = |session: &&Stamped<'_>| session.read.times.len() >= LEAST_INSTANCES;
+    let long = |session: &&Stamped<'_>| session.times.len() >= LEAST_INSTANCES;
     let groups = groups(view.sessions.iter().filter(long), |session| {
-        (session.read.times.as_slice(), session.read.values.as_slice())
+        (session.times, session.features.to_f64())
     });
-    let repeated: HashSet<&String> = groups.iter().flatten().collect();
+    let repeated: HashSet<&str> = groups.iter().flatten().map(String::as_str).collect();
     let others = |session: &&Stamped<'_>| {
-        session.stamps.len() >= LEAST_STAMPS && !repeated.contains(&session.read.name)
+        session.stamps.len() >= LEAST_STAMPS && !repeated.contains(session.name)
     };
     let stamps = self::groups(view.sessions.iter().filter(others), |session| {
-        (session.stamps.as_slice(), &[])
+        (session.stamps.as_slice(), Array2::zeros((0, 0)).into())
     });
     if !groups.is_empty() {
         findings.push(Finding::RepeatedSessions { groups });
@@ -35,13 +37,13 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
 /// Names of sessions whose `content` is the same to the bit, in groups of two or more.
 fn groups<'v, 'a: 'v>(
     sessions: impl Iterator<Item = &'v Stamped<'a>>,
-    content: impl Fn(&'v Stamped<'a>) -> (&'v [f64], &'v [f64]),
+    content: impl Fn(&'v Stamped<'a>) -> (&'v [f64], CowArray<'v, f64, Ix2>),
 ) -> Vec<Vec<String>> {
     let mut seen: HashMap<u64, Vec<Vec<&'v Stamped<'a>>>> = HashMap::new();
     let mut order = Vec::new();
     for session in sessions {
         let own = content(session);
-        let hash = hash(own.0.iter().chain(own.1));
+        let hash = hash(own.0.iter().chain(&own.1));
         let alike = seen.entry(hash).or_default();
         if alike.is_empty() {
             order.push(hash);
@@ -52,7 +54,7 @@ fn groups<'v, 'a: 'v>(
         }
     }
     let names =
-        |group: &Vec<&Stamped<'_>>| group.iter().map(|session| session.read.name.clone()).collect();
+        |group: &Vec<&Stamped<'_>>| group.iter().map(|session| session.name.to_owned()).collect();
     let several = order.iter().flat_map(|hash| &seen[hash]).filter(|group| group.len() > 1);
     several.map(names).collect()
 }

@@ -58,51 +58,58 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Rows of features, with their labels.
-fn rows<'v>(view: &'v View<'_>) -> impl Iterator<Item = (&'v [f64], Option<bool>)> {
-    let width = view.features.len();
-    view.sessions.iter().flat_map(move |session| {
-        session.read.values.chunks(width).zip(session.read.labels.iter().copied())
-    })
+/// Calls `visit` with every row of features and its label.
+fn visit_rows(view: &View<'_>, mut visit: impl FnMut(&[f64], Option<bool>)) {
+    for session in &view.sessions {
+        let mut labels = session.labels.iter();
+        let next = |row: &[f64]| visit(row, labels.next().copied().flatten());
+        session.features.visit_rows(next);
+    }
 }
 
 fn look(view: &View<'_>) -> Vec<Column> {
     // Labels of one class, or a handful, are the same as many a feature.
-    let has =
-        |class: bool| rows(view).filter(|(_, label)| *label == Some(class)).take(TELLING).count();
+    let labels = || view.sessions.iter().flat_map(|session| session.labels.iter());
+    let has = |class: bool| labels().filter(|label| **label == Some(class)).take(TELLING).count();
     let telling = has(true) == TELLING && has(false) == TELLING;
     let fresh = Column { same_as_label: telling, opposite_of_label: telling, ..Column::default() };
     let mut columns = vec![fresh; view.features.len()];
-    for (values, label) in rows(view) {
+    visit_rows(view, |values, label| {
         for (column, &value) in columns.iter_mut().zip(values) {
-            column.hasher.write_u64(value.to_bits());
-            column.largest = column.largest.max(value.abs());
-            if column.votes == 0 {
-                (column.common, column.votes) = (value, 1);
-            } else if column.common == value {
-                column.votes += 1;
-            } else {
-                column.votes -= 1;
-            }
-            if let Some(label) = label {
-                let label = f64::from(u8::from(label));
-                column.same_as_label &= value == label;
-                column.opposite_of_label &= value == 1.0 - label;
-            }
+            column.see(value, label);
+        }
+    });
+    columns
+}
+
+impl Column {
+    fn see(&mut self, value: f64, label: Option<bool>) {
+        self.hasher.write_u64(value.to_bits());
+        self.largest = self.largest.max(value.abs());
+        if self.votes == 0 {
+            (self.common, self.votes) = (value, 1);
+        } else if self.common == value {
+            self.votes += 1;
+        } else {
+            self.votes -= 1;
+        }
+        if let Some(label) = label {
+            let label = f64::from(u8::from(label));
+            self.same_as_label &= value == label;
+            self.opposite_of_label &= value == 1.0 - label;
         }
     }
-    columns
 }
 
 /// How many instances have another value than the commonest, by feature; exact where a majority has
 /// that one.
 fn others(view: &View<'_>, columns: &[Column]) -> Vec<usize> {
     let mut others = vec![0; columns.len()];
-    for (values, _) in rows(view) {
+    visit_rows(view, |values, _| {
         for ((count, column), &value) in others.iter_mut().zip(columns).zip(values) {
             *count += usize::from(value != column.common);
         }
-    }
+    });
     others
 }
 

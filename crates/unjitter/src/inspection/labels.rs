@@ -7,7 +7,7 @@ use super::view::View;
 const MOSTLY: f64 = 0.5;
 
 pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
-    let known = || view.sessions.iter().flat_map(|session| session.read.labels.iter().flatten());
+    let known = || view.sessions.iter().flat_map(|session| session.labels.iter().flatten());
     let (labelled, of) = (known().count(), view.instances());
     let positives = known().filter(|label| **label).count();
     let mut findings = Vec::new();

@@ -72,7 +72,7 @@ pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Insp
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity()));
     Inspection {
         summary: Summary::of(&view),
-        from_nearest_instance: Histogram::of(view.delays(|session| session.read.times.clone())),
+        from_nearest_instance: Histogram::of(view.delays(|session| session.times.to_vec())),
         from_nearest_positive: Histogram::of(view.delays(view::Stamped::positives)),
         findings,
     }

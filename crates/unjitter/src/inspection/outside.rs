@@ -19,7 +19,7 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     let margin = MARGIN * view.spacing;
     let (mut outside, mut shifted, mut rooms) = (Vec::new(), Vec::new(), Vec::new());
     for session in &view.sessions {
-        let (name, stamps) = (&session.read.name, session.stamps.len());
+        let (name, stamps) = (session.name, session.stamps.len());
         let strays = strays(session, margin);
         if strays == 0 {
             continue;
@@ -27,10 +27,10 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
         match room(session, margin).filter(|_| 2 * strays > stamps && stamps >= LEAST_STAMPS) {
             Some(room) => {
                 let shift = shift(room);
-                shifted.push(SessionShift { session: name.clone(), stamps, shift });
+                shifted.push(SessionShift { session: name.to_owned(), stamps, shift });
                 rooms.push(room);
             }
-            None => outside.push(SessionStamps { session: name.clone(), stamps: strays }),
+            None => outside.push(SessionStamps { session: name.to_owned(), stamps: strays }),
         }
     }
     let mut findings = Vec::new();

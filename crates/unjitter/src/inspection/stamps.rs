@@ -31,7 +31,7 @@ pub(super) fn check(view: &View<'_>, has_table: bool) -> Vec<Finding> {
     } else if stamps < features {
         findings.push(Finding::FewerThanFeatures { stamps, features });
     }
-    let sessions = view.names(|session| session.stamps.len() > session.read.times.len());
+    let sessions = view.names(|session| session.stamps.len() > session.times.len());
     if !sessions.is_empty() {
         findings.push(Finding::MoreThanInstances { sessions });
     }
@@ -53,10 +53,10 @@ fn unstamped(view: &View<'_>) -> Option<Finding> {
     let is_positive = |labels: &[Option<bool>]| labels.contains(&Some(true));
     let is_negative = |labels: &[Option<bool>]| labels.iter().all(|&label| label == Some(false));
     let without = |session: &&super::view::Stamped<'_>| {
-        session.stamps.is_empty() && !is_negative(&session.read.labels)
+        session.stamps.is_empty() && !is_negative(&session.labels)
     };
     let positive = view.sessions.iter().filter(without);
-    let positive = positive.filter(|session| is_positive(&session.read.labels)).count();
+    let positive = positive.filter(|session| is_positive(&session.labels)).count();
     let sessions = view.names(|session| without(&session));
     let of = view.sessions.len();
     (!sessions.is_empty()).then_some(Finding::Unstamped { sessions, of, positive })

@@ -86,7 +86,7 @@ pub struct Balance {
 impl Summary {
     pub(super) fn of(view: &View<'_>) -> Self {
         let subjects: HashSet<&str> =
-            view.sessions.iter().filter_map(|session| session.read.subject.as_deref()).collect();
+            view.sessions.iter().filter_map(|session| session.subject).collect();
         let length = |session: &Stamped<'_>| session.span().1 - session.span().0;
         let hours = view.sessions.iter().map(length).sum::<f64>() / 3600.0;
         let stamps = view.stamps();
@@ -99,7 +99,7 @@ impl Summary {
             stamps,
             hours,
             spacing: spacing(&view.gaps),
-            instances_per_session: PerSession::of(view, |session| session.read.times.len()),
+            instances_per_session: PerSession::of(view, |session| session.times.len()),
             stamps_per_session: PerSession::of(view, |session| session.stamps.len()),
             stamps_per_hour: (hours > 0.0).then(|| stamps as f64 / hours),
             stamp_gap: (!gaps.is_empty()).then(|| quantile(&gaps, 0.5)),
@@ -132,8 +132,8 @@ impl Balance {
         let (mut labelled, mut positives) = (0, 0);
         let (mut lowest_share, mut highest_share) = (f64::INFINITY, f64::NEG_INFINITY);
         for session in &view.sessions {
-            let known = session.read.labels.iter().flatten().count();
-            let positive = session.read.labels.iter().flatten().filter(|label| **label).count();
+            let known = session.labels.iter().flatten().count();
+            let positive = session.labels.iter().flatten().filter(|label| **label).count();
             if known > 0 {
                 let share = positive as f64 / known as f64;
                 (lowest_share, highest_share) = (share.min(lowest_share), share.max(highest_share));

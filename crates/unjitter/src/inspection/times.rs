@@ -13,8 +13,8 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
 }
 
 fn at_one_time(view: &View<'_>) -> Option<Finding> {
-    let repeated = |session: &&Stamped<'_>| session.read.times.windows(2).any(|t| t[0] == t[1]);
-    let session = view.sessions.iter().find(repeated)?.read.name.clone();
+    let repeated = |session: &&Stamped<'_>| session.times.windows(2).any(|t| t[0] == t[1]);
+    let session = view.sessions.iter().find(repeated)?.name.to_owned();
     let instances = view.gaps.partition_point(|&gap| gap <= 0.0);
     Some(Finding::InstancesAtOneTime { instances, of: view.instances(), session })
 }
@@ -24,7 +24,7 @@ fn long_gaps(view: &View<'_>) -> Option<Finding> {
     let (mut gaps, mut stamps) = (0, 0);
     let mut longest: Option<(f64, &Stamped<'_>, f64)> = None;
     for session in &view.sessions {
-        for pair in session.read.times.windows(2) {
+        for pair in session.times.windows(2) {
             let gap = pair[1] - pair[0];
             if gap <= least {
                 continue;
@@ -41,8 +41,8 @@ fn long_gaps(view: &View<'_>) -> Option<Finding> {
     longest.map(|(longest, session, start)| Finding::LongGaps {
         gaps,
         longest,
-        session: session.read.name.clone(),
-        start: session.read.clock.write_rounded(start),
+        session: session.name.to_owned(),
+        start: session.clock.unwrap_or_default().write_rounded(start),
         stamps,
     })
 }

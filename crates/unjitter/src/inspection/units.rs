@@ -69,11 +69,10 @@ fn fit(view: &View<'_>, factor: f64) -> Option<Fit> {
 
 /// The session's ends and stamps as they are written, if there are two stamps at least.
 fn numbers(session: &Stamped<'_>) -> Option<(f64, f64, Vec<f64>)> {
-    let clock = &session.read.clock;
     let (start, end) = session.span();
-    let numbers: Option<Vec<f64>> = session.stamps.iter().map(|&z| clock.number(z)).collect();
+    let numbers: Option<Vec<f64>> = session.stamps.iter().map(|&z| session.written(z)).collect();
     let numbers = numbers.filter(|numbers| numbers.len() > 1)?;
-    Some((clock.number(start)?, clock.number(end)?, numbers))
+    Some((session.written(start)?, session.written(end)?, numbers))
 }
 
 /// Whether the times of instances make more sense in another unit.
@@ -81,8 +80,8 @@ pub(super) fn of_instances(view: &View<'_>) -> Vec<Finding> {
     let spacing = view.spacing;
     let finding = |unit, since_1970| vec![Finding::OtherUnit { unit, spacing, since_1970 }];
     let first = &view.sessions[0];
-    let clock = &first.read.clock;
-    let (Some(now), Some(start)) = (clock.unit(), clock.number(first.span().0)) else {
+    let unit = first.clock.and_then(|clock| clock.unit());
+    let (Some(now), Some(start)) = (unit, first.written(first.span().0)) else {
         return Vec::new();
     };
     let smaller = [TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ns];

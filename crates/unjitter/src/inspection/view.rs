@@ -1,11 +1,13 @@
 //! The tables together: every session with the stamps that name it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::delays_after;
 use super::finding::{Finding, Stranger};
 use crate::evaluation::quantile;
-use crate::io::{EventsTable, InstancesTable, ReadSession, suggest};
+use crate::features::FeatureView;
+use crate::io::{Clock, EventsTable, InstancesTable, ReadSession, suggest};
 
 /// Most strange names that are looked into.
 const STRANGERS: usize = 20;
@@ -22,21 +24,44 @@ pub(super) struct View<'a> {
 
 /// A session and its stamps.
 pub(super) struct Stamped<'a> {
-    pub(super) read: &'a ReadSession,
-    /// In seconds of the session's clock, in order.
+    pub(super) name: &'a str,
+    pub(super) subject: Option<&'a str>,
+    /// What times are read by; none if they are numbers in a unit that nobody told.
+    pub(super) clock: Option<Clock>,
+    pub(super) times: &'a [f64],
+    pub(super) features: FeatureView<'a>,
+    /// One per instance.
+    pub(super) labels: Cow<'a, [Option<bool>]>,
+    /// On the clock of the times, in order.
     pub(super) stamps: Vec<f64>,
 }
 
-impl Stamped<'_> {
+impl<'a> Stamped<'a> {
+    fn of_table(read: &'a ReadSession, columns: usize) -> Self {
+        Self {
+            name: &read.name,
+            subject: read.subject.as_deref(),
+            clock: Some(read.clock),
+            times: &read.times,
+            features: FeatureView::of_rows(&read.values, columns),
+            labels: Cow::Borrowed(&read.labels),
+            stamps: Vec::new(),
+        }
+    }
+
     /// When the session begins and ends.
     pub(super) fn span(&self) -> (f64, f64) {
-        let times = &self.read.times;
-        (times[0], times[times.len() - 1])
+        (self.times[0], self.times[self.times.len() - 1])
+    }
+
+    /// The number that a moment is written as; none if times are dates.
+    pub(super) fn written(&self, time: f64) -> Option<f64> {
+        self.clock.map_or(Some(time), |clock| clock.number(time))
     }
 
     /// Times of the instances labelled positive.
     pub(super) fn positives(&self) -> Vec<f64> {
-        let labelled = self.read.times.iter().zip(&self.read.labels);
+        let labelled = self.times.iter().zip(self.labels.iter());
         labelled.filter(|(_, label)| **label == Some(true)).map(|(time, _)| *time).collect()
     }
 }
@@ -47,7 +72,7 @@ impl<'a> View<'a> {
         instances: &'a InstancesTable,
         events: Option<&EventsTable>,
     ) -> (Self, Vec<Finding>) {
-        let stamped = |read| Stamped { read, stamps: Vec::new() };
+        let stamped = |read| Stamped::of_table(read, instances.features.len());
         let mut sessions: Vec<Stamped<'a>> = instances.sessions.iter().map(stamped).collect();
         let findings = match events {
             Some(events) => place(events, instances, &mut sessions),
@@ -56,17 +81,21 @@ impl<'a> View<'a> {
         for session in &mut sessions {
             session.stamps.sort_by(f64::total_cmp);
         }
+        (Self::together(&instances.features, sessions), findings)
+    }
+
+    fn together(features: &'a [String], sessions: Vec<Stamped<'a>>) -> Self {
         let mut gaps: Vec<f64> =
-            sessions.iter().flat_map(|s| s.read.times.windows(2).map(|t| t[1] - t[0])).collect();
+            sessions.iter().flat_map(|s| s.times.windows(2).map(|t| t[1] - t[0])).collect();
         gaps.sort_by(f64::total_cmp);
         let apart = &gaps[gaps.partition_point(|&gap| gap <= 0.0)..];
         let spacing = if apart.is_empty() { 0.0 } else { quantile(apart, 0.5) };
-        (Self { features: &instances.features, sessions, gaps, spacing }, findings)
+        Self { features, sessions, gaps, spacing }
     }
 
     /// Number of instances.
     pub(super) fn instances(&self) -> usize {
-        self.sessions.iter().map(|session| session.read.times.len()).sum()
+        self.sessions.iter().map(|session| session.times.len()).sum()
     }
 
     /// Number of stamps that have a place.
@@ -95,7 +124,7 @@ impl<'a> View<'a> {
     /// Names of the sessions for which `holds`.
     pub(super) fn names(&self, holds: impl Fn(&Stamped<'a>) -> bool) -> Vec<String> {
         let chosen = self.sessions.iter().filter(|session| holds(session));
-        chosen.map(|session| session.read.name.clone()).collect()
+        chosen.map(|session| session.name.to_owned()).collect()
     }
 }
 
@@ -118,7 +147,7 @@ fn place(
             None if sessions.len() == 1 => 0,
             None => return vec![Finding::NoSessionColumn { sessions: sessions.len() }],
         };
-        match sessions[at].read.clock.seconds(events.time_text(row)) {
+        match instances.sessions[at].clock.seconds(events.time_text(row)) {
             Ok(time) => sessions[at].stamps.push(time),
             Err(expected) => unreadable.push((row, expected)),
         }
