@@ -47,6 +47,21 @@ pub struct Shift {
     pub hours: Option<i32>,
 }
 
+/// A feature that goes with the stamps too well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Telling {
+    /// Its name.
+    pub feature: String,
+    /// Runs of instances in which it has not its usual value.
+    pub runs: usize,
+    /// Stamps.
+    pub stamps: usize,
+    /// Runs and stamps that have each other.
+    pub matched: usize,
+    /// Whether its name is one for labels.
+    pub named: bool,
+}
+
 /// A session whose stamps seem to be off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionShift {
@@ -75,11 +90,13 @@ pub enum Finding {
     /// There is no stamp to learn from.
     NoStamps,
     /// Stamps fit their sessions only when their times are multiplied by `factor`.
-    UnitMismatch { factor: f64 },
+    UnitMismatch { factor: f64, doubtless: bool },
     /// Times of instances that make more sense in another unit.
     OtherUnit { unit: TimeUnit, spacing: f64, since_1970: bool },
     /// Stamps that would lie within their sessions after one constant shift.
-    ShiftedClock { sessions: Vec<SessionShift>, common: Option<Shift> },
+    ShiftedClock { sessions: Vec<SessionShift>, common: Option<Shift>, doubtless: bool },
+    /// Stamps inside of their sessions, but a long constant time from where features stand out.
+    ShiftedInside { sessions: Vec<SessionShift>, common: Option<Shift>, doubtless: bool },
     /// Stamps far before or after their session.
     OutsideSession { stamps: usize, of: usize, margin: f64, sessions: Vec<SessionStamps> },
     /// Stamps that come long before or after the positive instances, all by about the same time.
@@ -92,6 +109,16 @@ pub enum Finding {
     SameTime { stamps: usize, of: usize },
     /// Stamps right after another, far more than chance would bring together.
     DoublePresses { stamps: usize, of: usize, within: f64 },
+    /// Most stamps are one of two that lie close together.
+    Pairs { pairs: usize, of: usize, apart: f64 },
+    /// Stamps at whole multiples of `grid` seconds, which is more than the distance of instances.
+    RoundedStamps { stamps: usize, of: usize, grid: f64, spacing: f64 },
+    /// A column of the events tells kinds of them apart.
+    SeveralKinds { column: String, kinds: Vec<String> },
+    /// A column of the events tells who pressed.
+    SeveralAnnotators { column: String, people: Vec<String> },
+    /// A column of the events tells how long they took.
+    EndsUnused { column: String, time: String },
     /// Sessions without a stamp; `positive` of them have instances labelled positive.
     Unstamped { sessions: Vec<String>, of: usize, positive: usize },
     /// Hardly any stamps.
@@ -120,12 +147,18 @@ pub enum Finding {
     RepeatedFeatures { groups: Vec<Vec<String>> },
     /// Features that give the label away.
     LabelAsFeature { features: Vec<String> },
+    /// Features that go with the stamps one to one.
+    StampsAsFeature { features: Vec<Telling> },
+    /// Features that are called like the label.
+    LabelName { features: Vec<String> },
     /// Features with values of absurd size.
     HugeValues { features: Vec<String>, largest: f64 },
 }
 
 /// A share of odd stamps or instances beyond which they are more than slips.
 const MORE_THAN_SLIPS: f64 = 0.05;
+/// A grid of so many usual distances of instances blurs stamps more than a fit can undo.
+const BLURRED: f64 = 8.0;
 
 impl Finding {
     /// How bad it is.
@@ -138,9 +171,16 @@ impl Finding {
             | Self::NoSessionColumn { .. }
             | Self::UnreadableTimes { .. }
             | Self::NoStamps
-            | Self::UnitMismatch { .. }
-            | Self::ShiftedClock { .. } => Problem,
-            Self::OutsideSession { stamps, of, .. } if 2 * stamps > *of => Problem,
+            | Self::UnitMismatch { doubtless: true, .. }
+            | Self::ShiftedClock { doubtless: true, .. }
+            | Self::ShiftedInside { doubtless: true, .. } => Problem,
+            Self::OutsideSession { stamps, of, .. }
+                if 2 * stamps > *of && *stamps >= super::outside::ENOUGH =>
+            {
+                Problem
+            }
+            Self::StampsAsFeature { features } if features.iter().any(|one| one.named) => Problem,
+            Self::RoundedStamps { grid, spacing, .. } => unless(*grid < BLURRED * spacing),
             Self::OtherUnit { since_1970: true, .. } => Problem,
             Self::OtherUnit { spacing, .. } => unless(*spacing < super::units::ABSURD_SPACING),
             Self::SameTime { stamps, of } => unless(few(*stamps, *of)),
@@ -148,6 +188,13 @@ impl Finding {
             Self::Unstamped { positive, .. } => unless(*positive == 0),
             Self::LongGaps { stamps, .. } => unless(*stamps == 0),
             Self::OutsideSession { .. }
+            | Self::UnitMismatch { .. }
+            | Self::ShiftedClock { .. }
+            | Self::ShiftedInside { .. }
+            | Self::Pairs { .. }
+            | Self::SeveralKinds { .. }
+            | Self::StampsAsFeature { .. }
+            | Self::LabelName { .. }
             | Self::FarFromPositives { .. }
             | Self::RepeatedSessions { .. }
             | Self::RepeatedStamps { .. }
@@ -157,6 +204,8 @@ impl Finding {
             | Self::OneClass { .. }
             | Self::LabelAsFeature { .. } => Suspicious,
             Self::NoEventsTable
+            | Self::SeveralAnnotators { .. }
+            | Self::EndsUnused { .. }
             | Self::FewerThanFeatures { .. }
             | Self::WideBesideGap { .. }
             | Self::MostlyPositive { .. }

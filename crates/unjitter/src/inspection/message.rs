@@ -1,20 +1,41 @@
 //! Findings in plain words: what was seen, where, and what to do.
+//!
+//! Lengths of time are said in seconds, minutes and so on, or as bare numbers where nobody told
+//! what the unit is.
 
 use std::fmt;
 
-use super::finding::{Finding, SessionShift, SessionStamps, Shift, Stranger};
+use super::finding::{Finding, SessionShift, SessionStamps, Shift, Stranger, Telling};
 use super::words::{count, duration, list, names, percent, three_digits};
 use crate::io::{TimeUnit, shown};
 
+/// How a length of time is said.
+type Words = fn(f64) -> String;
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = about_tables(self).or_else(|| about_stamps(self)).or_else(|| about_rest(self));
-        f.write_str(&text.expect("every finding is in one of the three groups"))
+        f.write_str(&message(self, duration))
     }
 }
 
-/// Names, units and clocks.
-fn about_tables(finding: &Finding) -> Option<String> {
+impl Finding {
+    /// The message, for times in a unit that nobody told.
+    pub fn in_unit_of_times(&self) -> String {
+        message(self, three_digits)
+    }
+}
+
+fn message(finding: &Finding, duration: Words) -> String {
+    let text = about_tables(finding, duration)
+        .or_else(|| about_clocks(finding, duration))
+        .or_else(|| about_stamps(finding, duration))
+        .or_else(|| about_instances(finding, duration))
+        .or_else(|| about_features(finding));
+    text.expect("every finding is in one of the groups")
+}
+
+/// Names, units and columns.
+fn about_tables(finding: &Finding, duration: Words) -> Option<String> {
     Some(match finding {
         Finding::UnknownSessions { stamps, names, examples } => format!(
             "{} of {} without instances: {}; correct the names, or add the instances",
@@ -30,10 +51,13 @@ fn about_tables(finding: &Finding) -> Option<String> {
             "{} with a time that cannot be read, first `{value}` on line {line}: expected {expected}",
             count(*stamps, "event", "events")
         ),
-        Finding::UnitMismatch { factor } => format!(
-            "the stamps lie in their sessions only if their times are multiplied by {}: {}; write \
-             both tables in one unit",
-            factor,
+        Finding::UnitMismatch { factor, doubtless } => format!(
+            "the stamps {} if their times are multiplied by {}: {}; write both in one unit",
+            match doubtless {
+                true => "fit their sessions only",
+                false => "lie in a small part of their sessions, and would fill them",
+            },
+            three_digits(*factor),
             units_of(*factor)
         ),
         Finding::OtherUnit { unit, since_1970: true, .. } => format!(
@@ -45,7 +69,6 @@ fn about_tables(finding: &Finding) -> Option<String> {
             duration(*spacing),
             unit_name(*unit)
         ),
-        Finding::ShiftedClock { sessions, common } => shifted(sessions, common.as_ref()),
         Finding::RepeatedSessions { groups } => format!(
             "the same times and features under several names: {}; keep one of each, or a detector \
              is judged on what it learned from",
@@ -55,18 +78,38 @@ fn about_tables(finding: &Finding) -> Option<String> {
             "the same stamps under several names: {}; were they copied into the wrong session?",
             grouped(groups)
         ),
+        Finding::SeveralKinds { column, kinds } => format!(
+            "the column `{}` of the events tells {} kinds apart: {}; all are taken for stamps of \
+             one kind of event: if they are not, keep one of them with `only`",
+            shown(column),
+            kinds.len(),
+            names(kinds)
+        ),
+        Finding::SeveralAnnotators { column, people } => format!(
+            "the column `{}` of the events tells {} people apart: {}; their stamps are taken for \
+             those of one, who presses more than once where they press for the same events: if \
+             they differ much, keep one with `only`",
+            shown(column),
+            people.len(),
+            names(people)
+        ),
+        Finding::EndsUnused { column, time } => format!(
+            "the column `{}` of the events is not used: an event is the moment `{}`",
+            shown(column),
+            shown(time)
+        ),
         _ => return None,
     })
 }
 
-/// Stamps.
-fn about_stamps(finding: &Finding) -> Option<String> {
+/// Stamps that are not where they belong.
+fn about_clocks(finding: &Finding, duration: Words) -> Option<String> {
     Some(match finding {
-        Finding::NoEventsTable => {
-            "there is no events table: a detector can be applied here, but not learned".to_owned()
+        Finding::ShiftedClock { sessions, common, .. } => {
+            shifted(sessions, common.as_ref(), duration)
         }
-        Finding::NoStamps => {
-            "no stamp belongs to any session: there is nothing to learn from".to_owned()
+        Finding::ShiftedInside { sessions, common, doubtless } => {
+            shifted_inside(sessions, common.as_ref(), *doubtless, duration)
         }
         Finding::OutsideSession { stamps, of, margin, sessions } => format!(
             "{stamps} of {of} stamps lie more than {} before or after their session: {}; look at \
@@ -77,15 +120,28 @@ fn about_stamps(finding: &Finding) -> Option<String> {
         Finding::FarFromPositives { delay: Some(delay), spacing, .. } => format!(
             "the stamps come about {} the positive instances, {} times the usual distance of \
              instances; if people are not so slow, shift them by {}",
-            late(*delay),
+            late(*delay, duration),
             three_digits((delay / spacing).abs()),
-            signed(-delay)
+            signed(-delay, duration)
         ),
         Finding::FarFromPositives { delay: None, sessions, .. } => format!(
             "the stamps are far from the positive instances in some sessions, by about the same \
              time each: {}; was a clock wrong there?",
-            list(sessions.iter().map(own_delay).collect())
+            list(sessions.iter().map(|session| own_delay(session, duration)).collect())
         ),
+        _ => return None,
+    })
+}
+
+/// How many stamps there are, and how close.
+fn about_stamps(finding: &Finding, duration: Words) -> Option<String> {
+    Some(match finding {
+        Finding::NoEventsTable => {
+            "there is no events table: a detector can be applied here, but not learned".to_owned()
+        }
+        Finding::NoStamps => {
+            "no stamp belongs to any session: there is nothing to learn from".to_owned()
+        }
         Finding::SameTime { stamps, of } => {
             format!("{stamps} of {of} stamps are at the very time of another; drop repeated lines")
         }
@@ -93,6 +149,21 @@ fn about_stamps(finding: &Finding) -> Option<String> {
             "{stamps} of {of} stamps come within {} of another, far more than by chance: double \
              presses? drop the second, or allow for several stamps per event",
             duration(*within)
+        ),
+        Finding::Pairs { pairs, of, apart } => format!(
+            "{} of {of} stamps are one of two that lie about {} apart and far from all others: two \
+             people pressing for each event, or one pressing twice? A fit takes them for two \
+             events; keep one of each two, or allow for several stamps per event",
+            2 * pairs,
+            duration(*apart)
+        ),
+        Finding::RoundedStamps { stamps, of, grid, spacing } => format!(
+            "{stamps} of {of} stamps are at a whole multiple of {}, with instances {} apart: they \
+             were rounded. A fit takes that for sloppiness, about {} of it; use finer ones if \
+             there are any",
+            duration(*grid),
+            duration(*spacing),
+            duration(grid / 12f64.sqrt())
         ),
         Finding::Unstamped { sessions, of, positive } => {
             let labels = match positive {
@@ -128,8 +199,8 @@ fn about_stamps(finding: &Finding) -> Option<String> {
     })
 }
 
-/// Labels, instances and features.
-fn about_rest(finding: &Finding) -> Option<String> {
+/// Labels and times of instances.
+fn about_instances(finding: &Finding, duration: Words) -> Option<String> {
     Some(match finding {
         Finding::OneClass { label } => format!(
             "every label is {}: nothing can be judged by such labels; leave other instances empty \
@@ -163,6 +234,13 @@ fn about_rest(finding: &Finding) -> Option<String> {
                 shown(session)
             )
         }
+        _ => return None,
+    })
+}
+
+/// Features.
+fn about_features(finding: &Finding) -> Option<String> {
+    Some(match finding {
         Finding::ConstantFeatures { features } => {
             format!("the same value everywhere: {}; these tell nothing", names(features))
         }
@@ -174,6 +252,15 @@ fn about_rest(finding: &Finding) -> Option<String> {
         }
         Finding::LabelAsFeature { features } => format!(
             "{} is the label in disguise; a detector would learn to copy it: ignore the column",
+            names(features)
+        ),
+        Finding::StampsAsFeature { features } => format!(
+            "{}: a label, or the stamps, among the features? A detector would learn to copy it, \
+             and fail where there is none: name it as the label, or ignore the column",
+            list(features.iter().map(telling).collect())
+        ),
+        Finding::LabelName { features } => format!(
+            "{} is taken for a feature; if it is the label, say so, or ignore the column",
             names(features)
         ),
         Finding::HugeValues { features, largest } => format!(
@@ -205,50 +292,91 @@ fn per_session(sessions: &[SessionStamps]) -> String {
     list(sessions.iter().map(|s| format!("{} in {}", s.stamps, shown(&s.session))).collect())
 }
 
-fn shifted(sessions: &[SessionShift], common: Option<&Shift>) -> String {
+fn telling(one: &Telling) -> String {
+    let Telling { feature, runs, stamps, matched, .. } = one;
+    format!(
+        "`{}` goes with the stamps one to one ({matched} times, of {runs} and {stamps})",
+        shown(feature)
+    )
+}
+
+fn shifted_inside(
+    sessions: &[SessionShift],
+    common: Option<&Shift>,
+    doubtless: bool,
+    duration: Words,
+) -> String {
+    let seem = if doubtless { "are" } else { "seem to be" };
+    let Some(shift) = common else {
+        let own = |session: &SessionShift| {
+            format!("{} by {}", shown(&session.session), in_words(&session.shift, duration))
+        };
+        return format!(
+            "the stamps {seem} off by a long constant time in some sessions, for the features \
+             stand out so long from them and nowhere else; shift them: {}",
+            list(sessions.iter().map(own).collect())
+        );
+    };
+    let side = if shift.seconds < 0.0 { "before" } else { "after" };
+    format!(
+        "the stamps {seem} off by a long constant time: the features stand out about {} {side} \
+         them, and nowhere else; set the clock right, or shift the stamps by {}",
+        duration(shift.seconds.abs()),
+        in_words(shift, duration)
+    )
+}
+
+fn shifted(sessions: &[SessionShift], common: Option<&Shift>, duration: Words) -> String {
     let stamps: usize = sessions.iter().map(|session| session.stamps).sum();
     let begun = format!(
         "the stamps of {} ({stamps} stamps) lie outside",
         count(sessions.len(), "session", "sessions")
     );
     let remedy = match common {
-        Some(shift) => format!("all would fit if shifted by {}", in_words(shift)),
+        Some(shift) => format!("all would fit if shifted by {}", in_words(shift, duration)),
         None => "each would fit after a shift of its own".to_owned(),
     };
     let entry = |session: &SessionShift| match common {
         Some(_) => shown(&session.session),
-        None => format!("{} by {}", shown(&session.session), in_words(&session.shift)),
+        None => format!("{} by {}", shown(&session.session), in_words(&session.shift, duration)),
     };
     let where_ = list(sessions.iter().map(entry).collect());
-    format!("{begun}, and {remedy}: {where_}; set the clocks right")
+    format!(
+        "{begun}, and {remedy}: {where_}; set the clocks right, or drop stamps of times that \
+             were not recorded"
+    )
 }
 
-fn in_words(shift: &Shift) -> String {
+fn in_words(shift: &Shift, duration: Words) -> String {
     match shift.hours {
         Some(hours) => format!("{hours:+} h (a time zone?)"),
-        None => format!("{} (give or take {})", signed(shift.seconds), duration(shift.give)),
+        None => {
+            format!("{} (give or take {})", signed(shift.seconds, duration), duration(shift.give))
+        }
     }
 }
 
-fn signed(seconds: f64) -> String {
+fn signed(seconds: f64, duration: Words) -> String {
     let sign = if seconds > 0.0 { "+" } else { "" };
     format!("{sign}{}", duration(seconds))
 }
 
-fn late(delay: f64) -> String {
+fn late(delay: f64, duration: Words) -> String {
     let side = if delay < 0.0 { "before" } else { "after" };
     format!("{} {side}", duration(delay.abs()))
 }
 
-fn own_delay(session: &SessionShift) -> String {
-    format!("{} them in {}", late(-session.shift.seconds), shown(&session.session))
+fn own_delay(session: &SessionShift, duration: Words) -> String {
+    format!("{} them in {}", late(-session.shift.seconds, duration), shown(&session.session))
 }
 
 fn units_of(factor: f64) -> String {
     let (table, other) =
         if factor < 1.0 { ("events", "instances") } else { ("instances", "events") };
     let size = factor.max(1.0 / factor);
-    let example = if size < 1e5 {
+    let example = if size < 100.0 {
+        "seconds beside minutes?"
+    } else if size < 1e5 {
         "milliseconds beside seconds?"
     } else if size < 1e8 {
         "microseconds beside seconds?"

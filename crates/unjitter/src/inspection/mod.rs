@@ -8,29 +8,36 @@
 
 mod delay;
 mod duplicates;
+mod event_columns;
 mod features;
 mod finding;
 mod histogram;
 mod labels;
+mod lag_profile;
+mod leak;
 mod message;
 mod outside;
+mod pairs;
+mod rounding;
+mod shift;
 mod stamps;
 mod summary;
 mod times;
 mod units;
 mod view;
+mod whitening;
 mod words;
 
-pub use finding::{Finding, SessionShift, SessionStamps, Severity, Shift, Stranger};
+pub use finding::{Finding, SessionShift, SessionStamps, Severity, Shift, Stranger, Telling};
 pub use histogram::Histogram;
 pub use summary::{Balance, PerSession, Spacing, Summary};
 pub use words::duration;
 
 use serde::Serialize;
 
-use crate::Result;
-use crate::io::{Columns, DatasetFiles, EventsTable, InstancesTable};
+use crate::io::{Clock, Columns, Dataset, DatasetFiles, EventsTable, InstancesTable};
 use crate::session::nearest;
+use crate::{Result, Session};
 use view::View;
 
 /// What is in a dataset, and what looks wrong.
@@ -64,18 +71,64 @@ pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Insp
     }
     findings.extend(misplaced);
     findings.extend(units::of_instances(&view));
+    findings.extend(events.map(event_columns::check).unwrap_or_default());
     findings.extend(labels::check(&view));
     findings.extend(duplicates::check(&view));
     findings.extend(times::check(&view));
-    findings.extend(features::check(&view));
-    // Stable: within a severity, the order of the checks.
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity()));
+    let of_features = features::check(&view);
+    if !of_features.iter().any(|finding| matches!(finding, Finding::LabelAsFeature { .. })) {
+        findings.extend(leak::check(&view));
+    }
+    findings.extend(of_features);
+    worst_first(&mut findings);
     Inspection {
         summary: Summary::of(&view),
         from_nearest_instance: Histogram::of(view.delays(|session| session.times.to_vec())),
         from_nearest_positive: Histogram::of(view.delays(view::Stamped::positives)),
         findings,
     }
+}
+
+/// What makes sessions unfit to learn from or to align, and what is suspicious enough to be said
+/// before either; of all that [`inspect`] looks for, the part that costs little beside a fit. Labels
+/// are not looked at. Clocks tell what times mean; there are none if times are numbers in a unit
+/// that nobody told.
+pub fn check<'a>(
+    sessions: impl IntoIterator<Item = &'a Session<'a>>,
+    clocks: &[Clock],
+    features: &'a [String],
+) -> Vec<Finding> {
+    let view = View::of_sessions(sessions, clocks, features);
+    if view.sessions.is_empty() {
+        return Vec::new();
+    }
+    let mut findings = misplaced(&view);
+    // What learning itself warns of.
+    let is_slip = |finding: &Finding| matches!(finding, Finding::OutsideSession { .. });
+    findings.retain(|finding| !is_slip(finding) || finding.severity() == Severity::Problem);
+    // Close together is a matter of the clock.
+    if findings.is_empty() {
+        findings.extend(stamps::too_close(&view));
+    }
+    findings.extend(units::of_instances(&view));
+    findings.extend(leak::check(&view));
+    findings.retain(|finding| finding.severity() >= Severity::Suspicious);
+    worst_first(&mut findings);
+    findings
+}
+
+/// The same for a dataset that has been read, with what the columns of its events say.
+pub fn check_dataset(dataset: &Dataset) -> Vec<Finding> {
+    let sessions = dataset.recordings.iter().map(|recording| &recording.session);
+    let mut findings = check(sessions, &dataset.clocks, &dataset.features);
+    let columns = dataset.events.as_ref().map(event_columns::check).unwrap_or_default();
+    findings.extend(columns.into_iter().filter(|one| one.severity() >= Severity::Suspicious));
+    findings
+}
+
+fn worst_first(findings: &mut [Finding]) {
+    // Stable: within a severity, the order of the checks.
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity()));
 }
 
 /// Stamps that are not where they belong. What follows from a wrong unit or clock is not reported
@@ -85,9 +138,14 @@ fn misplaced(view: &View<'_>) -> Vec<Finding> {
     if findings.is_empty() {
         findings = outside::check(view);
     }
-    match findings.first() {
-        Some(Finding::UnitMismatch { .. } | Finding::ShiftedClock { .. }) => {}
-        _ => findings.extend(delay::check(view)),
+    if !matches!(
+        findings.first(),
+        Some(Finding::UnitMismatch { .. } | Finding::ShiftedClock { .. })
+    ) {
+        match shift::check(view) {
+            Some(inside) => findings.push(inside),
+            None => findings.extend(delay::check(view)),
+        }
     }
     findings
 }

@@ -8,6 +8,11 @@ use super::view::{Stamped, View};
 const MARGIN: f64 = 10.0;
 /// Fewer stamps than this would fit somewhere by chance.
 const LEAST_STAMPS: usize = 3;
+/// Stamps that are enough to be sure, and how far outside half of a session's are then, in usual
+/// distances of instances and in seconds: nobody is so late.
+pub(super) const ENOUGH: usize = 5;
+const FAR: f64 = 50.0;
+const FAR_SECONDS: f64 = 60.0;
 const HOUR: f64 = 3600.0;
 /// Time zones lie no further apart than this, in hours.
 const ZONES: f64 = 26.0;
@@ -17,7 +22,7 @@ type Room = (f64, f64);
 
 pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     let margin = MARGIN * view.spacing;
-    let (mut outside, mut shifted, mut rooms) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut outside, mut shifted, mut rooms, mut far) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for session in &view.sessions {
         let (name, stamps) = (session.name, session.stamps.len());
         let strays = strays(session, margin);
@@ -26,9 +31,10 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
         }
         match room(session, margin).filter(|_| 2 * strays > stamps && stamps >= LEAST_STAMPS) {
             Some(room) => {
-                let shift = shift(room);
+                let shift = shift(room, view.in_seconds());
                 shifted.push(SessionShift { session: name.to_owned(), stamps, shift });
                 rooms.push(room);
+                far += if is_far(session, view.spacing) { stamps } else { 0 };
             }
             None => outside.push(SessionStamps { session: name.to_owned(), stamps: strays }),
         }
@@ -36,8 +42,10 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !shifted.is_empty() {
         let meet = |a: Room, b: Room| (a.0.max(b.0), a.1.min(b.1));
+        let doubtless = far >= ENOUGH;
         let room = rooms.into_iter().reduce(meet).filter(|room| room.0 <= room.1);
-        findings.push(Finding::ShiftedClock { sessions: shifted, common: room.map(shift) });
+        let common = room.map(|room| shift(room, view.in_seconds()));
+        findings.push(Finding::ShiftedClock { sessions: shifted, common, doubtless });
     }
     if !outside.is_empty() {
         let stamps = outside.iter().map(|session| session.stamps).sum();
@@ -53,6 +61,12 @@ fn strays(session: &Stamped<'_>, margin: f64) -> usize {
     before + session.stamps.len() - session.stamps.partition_point(|&stamp| stamp <= end + margin)
 }
 
+/// Whether half of the stamps are so far outside that nobody is so late.
+fn is_far(session: &Stamped<'_>, spacing: f64) -> bool {
+    let ((start, end), middle) = (session.span(), session.stamps[session.stamps.len() / 2]);
+    (start - middle).max(middle - end) >= (FAR * spacing).max(FAR_SECONDS)
+}
+
 fn room(session: &Stamped<'_>, margin: f64) -> Option<Room> {
     let (start, end) = session.span();
     let (first, last) = (session.stamps.first()?, session.stamps.last()?);
@@ -61,9 +75,9 @@ fn room(session: &Stamped<'_>, margin: f64) -> Option<Room> {
 }
 
 /// The shift in the middle of what is possible, or the only whole number of hours.
-fn shift((from, to): Room) -> Shift {
+fn shift((from, to): Room, in_seconds: bool) -> Shift {
     let (first, last) = ((from / HOUR).ceil(), (to / HOUR).floor());
-    let is_zone = first == last && first != 0.0 && first.abs() <= ZONES;
+    let is_zone = in_seconds && first == last && first != 0.0 && first.abs() <= ZONES;
     let give = (to - from) / 2.0;
     match is_zone {
         true => Shift { seconds: first * HOUR, give, hours: Some(first as i32) },

@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use super::view::View;
+use super::{pairs, rounding};
 use crate::evaluation::quantile;
 
 /// With fewer, spread and rates of the annotator are hardly more than their priors.
@@ -9,9 +10,10 @@ const FEW: usize = 20;
 /// Stamps closer than this share of the usual distance of instances cannot be of two events.
 const CLOSE: f64 = 0.25;
 /// Double presses are that many times as common as gaps of once to twice the length, which chance
-/// brings about as often; and at least `LEAST_DOUBLES`.
+/// brings about as often; and at least `LEAST_DOUBLES`, and this share of the stamps.
 const EXCESS: usize = 4;
-const LEAST_DOUBLES: usize = 5;
+const LEAST_DOUBLES: usize = 8;
+const SHARE: f64 = 0.05;
 /// From this share of the gap between stamps on, their order is a guess.
 const WIDE: f64 = 0.75;
 /// Standard deviation of a normal variable beside its median distance from the middle.
@@ -45,7 +47,12 @@ pub(super) fn check(view: &View<'_>, has_table: bool) -> Vec<Finding> {
 
 /// What only stamps on the right clock can show.
 pub(super) fn beside_instances(view: &View<'_>) -> Vec<Finding> {
-    double_presses(view).into_iter().chain(wide(view)).collect()
+    too_close(view).into_iter().chain(rounding::check(view)).chain(wide(view)).collect()
+}
+
+/// Stamps that lie too close together to be of one event each.
+pub(super) fn too_close(view: &View<'_>) -> Option<Finding> {
+    double_presses(view).or_else(|| pairs::check(view))
 }
 
 /// Sessions without stamps, but for those whose labels say that there was nothing to press for.
@@ -68,7 +75,8 @@ fn double_presses(view: &View<'_>) -> Option<Finding> {
     let same = gaps.partition_point(|&gap| gap <= 0.0);
     let close = gaps[same..].partition_point(|&gap| gap < within);
     let next = gaps[same + close..].partition_point(|&gap| gap < 2.0 * within);
-    let is_excess = close >= LEAST_DOUBLES && close > EXCESS * next;
+    let least = (SHARE * view.stamps() as f64).max(LEAST_DOUBLES as f64);
+    let is_excess = close as f64 >= least && close > EXCESS * next;
     is_excess.then(|| Finding::DoublePresses { stamps: close, of: view.stamps(), within })
 }
 

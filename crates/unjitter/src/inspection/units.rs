@@ -4,19 +4,27 @@
 
 use super::finding::Finding;
 use super::view::{Stamped, View};
+use crate::evaluation::quantile;
 use crate::io::TimeUnit;
 
-/// Units are thousands apart.
-const FACTORS: [f64; 6] = [1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9];
-/// Fewer stamps than this may lie anywhere by chance.
+/// Units are thousands apart, or sixty.
+const FACTORS: [f64; 8] = [1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9, 60.0, 1.0 / 60.0];
+/// Fewer stamps than this may lie anywhere by chance; than the second, in a small part of their
+/// sessions.
 const LEAST_STAMPS: usize = 5;
+const LEAST_SQUEEZED: usize = 10;
 /// Stamps that reach over less of their sessions than this may be squeezed by a unit too large.
-const SQUEEZED: f64 = 0.01;
+const SQUEEZED: f64 = 0.03;
 /// In the right unit, stamps reach over at least this much of their sessions: a wrong one can also
 /// bring them all to one point inside.
 const REACH: f64 = 0.1;
+/// The same where nothing else speaks for it, for people may press at the beginning only.
+const REACH_SQUEEZED: f64 = 0.5;
+/// Stamps that follow each other faster than this share of the usual distance of instances cannot
+/// be of one event each.
+const TOO_FAST: f64 = 0.5;
 /// Share of stamps that the right unit brings inside; the rest are slips.
-const MOST: f64 = 0.8;
+const MOST: f64 = 0.95;
 /// How far outside its session a stamp still counts as inside, as a share of the session.
 const MARGIN: f64 = 0.05;
 /// Seconds since 1970 in the years 2000 and 2100, between which recordings are made.
@@ -28,6 +36,7 @@ pub(super) const ABSURD_SPACING: f64 = 1e4;
 
 /// How well stamps fit their sessions.
 struct Fit {
+    stamps: usize,
     /// Share of stamps inside.
     inside: f64,
     /// Share of their sessions that they reach over.
@@ -37,18 +46,23 @@ struct Fit {
 /// Whether events and instances are in different units.
 pub(super) fn between_tables(view: &View<'_>) -> Vec<Finding> {
     let Some(as_is) = fit(view, 1.0) else { return Vec::new() };
-    if as_is.inside >= 0.5 && as_is.reach >= SQUEEZED {
+    let is_inside = as_is.inside >= 0.5;
+    if is_inside && (as_is.reach >= SQUEEZED || as_is.stamps < LEAST_SQUEEZED) {
         return Vec::new();
     }
+    let doubtless = !is_inside || are_too_fast(view);
+    let reach = if doubtless { REACH } else { REACH_SQUEEZED };
     let fits = |factor: &f64| {
-        fit(view, *factor).is_some_and(|fit| fit.inside >= MOST && fit.reach >= REACH)
+        fit(view, *factor).is_some_and(|fit| fit.inside >= MOST && fit.reach >= reach)
     };
-    FACTORS
-        .into_iter()
-        .find(fits)
-        .map(|factor| Finding::UnitMismatch { factor })
-        .into_iter()
-        .collect()
+    let factor = FACTORS.into_iter().find(fits);
+    factor.map(|factor| Finding::UnitMismatch { factor, doubtless }).into_iter().collect()
+}
+
+/// Whether stamps follow each other faster than instances.
+fn are_too_fast(view: &View<'_>) -> bool {
+    let gaps = view.stamp_gaps();
+    !gaps.is_empty() && quantile(&gaps, 0.5) < TOO_FAST * view.spacing
 }
 
 fn fit(view: &View<'_>, factor: f64) -> Option<Fit> {
@@ -63,7 +77,7 @@ fn fit(view: &View<'_>, factor: f64) -> Option<Fit> {
         reached += factor * (numbers[numbers.len() - 1] - numbers[0]);
         length += end - start;
     }
-    let fit = Fit { inside: inside as f64 / stamps as f64, reach: reached / length };
+    let fit = Fit { stamps, inside: inside as f64 / stamps as f64, reach: reached / length };
     (stamps >= LEAST_STAMPS && length > 0.0).then_some(fit)
 }
 

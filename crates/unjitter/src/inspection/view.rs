@@ -1,10 +1,11 @@
-//! The tables together: every session with the stamps that name it.
+//! Every session with its stamps, from tables as they stand or from sessions in memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::delays_after;
 use super::finding::{Finding, Stranger};
+use crate::Session;
 use crate::evaluation::quantile;
 use crate::features::FeatureView;
 use crate::io::{Clock, EventsTable, InstancesTable, ReadSession, suggest};
@@ -49,6 +50,18 @@ impl<'a> Stamped<'a> {
         }
     }
 
+    fn of_session(session: &'a Session<'_>, clock: Option<Clock>) -> Self {
+        Self {
+            name: session.name(),
+            subject: session.subject(),
+            clock,
+            times: session.times(),
+            features: session.features(),
+            labels: vec![None; session.len()].into(),
+            stamps: session.stamps().to_vec(),
+        }
+    }
+
     /// When the session begins and ends.
     pub(super) fn span(&self) -> (f64, f64) {
         (self.times[0], self.times[self.times.len() - 1])
@@ -84,6 +97,17 @@ impl<'a> View<'a> {
         (Self::together(&instances.features, sessions), findings)
     }
 
+    /// Sessions without their labels. Clocks tell what times mean; there are none if times are
+    /// numbers in a unit that nobody told.
+    pub(super) fn of_sessions(
+        sessions: impl IntoIterator<Item = &'a Session<'a>>,
+        clocks: &[Clock],
+        features: &'a [String],
+    ) -> Self {
+        let stamped = |(k, session)| Stamped::of_session(session, clocks.get(k).copied());
+        Self::together(features, sessions.into_iter().enumerate().map(stamped).collect())
+    }
+
     fn together(features: &'a [String], sessions: Vec<Stamped<'a>>) -> Self {
         let mut gaps: Vec<f64> =
             sessions.iter().flat_map(|s| s.times.windows(2).map(|t| t[1] - t[0])).collect();
@@ -91,6 +115,11 @@ impl<'a> View<'a> {
         let apart = &gaps[gaps.partition_point(|&gap| gap <= 0.0)..];
         let spacing = if apart.is_empty() { 0.0 } else { quantile(apart, 0.5) };
         Self { features, sessions, gaps, spacing }
+    }
+
+    /// Whether times are known to be in seconds.
+    pub(super) fn in_seconds(&self) -> bool {
+        self.sessions.iter().all(|session| session.clock.is_some())
     }
 
     /// Number of instances.

@@ -197,6 +197,12 @@ impl Clock {
         }
     }
 
+    /// Seconds from a whole hour of the clock to the moment `seconds` after its zero: of many hours,
+    /// no digits would be left.
+    pub(crate) fn past_the_hour(&self, seconds: f64) -> f64 {
+        self.origin.rem_euclid(3600 * NANOSECONDS) as f64 / NANOSECONDS as f64 + seconds
+    }
+
     /// Digits of a second that are left when times are written for people: nanoseconds are noise.
     pub fn write_rounded(&self, seconds: f64) -> String {
         self.write(to_microsecond(seconds))

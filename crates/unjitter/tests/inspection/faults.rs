@@ -5,9 +5,9 @@ use unjitter::inspection::Severity::{self, Note, Problem, Suspicious};
 use super::{Made, Tables, healthy, kinds};
 
 /// What spoils a dataset, which finding that makes, how bad it is, and what the message says.
-type Case = (&'static str, Severity, &'static str, Tables);
+pub(super) type Case = (&'static str, Severity, &'static str, Tables);
 
-fn check(cases: Vec<Case>) {
+pub(super) fn check(cases: Vec<Case>) {
     for (expected, severity, words, tables) in cases {
         let findings = tables.findings();
         assert_eq!(kinds(&findings), [expected], "{findings:#?}");
@@ -18,19 +18,19 @@ fn check(cases: Vec<Case>) {
 }
 
 /// Three healthy sessions after `spoil`.
-fn spoilt(spoil: impl FnOnce(&mut Vec<Made>)) -> Tables {
+pub(super) fn spoilt(spoil: impl FnOnce(&mut Vec<Made>)) -> Tables {
     let mut sessions = healthy(3);
     spoil(&mut sessions);
     Tables::of(&sessions)
 }
 
 /// The same with another events table.
-fn events(change: impl FnOnce(String) -> String) -> Tables {
+pub(super) fn events(change: impl FnOnce(String) -> String) -> Tables {
     let tables = spoilt(|_| {});
     Tables { events: change(tables.events), ..tables }
 }
 
-fn all_stamps(sessions: &mut [Made], change: impl Fn(f64) -> f64) {
+pub(super) fn all_stamps(sessions: &mut [Made], change: impl Fn(f64) -> f64) {
     sessions.iter_mut().flat_map(|session| &mut session.stamps).for_each(|z| *z = change(*z));
 }
 
@@ -113,6 +113,12 @@ fn units_of_time() {
             }),
         ),
         (
+            "unit_mismatch",
+            Problem,
+            "multiplied by 60: the instances seem to be in a smaller unit",
+            spoilt(|sessions| all_stamps(sessions, |z| z / 60.0)),
+        ),
+        (
             "other_unit",
             Note,
             "say `--times-in ms`",
@@ -161,7 +167,7 @@ fn clocks() {
             Problem,
             "in walk-1",
             // Far outside and far apart: no shift helps.
-            spoilt(|sessions| all_stamps(sessions, |z| (z - 3.0) * 77.0)),
+            spoilt(|sessions| all_stamps(sessions, |z| (z - 3.0) * 90.0)),
         ),
         (
             "far_from_positives",

@@ -2,6 +2,9 @@
 
 mod faults;
 mod healthy;
+mod leaks;
+mod presses;
+mod refused;
 mod scale;
 
 use std::fmt::Write as _;

@@ -1,0 +1,56 @@
+//! Columns of the events table that say more than where and when.
+//!
+//! A fit knows stamps of one kind, by one annotator, each a moment. What a table says beyond that is
+//! not looked at, and whoever wrote it should know.
+
+use std::collections::BTreeMap;
+
+use super::finding::Finding;
+use crate::io::EventsTable;
+
+/// Names of columns, in small letters.
+const KINDS: [&str; 8] =
+    ["class", "type", "trial_type", "event_type", "label", "kind", "category", "code"];
+const PEOPLE: [&str; 5] = ["annotator", "rater", "coder", "observer", "annotator_id"];
+const ENDS: [&str; 5] = ["end", "stop", "duration", "end_time", "stop_time"];
+/// Most values that a column of kinds or people has; more are notes, or numbers.
+const MOST_VALUES: usize = 30;
+
+pub(super) fn check(events: &EventsTable) -> Vec<Finding> {
+    let (session, time, _) = events.layout();
+    let mut findings = Vec::new();
+    for (k, name) in events.header.iter().enumerate() {
+        let lower = name.to_lowercase();
+        let is_among = |names: &[&str]| names.contains(&lower.as_str());
+        if name == session || name == time {
+            continue;
+        }
+        let column = name.clone();
+        if is_among(&ENDS) {
+            findings.push(Finding::EndsUnused { column, time: time.to_owned() });
+        } else if is_among(&KINDS) {
+            findings.extend(values(events, k).map(|kinds| Finding::SeveralKinds { column, kinds }));
+        } else if is_among(&PEOPLE) {
+            let people = values(events, k);
+            findings.extend(people.map(|people| Finding::SeveralAnnotators { column, people }));
+        }
+    }
+    findings
+}
+
+/// The values of a column, the commonest first, if they are several and not many.
+fn values(events: &EventsTable, column: usize) -> Option<Vec<String>> {
+    let mut numbers = BTreeMap::<&str, usize>::new();
+    for row in &events.rows {
+        let value = row.cell(column);
+        if !value.is_empty() {
+            *numbers.entry(value).or_default() += 1;
+            if numbers.len() > MOST_VALUES {
+                return None;
+            }
+        }
+    }
+    let mut values: Vec<(&str, usize)> = numbers.into_iter().collect();
+    values.sort_by_key(|value| std::cmp::Reverse(value.1));
+    (values.len() > 1).then(|| values.iter().map(|(value, _)| (*value).to_owned()).collect())
+}
