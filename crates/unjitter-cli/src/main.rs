@@ -3,6 +3,7 @@
 //! There is no mathematics here. Each verb is a file in `commands`; what they share is beside it.
 
 mod args;
+mod checked;
 mod commands;
 mod config;
 mod console;

@@ -95,6 +95,17 @@ pub(crate) fn counted(value: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(value), if value == 1 { "" } else { "s" })
 }
 
+/// The names of a list that may be long.
+pub(crate) fn few(names: &[String]) -> String {
+    /// Most names that are said.
+    const SAID: usize = 12;
+    let said = names[..names.len().min(SAID)].join(", ").replace(char::is_control, "?");
+    match names.len().saturating_sub(SAID) {
+        0 => said,
+        more => format!("{said} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use unjitter::io::{Dataset, EventsTable, TableText};
 use unjitter::{Aligned, AlignedStamp, Fitted};
 
+use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::{Mistake, usage};
@@ -29,6 +30,9 @@ use crate::words::{count, percent, seconds};
 pub(crate) struct Align {
     #[command(flatten)]
     input: Input,
+    #[command(flatten)]
+    #[serde(flatten)]
+    checked: Checked,
     #[command(flatten)]
     model: ModelFile,
     /// Where the aligned events go; `-` is standard output
@@ -71,6 +75,7 @@ impl Align {
         let fitted = self.model.load()?;
         adopt_columns(&mut self.input.columns, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
+        self.checked.refuse(&data, console)?;
         let time_column = self.input.columns.time_column.as_str();
         refuse_aligned(&data)?;
         refuse_foreign_columns(&data, time_column)?;

@@ -13,6 +13,7 @@ use unjitter::evaluation::{
 use unjitter::io::Dataset;
 use unjitter::learning::median_spacing;
 
+use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::evaluation_file::EvaluationFile;
@@ -34,6 +35,9 @@ use crate::words::seconds;
 pub(crate) struct Evaluate {
     #[command(flatten)]
     input: Input,
+    #[command(flatten)]
+    #[serde(flatten)]
+    checked: Checked,
     /// Learners to compare, separated by commas; the first is what the others are tested against
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     learners: Vec<String>,
@@ -171,6 +175,7 @@ impl Evaluate {
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         self.input.protect([self.output.as_path()], None)?;
         let data = self.input.read_stamped(false)?;
+        self.checked.warn(&data, console)?;
         let contenders = self.contenders(&data)?;
         let how = How {
             folds: self.folds.cross_validation(self.seed)?,

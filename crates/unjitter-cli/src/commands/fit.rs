@@ -10,6 +10,7 @@ use unjitter::io::Dataset;
 use unjitter::learning::StopReason;
 use unjitter::{Fitted, Learned};
 
+use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::Mistake;
@@ -17,7 +18,7 @@ use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::model_args::ModelArgs;
 use crate::output::{Output, is_stream, refuse_mixed};
-use crate::words::{count, counted, lateness, number, percent};
+use crate::words::{count, counted, few, lateness, number, percent};
 
 /// Learn a detector and how sloppy the annotator is
 ///
@@ -27,6 +28,9 @@ use crate::words::{count, counted, lateness, number, percent};
 pub(crate) struct Fit {
     #[command(flatten)]
     input: Input,
+    #[command(flatten)]
+    #[serde(flatten)]
+    checked: Checked,
     #[command(flatten)]
     model: ModelArgs,
     /// Let the labels of the instances, where there are some, take part in learning; otherwise they
@@ -58,6 +62,7 @@ struct FitResult<'a> {
     sessions: usize,
     instances: usize,
     stamps: usize,
+    features: Vec<String>,
     fingerprint: Option<&'a serde_json::Value>,
 }
 
@@ -68,6 +73,7 @@ impl Fit {
         self.input.protect([self.output.as_path()], None)?;
         let model = self.model.model(&[self.model.classifier])?;
         let data = self.input.read_stamped(self.use_labels)?;
+        self.checked.warn(&data, console)?;
         let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
         let fitted = with_notes(fitted, &data, serde_json::to_value(&self)?)?;
         output.add(&self.output, fitted.to_json());
@@ -137,17 +143,19 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         sessions: data.recordings.len(),
         instances: data.instances(),
         stamps: data.stamps(),
+        features: data.features.clone(),
         fingerprint: fitted.metadata().get("fingerprint"),
     }
 }
 
 fn text(fitted: &Fitted, data: &Dataset) -> String {
     let mut text = format!(
-        "Learned from {}: {}, {}, {}\n\n",
+        "Learned from {}: {}, {}, {} ({})\n\n",
         counted(data.recordings.len(), "session"),
         counted(data.instances(), "instance"),
         counted(data.stamps(), "stamp"),
         counted(data.features.len(), "feature"),
+        few(&data.features),
     );
     text.push_str(&annotator(&fitted.learned()));
     let outcome = fitted.outcome();

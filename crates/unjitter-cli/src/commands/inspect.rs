@@ -13,7 +13,8 @@ use crate::inspection_text::render;
 /// Say what is in a dataset, and what looks wrong
 ///
 /// Numbers of everything, a histogram of the delays from the nearest instance to each stamp, and
-/// whatever looks wrong: units, clocks, names, duplicates, labels. Events are optional.
+/// whatever looks wrong: units, clocks, names, duplicates, labels, columns that are not used. Events
+/// are optional. What is a problem here is refused by fit, align, evaluate and report.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Inspect {
     #[command(flatten)]

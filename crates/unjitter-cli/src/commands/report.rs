@@ -10,6 +10,7 @@ use unjitter::{Aligned, Fitted, Learned, Warning};
 
 use super::align::{align, refuse_aligned};
 use super::evaluate::{event_scores, tolerance};
+use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::evaluation_file::EvaluationFile;
@@ -33,6 +34,9 @@ const THRESHOLD: f64 = 0.5;
 pub(crate) struct Report {
     #[command(flatten)]
     input: Input,
+    #[command(flatten)]
+    #[serde(flatten)]
+    checked: Checked,
     #[command(flatten)]
     model: ModelFile,
     /// Results of `evaluate` on the same data
@@ -67,6 +71,7 @@ impl Report {
         let fitted = self.model.load()?;
         adopt_columns(&mut self.input.columns, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
+        self.checked.refuse(&data, console)?;
         refuse_aligned(&data)?;
         let signals = self.signals(&data)?;
         let evaluation = match &self.evaluation {

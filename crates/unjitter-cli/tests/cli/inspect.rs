@@ -43,3 +43,58 @@ fn what_looks_wrong_is_said_and_fails_when_strict() {
     let out = folder.ok(&small("inspect", &[]));
     assert!(out.contains("P3x"), "{out}");
 }
+
+/// The events of `data` with their times changed, in `wrong` beside its instances.
+fn with_other_times(folder: &Folder, change: impl Fn(f64) -> f64) {
+    let events: String = folder
+        .read("data/events.csv")
+        .lines()
+        .map(|line| match line.split_once(',').map(|(session, time)| (session, time.parse())) {
+            Some((session, Ok(time))) => format!("{session},{}\n", change(time)),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    folder.write("wrong.csv", &events);
+}
+
+#[test]
+fn wrong_units_and_clocks_are_refused_before_any_work() {
+    let folder = Folder::with_model();
+    folder.ok(&["evaluate", "data", "--folds", "2", "--learners", "LR-N", "--quiet"]);
+    let wrong = ["--instances", "data/instances.csv", "--events", "wrong.csv", "--quiet"];
+    let verbs: [&[&str]; 4] = [
+        &["fit", "-o", "new.json"],
+        &["align", "-o", "new.csv", "--missed", "missed.csv"],
+        &["evaluate", "--folds", "2", "--learners", "LR-N", "-o", "new.json"],
+        &["report", "-o", "new.html"],
+    ];
+    for (words, factor, shift) in [("multiplied by 0.001", 1e3, 0.0), ("by -1 h", 1.0, 3600.0)] {
+        with_other_times(&folder, |z| factor * z + shift);
+        for verb in verbs {
+            let err = folder.fails(3, &[verb, &wrong[..]].concat());
+            assert!(err.contains(words) && err.contains("--anyway"), "{verb:?}: {err}");
+        }
+    }
+    // Whoever insists gets it, with the same words as a warning.
+    let run = folder.run(&[verbs[1], &wrong[..], &["--anyway"]].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.err.contains("warning: the stamps of 4 sessions"), "{}", run.err);
+}
+
+#[test]
+fn fit_names_its_features_and_warns_of_those_that_tell_too_much() {
+    let folder = Folder::with_small_data();
+    let run = folder.run(&small("fit", &["--restarts", "0", "-o", "a.json"]));
+    assert!(run.code == 0 && run.out.contains("2 features (x, noise)"), "{}{}", run.out, run.err);
+    assert!(!run.err.contains("label"), "{}", run.err);
+    let instances = folder.read("instances.csv").replacen(",label", ",smoking", 1);
+    folder.write("instances.csv", &instances);
+    let run = folder.run(&small("fit", &["--restarts", "0", "-o", "b.json", "--json"]));
+    assert!(run.err.contains("warning: `smoking` goes with the stamps one to one"), "{}", run.err);
+    let result: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(result["features"], serde_json::json!(["x", "noise", "smoking"]));
+    let instances = instances.replacen(",smoking", ",Label", 1);
+    folder.write("instances.csv", &instances);
+    let err = folder.fails(3, &small("fit", &["--restarts", "0", "-o", "c.json"]));
+    assert!(err.contains("`Label` goes with the stamps"), "{err}");
+}

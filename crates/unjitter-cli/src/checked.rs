@@ -1,0 +1,45 @@
+//! What looks wrong in the data, said before anything is learned from them.
+
+use clap::Args;
+use serde::Serialize;
+use unjitter::inspection::{Finding, Severity, check_dataset};
+use unjitter::io::Dataset;
+
+use crate::console::Console;
+use crate::failure::Mistake;
+
+/// Whether to go on with data that look wrong.
+#[derive(Debug, Clone, Args, Serialize)]
+pub(crate) struct Checked {
+    /// Go on even if something is wrong with the data beyond doubt, such as stamps in another unit
+    /// or off by hours
+    #[arg(long, help_heading = "Data")]
+    pub anyway: bool,
+}
+
+impl Checked {
+    /// Refuses data in which something is wrong beyond doubt; what is suspicious.
+    pub(crate) fn refuse(&self, data: &Dataset, console: &Console) -> anyhow::Result<Vec<Finding>> {
+        let findings = check_dataset(data);
+        let is_problem = |finding: &Finding| finding.severity() == Severity::Problem;
+        let (problems, suspicious): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_problem);
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        if self.anyway {
+            told.iter().for_each(|problem| console.warn(problem));
+        } else if !told.is_empty() {
+            let message = format!(
+                "{}\n`unjitter inspect` shows the data; --anyway goes on all the same",
+                told.join("\nand ")
+            );
+            return Err(Mistake::Data(message).into());
+        }
+        Ok(suspicious)
+    }
+
+    /// The same, and warns of what is suspicious.
+    pub(crate) fn warn(&self, data: &Dataset, console: &Console) -> anyhow::Result<()> {
+        let suspicious = self.refuse(data, console)?;
+        suspicious.iter().for_each(|finding| console.warn(&finding.to_string()));
+        Ok(())
+    }
+}
