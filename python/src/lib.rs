@@ -9,6 +9,7 @@ mod convert;
 mod dataset;
 mod fit;
 mod fitted;
+mod inspection;
 mod loss;
 mod metrics;
 mod pool;
@@ -36,6 +37,8 @@ mod _core {
     use super::fit::fit;
     #[pymodule_export]
     use super::fitted::Fitted;
+    #[pymodule_export]
+    use super::inspection::inspect;
     #[pymodule_export]
     use super::loss::Evidence;
     #[pymodule_export]

@@ -26,6 +26,9 @@ def fit(
     notes: str = "{}",
     show: Callable[[int, int, int, float, float], None] | None = None,
 ) -> Fitted: ...
+def inspect(
+    sessions: Sequence[Session], features: Sequence[str], dated: bool
+) -> tuple[list[str], list[str]]: ...
 def posterior(
     times: _Floats,
     events: _Floats,

@@ -56,6 +56,9 @@ object of that kind, or Uniform
         Random starts besides the one that aligns each stamp to the nearest instance.
     threshold : float
         Probability from which ``predict`` says 1 and ``detect`` sees an event.
+    check : bool
+        Whether ``fit`` and ``align`` refuse sessions in which something is wrong beyond doubt, such
+        as stamps in another unit or off by hours, and ``fit`` warns of what is suspicious.
     use_labels : bool
         Whether to learn from labels too, where sessions have them. Off by default, so that scores
         on them are honest.
@@ -116,6 +119,7 @@ object of that kind, or Uniform
         frozen: Mapping[str, Any] | None = None,
         restarts: int = 2,
         threshold: float = 0.5,
+        check: bool = True,
         use_labels: bool = False,
         max_iter: int = 500,
         random_state: Any = 0,
@@ -131,6 +135,7 @@ object of that kind, or Uniform
         self.frozen = frozen
         self.restarts = restarts
         self.threshold = threshold
+        self.check = check
         self.use_labels = use_labels
         self.max_iter = max_iter
         self.random_state = random_state
@@ -170,6 +175,8 @@ object of that kind, or Uniform
         sessions = self._training(X, times, events, groups)
         probability("threshold", self.threshold)
         model, options = self._model(), self._options()
+        for words in self._refuse(sessions):
+            warn("inspection", words, stacklevel=2)
         with Bar(enabled=self.verbose > 0, restarts=self.restarts, max_iter=self.max_iter) as bar:
             fitted = _core.fit(
                 settings(model),
@@ -242,6 +249,7 @@ object of that kind, or Uniform
         71    1.3            1.0   b
         """
         sessions = self._known(X)
+        self._refuse(sessions)
         for session in sessions:
             far = self._fitted.far_stamps(session)
             if far is not None:
@@ -267,6 +275,7 @@ object of that kind, or Uniform
             :func:`sessions_from_frames`, as in :meth:`align`.
         """
         sessions = self._known(X)
+        self._refuse(sessions)
         aligned = (self._fitted.align(session, self.use_labels) for session in sessions)
         return instances_table(sessions, (instances for _, instances, *_ in aligned), backend)
 
@@ -361,6 +370,20 @@ object of that kind, or Uniform
         sessions = sessions_of(X)
         learnable(sessions)
         return _apart(sessions)
+
+    def _refuse(self, sessions: list[Session]) -> list[str]:
+        """Refuses what is wrong beyond doubt, unless told otherwise; what is suspicious."""
+        if not self.check:
+            return []
+        width = sessions[0].X.shape[1]
+        if any(session.X.shape[1] != width for session in sessions):
+            return []  # for the library to refuse
+        names = sessions[0].feature_names or [f"X[:, {k}]" for k in range(width)]
+        dated = all(session.clock is not None for session in sessions)
+        problems, suspicious = _core.inspect(sessions, names, dated)
+        if problems:
+            raise ValueError(f"{'; '.join(problems)} (check=False goes on all the same)")
+        return suspicious
 
     def _model(self) -> dict[str, Any]:
         counts, noise = counts_model(self.counts), noise_model(self.noise)
