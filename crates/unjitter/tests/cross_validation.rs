@@ -233,9 +233,17 @@ fn a_journal_of_other_options_or_data_is_refused() {
     let error = run(&changed, Some(&journal)).unwrap_err().to_string();
     assert!(error.contains("other data"), "{error}");
     assert_eq!(std::fs::read(&journal).unwrap(), before);
-    std::fs::write(&journal, "not a journal\n").unwrap();
-    let error = run(&data, Some(&journal)).unwrap_err().to_string();
-    assert!(error.contains("does not begin like a journal"), "{error}");
+    for text in ["not a journal\n", "not a journal, and no line either", "{"] {
+        std::fs::write(&journal, text).unwrap();
+        match run(&data, Some(&journal)) {
+            // All that was written of a journal before it was killed.
+            Ok(_) => assert_eq!(text, "{"),
+            Err(error) => {
+                assert!(error.to_string().contains("does not begin like a journal"), "{error}");
+                assert_eq!(std::fs::read_to_string(&journal).unwrap(), text);
+            }
+        }
+    }
 }
 
 /// Naive, but slow enough to be killed on the way.

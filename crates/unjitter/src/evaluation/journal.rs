@@ -69,6 +69,10 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
             let read = reader.read_until(b'\n', &mut line).map_err(io)?;
             // The last line counts only with its end: otherwise it was cut off.
             if read == 0 || line.last() != Some(&b'\n') {
+                let is_own = || serde_json::to_vec(&header).is_ok_and(|own| own.starts_with(&line));
+                if whole == 0 && !is_own() {
+                    return Err(refuse(path, "it does not begin like a journal".to_owned()));
+                }
                 break;
             }
             if whole == 0 {

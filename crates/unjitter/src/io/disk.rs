@@ -1,4 +1,7 @@
 //! Whole files: read up to a limit, replaced at once or not at all.
+//!
+//! A device or a named pipe cannot be replaced, and what is in its place must not be: it is written
+//! to as it stands.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -54,31 +57,65 @@ pub fn discard_unfinished() {
     }
 }
 
+/// Whether what is at `path` takes bytes as they come: a character device such as `/dev/null`, or a
+/// named pipe.
+pub fn takes_bytes_directly(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = std::fs::metadata(path).map(|about| about.file_type());
+        kind.is_ok_and(|kind| kind.is_char_device() || kind.is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// A file that is written piece by piece and appears whole, or not at all.
 #[derive(Debug)]
 pub struct WholeFile {
-    /// Until it is in its place.
-    file: Option<NamedTempFile>,
+    open: Open,
     path: PathBuf,
+}
+
+/// Where the bytes go.
+#[derive(Debug)]
+enum Open {
+    /// To a file beside the place.
+    Beside(NamedTempFile),
+    /// To a device or a named pipe at once.
+    Directly(File),
+    /// Nowhere any more: the file is in its place.
+    Finished,
 }
 
 impl WholeFile {
     /// Begins a file that will be at `path`, or where that link leads.
     pub fn new(path: &Path) -> Result<Self> {
+        let failed = |source| Error::Io { path: path.to_owned(), source };
+        if takes_bytes_directly(path) {
+            let file = File::options().write(true).open(path).map_err(failed)?;
+            return Ok(Self { open: Open::Directly(file), path: path.to_owned() });
+        }
         let place = match path.is_symlink() {
             true => std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
             false => path.to_owned(),
         };
-        let file = create_beside(&place);
-        let file = file.map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let file = create_beside(&place).map_err(failed)?;
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         unfinished.push(file.path().to_owned());
-        Ok(Self { file: Some(file), path: place })
+        Ok(Self { open: Open::Beside(file), path: place })
     }
 
     /// Adds a piece.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let written = self.open().write_all(bytes);
+        let written = match &mut self.open {
+            Open::Beside(file) => file.write_all(bytes),
+            Open::Directly(file) => file.write_all(bytes),
+            Open::Finished => Ok(()),
+        };
         written.map_err(|source| self.failed(source))
     }
 
@@ -86,18 +123,19 @@ impl WholeFile {
     pub fn finish(mut self) -> Result<()> {
         self.sync()?;
         self.forget();
-        let file = self.file.take().expect("a file is finished once");
-        file.persist(&self.path).map_err(|error| self.failed(error.error))?;
-        Ok(())
+        match std::mem::replace(&mut self.open, Open::Finished) {
+            Open::Beside(file) => match file.persist(&self.path) {
+                Ok(_) => Ok(()),
+                Err(error) => Err(self.failed(error.error)),
+            },
+            Open::Directly(_) | Open::Finished => Ok(()),
+        }
     }
 
+    /// Devices and pipes have no disk to wait for.
     fn sync(&mut self) -> Result<()> {
-        let synced = self.open().as_file().sync_all();
-        synced.map_err(|source| self.failed(source))
-    }
-
-    fn open(&mut self) -> &mut NamedTempFile {
-        self.file.as_mut().expect("the file is there until it is finished")
+        let Open::Beside(file) = &self.open else { return Ok(()) };
+        file.as_file().sync_all().map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: std::io::Error) -> Error {
@@ -105,7 +143,7 @@ impl WholeFile {
     }
 
     fn forget(&self) {
-        let Some(file) = &self.file else { return };
+        let Open::Beside(file) = &self.open else { return };
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         unfinished.retain(|path| path != file.path());
     }
@@ -150,12 +188,32 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&target).unwrap(), "new");
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn devices_and_pipes_are_written_to_and_stay() {
+        use std::os::unix::fs::FileTypeExt;
+        replace(Path::new("/dev/null"), b"gone").unwrap();
+        let kind = std::fs::metadata("/dev/null").unwrap().file_type();
+        assert!(kind.is_char_device(), "{kind:?}");
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || std::fs::read(pipe).unwrap()
+        });
+        replace(&pipe, b"told").unwrap();
+        assert_eq!(reader.join().unwrap(), b"told");
+        assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+
     #[test]
     fn what_is_not_finished_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let mut file = WholeFile::new(&folder.path().join("a")).unwrap();
         file.write(b"half").unwrap();
-        let beside = file.open().path().to_owned();
+        let Open::Beside(beside) = &file.open else { panic!("{file:?}") };
+        let beside = beside.path().to_owned();
         assert!(UNFINISHED.lock().unwrap().contains(&beside));
         drop(file);
         assert!(!UNFINISHED.lock().unwrap().contains(&beside) && !beside.exists());

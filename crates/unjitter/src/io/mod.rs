@@ -22,7 +22,7 @@ mod table;
 pub use chunks::{Chunk, InstanceChunks};
 pub use clock::{Clock, TimeUnit, to_microsecond};
 pub use dataset::{Columns, Dataset, DatasetFiles, find};
-pub use disk::{WholeFile, discard_unfinished, replace, replace_all};
+pub use disk::{WholeFile, discard_unfinished, replace, replace_all, takes_bytes_directly};
 pub use events::{EventsTable, ReadStamp};
 pub use instances::{InstancesTable, ReadSession};
 pub use signals::{Channels, RawSignal, read_signals};
