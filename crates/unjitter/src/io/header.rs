@@ -9,12 +9,14 @@ use std::fmt;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use super::metadata;
 use super::model_file::{FORMAT, VERSION, broken, syntax};
 use crate::{Error, Result};
 
-/// Largest section beside parameters and classifier: values and bytes of text, added up. A tree of
-/// so many values takes some 200 MB.
-const MAX_SECTION: usize = 4_000_000;
+/// Most values in a section beside parameters and classifier: a tree of so many takes some 200 MB.
+const MAX_VALUES: usize = 4_000_000;
+/// Most bytes of text in it: twice what notes may take, which are looked at more closely.
+const MAX_TEXT: usize = 2 * metadata::MAX_BYTES;
 /// Longest string that is kept for a message.
 const MAX_KEPT: usize = 80;
 
@@ -52,22 +54,38 @@ pub(super) fn check(text: &str) -> Result<()> {
         ("outcome", header.outcome),
         ("warnings", header.warnings),
     ];
-    match sections.into_iter().find(|(_, section)| section.size > MAX_SECTION) {
-        None => Ok(()),
-        Some((name, Glance { size, .. })) => {
-            let problem =
-                format!("{size} values and bytes of text, expected at most {MAX_SECTION}");
-            Err(broken(name, problem))
+    for (name, Glance { values, text, .. }) in sections {
+        if values > MAX_VALUES {
+            return Err(broken(name, format!("{values} values, expected at most {MAX_VALUES}")));
+        }
+        if text > MAX_TEXT {
+            let problem = format!("{text} bytes of text, expected at most {MAX_TEXT}");
+            return Err(broken(name, problem));
         }
     }
+    Ok(())
 }
 
 /// What one look at a value tells.
 #[derive(Debug, Default)]
 struct Glance {
     seen: Seen,
-    /// Values in it, itself included, and bytes of its strings.
-    size: usize,
+    /// Values in it, itself included.
+    values: usize,
+    /// Bytes of its strings.
+    text: usize,
+}
+
+impl Glance {
+    /// One value with some bytes of text.
+    fn of(seen: Seen, text: usize) -> Self {
+        Self { seen, values: 1, text }
+    }
+
+    fn add(&mut self, inner: &Self) {
+        self.values += inner.values;
+        self.text += inner.text;
+    }
 }
 
 #[derive(Debug, Default)]
@@ -95,43 +113,44 @@ impl<'de> Visitor<'de> for Look {
     }
 
     fn visit_unit<E>(self) -> std::result::Result<Glance, E> {
-        Ok(Glance { seen: Seen::Other, size: 1 })
+        Ok(Glance::of(Seen::Other, 0))
     }
 
     fn visit_bool<E>(self, _: bool) -> std::result::Result<Glance, E> {
-        Ok(Glance { seen: Seen::Other, size: 1 })
+        Ok(Glance::of(Seen::Other, 0))
     }
 
     fn visit_i64<E>(self, _: i64) -> std::result::Result<Glance, E> {
-        Ok(Glance { seen: Seen::Other, size: 1 })
+        Ok(Glance::of(Seen::Other, 0))
     }
 
     fn visit_f64<E>(self, _: f64) -> std::result::Result<Glance, E> {
-        Ok(Glance { seen: Seen::Other, size: 1 })
+        Ok(Glance::of(Seen::Other, 0))
     }
 
     fn visit_u64<E>(self, value: u64) -> std::result::Result<Glance, E> {
-        Ok(Glance { seen: Seen::Whole(value), size: 1 })
+        Ok(Glance::of(Seen::Whole(value), 0))
     }
 
     fn visit_str<E>(self, value: &str) -> std::result::Result<Glance, E> {
         let kept = value.chars().take(MAX_KEPT).collect();
-        Ok(Glance { seen: Seen::Text(kept), size: 1 + value.len() })
+        Ok(Glance::of(Seen::Text(kept), value.len()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Glance, A::Error> {
-        let mut size = 1;
+        let mut all = Glance::of(Seen::Other, 0);
         while let Some(item) = items.next_element::<Glance>()? {
-            size += item.size;
+            all.add(&item);
         }
-        Ok(Glance { seen: Seen::Other, size })
+        Ok(all)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> std::result::Result<Glance, A::Error> {
-        let mut size = 1;
+        let mut all = Glance::of(Seen::Other, 0);
         while let Some((key, item)) = items.next_entry::<Glance, Glance>()? {
-            size += key.size + item.size;
+            all.add(&key);
+            all.add(&item);
         }
-        Ok(Glance { seen: Seen::Other, size })
+        Ok(all)
     }
 }

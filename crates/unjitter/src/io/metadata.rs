@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::{Error, Fitted, Result};
 
-/// Most bytes that all notes of a model may take as JSON: they are for people.
-const MAX_BYTES: usize = 1 << 20;
+/// Most bytes that all notes of a model may take as JSON: names of features are among them, and the
+/// header of a table may have some 16 MiB of those.
+pub(super) const MAX_BYTES: usize = 32 << 20;
 /// Deepest nesting of a note, far inside what the reader of JSON takes.
 const MAX_DEPTH: usize = 32;
 
@@ -17,13 +18,13 @@ impl Fitted {
         &self.metadata
     }
 
-    /// Adds a note, or replaces the one of that key. All notes together take at most 1 MiB as JSON
-    /// and nest at most 32 deep; after an error they are as they were.
+    /// Adds a note, or replaces the one of that key. All notes together take at most 32 MiB as
+    /// JSON and nest at most 32 deep; after an error they are as they were.
     pub fn set_metadata(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Result<()> {
         let (key, value) = (key.into(), value.into());
         let mut noted = self.metadata.clone();
         noted.insert(key, value);
-        check(&noted)?;
+        check_metadata(&noted)?;
         self.metadata = noted;
         Ok(())
     }
@@ -39,8 +40,9 @@ impl Fitted {
     }
 }
 
-/// Whether the notes keep to their limits.
-pub(super) fn check(metadata: &BTreeMap<String, Value>) -> Result<()> {
+/// Whether notes keep to the limits of [`Fitted::set_metadata`]: for whoever wants to know before
+/// there is a model.
+pub fn check_metadata(metadata: &BTreeMap<String, Value>) -> Result<()> {
     let out_of_range = |name: String, value: usize, expected| {
         Err(Error::OutOfRange { name, value: value as f64, expected })
     };
@@ -50,7 +52,11 @@ pub(super) fn check(metadata: &BTreeMap<String, Value>) -> Result<()> {
     }
     let bytes = serde_json::to_vec(metadata).expect("keys are strings").len();
     if bytes > MAX_BYTES {
-        return out_of_range("size of metadata".to_owned(), bytes, "at most 1048576 bytes as JSON");
+        return out_of_range(
+            "size of metadata".to_owned(),
+            bytes,
+            "at most 33554432 bytes as JSON",
+        );
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ pub use dataset::{Columns, Dataset, DatasetFiles, find};
 pub use disk::{WholeFile, discard_unfinished, replace, replace_all, takes_bytes_directly};
 pub use events::{EventsTable, ReadStamp};
 pub use instances::{InstancesTable, ReadSession};
+pub use metadata::check_metadata;
 pub use signals::{Channels, RawSignal, read_signals};
 pub use source::{STANDARD_INPUT, compress};
 pub use suggest::suggest;

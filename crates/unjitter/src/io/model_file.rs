@@ -23,8 +23,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::extended::Extended;
+use super::metadata::check_metadata;
 use super::strict::Strict;
-use super::{disk, header, metadata, pretty};
+use super::{disk, header, pretty};
 use crate::learning::{Outcome, Warning};
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
@@ -64,7 +65,7 @@ impl Fitted {
     ) -> Result<()> {
         let mut file = ModelFile::of(self);
         file.metadata.extend(notes.clone());
-        metadata::check(&file.metadata)?;
+        check_metadata(&file.metadata)?;
         let text = pretty::to_string(&file);
         // Never a file that cannot be read back in place of one that could.
         let file = ModelFile::parse(text.as_bytes())?;
@@ -161,7 +162,7 @@ impl ModelFile {
         })?;
         header::check(text)?;
         let file: Self = serde_json::from_str(text).map_err(|error| syntax(&error))?;
-        metadata::check(&file.metadata).map_err(|error| within("metadata", &error))?;
+        check_metadata(&file.metadata).map_err(|error| within("metadata", &error))?;
         Ok(file)
     }
 

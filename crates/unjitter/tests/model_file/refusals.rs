@@ -301,12 +301,12 @@ fn settings_out_of_range_are_named() {
             "classifier.hidden: 1001 hidden layers, expected at most 1000",
         ),
         (
-            set(0, "/metadata/note", json!("x".repeat(1 << 20))),
-            "metadata: size of metadata is 1048587, expected at most 1048576 bytes as JSON",
+            set(0, "/metadata/note", json!("x".repeat(32 << 20))),
+            "metadata: size of metadata is 33554443, expected at most 33554432 bytes as JSON",
         ),
         (
             set(0, "/warnings", json!(vec![0; 4_000_000])),
-            "warnings: 4000001 values and bytes of text, expected at most 4000000",
+            "warnings: 4000001 values, expected at most 4000000",
         ),
     ];
     for (found, want) in table {

@@ -61,12 +61,20 @@ fn the_file_is_for_people_too() {
 }
 
 #[test]
+fn names_of_many_features_are_kept() {
+    let names: Vec<String> = (0..30_000).map(|k| format!("{k:0>100}")).collect();
+    let fitted = fit(&Model::default()).with_metadata("features", names.clone()).unwrap();
+    let back = Fitted::from_json(fitted.to_json().as_bytes()).unwrap();
+    assert_eq!(back.metadata()["features"], json!(names));
+}
+
+#[test]
 fn metadata_is_bounded_and_kept() {
     let mut fitted = fit(&Model::default());
     fitted.set_metadata("a", 1.5).unwrap();
     fitted.set_metadata("a", "text").unwrap();
-    let error = fitted.set_metadata("b", "x".repeat(1 << 20)).unwrap_err();
-    let want = "size of metadata is 1048595, expected at most 1048576 bytes as JSON";
+    let error = fitted.set_metadata("b", "x".repeat(32 << 20)).unwrap_err();
+    let want = "size of metadata is 33554451, expected at most 33554432 bytes as JSON";
     assert_eq!(error.to_string(), want);
     let nested = |depth| (0..depth).fold(json!(0), |inner, _| json!([inner]));
     fitted.set_metadata("c", nested(32)).unwrap();
