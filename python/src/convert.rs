@@ -14,7 +14,25 @@ pub(crate) fn to_python(error: Error) -> PyErr {
             }
             None => PyOSError::new_err(format!("{}: {source}", path.display())),
         },
-        other => PyValueError::new_err(other.to_string()),
+        other => {
+            let cure = cure(&other).unwrap_or_default();
+            PyValueError::new_err(format!("{other}{cure}"))
+        }
+    }
+}
+
+/// The argument that helps, which the library cannot know.
+fn cure(error: &Error) -> Option<String> {
+    match error {
+        Error::NumbersForNames { .. } => {
+            Some("; if there is no header, say header=False".to_owned())
+        }
+        Error::NoColumn { field, .. } => Some(format!(" (it may be named with {}=...)", (*field)?)),
+        Error::UnnamedColumn { field, columns, .. } => {
+            let (field, example) = ((*field)?, (*columns).min(2));
+            Some(format!("; name it by its number, as in {field}=\"{example}\""))
+        }
+        _ => None,
     }
 }
 

@@ -69,12 +69,15 @@ pub(crate) fn read_dataset<'py>(
 ) -> PyResult<(Vec<(NewSession<'py>, Option<String>)>, Vec<String>)> {
     let columns: Columns = from_json("columns", columns)?;
     let dataset = py.detach(|| {
-        let mut files = match &folder {
-            Some(folder) => DatasetFiles::in_folder(folder)?,
-            None => DatasetFiles::default(),
+        let given = DatasetFiles {
+            instances: instances.unwrap_or_default(),
+            events,
+            ..DatasetFiles::default()
         };
-        files.instances = instances.unwrap_or(files.instances);
-        files.events = events.or(files.events);
+        let files = match &folder {
+            Some(folder) => given.or_in_folder(folder)?,
+            None => given,
+        };
         Dataset::read(&files, &columns, true)
     });
     let Dataset { recordings, clocks, features, .. } = dataset.map_err(to_python)?;

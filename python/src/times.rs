@@ -23,6 +23,9 @@ enum Time {
 impl Time {
     fn read(text: &str) -> Result<Self, String> {
         let clock = Clock::starting_at(text, TimeUnit::S).map_err(|words| expected(&words))?;
+        if clock.is_time_of_day() {
+            return Err(expected("a date or a number: a time of day alone has no day"));
+        }
         match (clock.moment(), clock.zero_in_seconds()) {
             (Some((moment, offset)), _) => match i64::try_from(moment) {
                 // NumPy has the least of them for no date at all.

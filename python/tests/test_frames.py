@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from drawn import make_session
 
-from unjitter import EventDetector, read_dataset, sessions_from_frames
+from unjitter import EventDetector, Session, read_dataset, sessions_from_frames
 
 LIBRARIES = {
     "pandas": pd.DataFrame,
@@ -349,3 +349,64 @@ def test_files_with_mistakes_say_where(tmp_path):
         read_dataset()
     with pytest.raises(ValueError, match="times_in is 'h', expected one of s, ms, us, ns"):
         read_dataset(tmp_path, times_in="h")
+
+
+def test_some_events_of_a_table_that_has_more(tmp_path):
+    write(
+        tmp_path,
+        {
+            "instances.csv": "session,time,depth\na,0,1\na,9,2\n",
+            "events.csv": "rec,at,class\na,1,cough\na,2,sneeze\na,3,snore\nx,y,z\n",
+        },
+    )
+    names = {"event_session": "rec", "event_time": "at"}
+    for only, expected in (
+        ({"class": "cough"}, [1.0]),
+        ({"class": ["cough", "snore"]}, [1.0, 3.0]),
+        ({"class": ("cough", "snore"), "at": "3"}, [3.0]),
+    ):
+        (session,) = read_dataset(tmp_path, only=only, **names)
+        np.testing.assert_array_equal(session.events, expected)
+    with pytest.raises(ValueError, match="no event has `caugh` in column `class`; it has `cough`"):
+        read_dataset(tmp_path, only={"class": "caugh"}, **names)
+    with pytest.raises(ValueError, match=r"no column `time`.*\(it may be named with event_time="):
+        read_dataset(tmp_path)
+
+
+def test_tables_without_a_header_say_how_they_are_read(tmp_path):
+    write(tmp_path, {"instances.csv": "0,1\n1,2\n", "events.csv": "1\n"})
+    with pytest.raises(ValueError, match="if there is no header, say header=False"):
+        read_dataset(tmp_path)
+    with pytest.raises(ValueError, match='name it by its number, as in time="2"'):
+        read_dataset(tmp_path, header=False)
+    (session,) = read_dataset(tmp_path, header=False, time="1")
+    np.testing.assert_array_equal(session.events, [1.0])
+
+
+def test_times_of_day_in_files_count_from_midnight(tmp_path):
+    write(
+        tmp_path,
+        {
+            "instances.csv": "time,depth\n23:59:58,1\n24:00:01.5,2\n",
+            "events.csv": "time\n24:00:00\n",
+        },
+    )
+    (session,) = read_dataset(tmp_path)
+    assert session.clock is None
+    np.testing.assert_array_equal(session.times, [86398.0, 86401.5])
+    np.testing.assert_array_equal(session.events, [86400.0])
+
+
+def test_the_end_of_summer_time_is_told():
+    moments = ["2024-10-27T02:59:54", "2024-10-27T02:59:57", "2024-10-27T02:00:00"]
+    instances = pd.DataFrame({"time": pd.to_datetime(moments), "depth": [1.0, 2.0, 3.0]})
+    events = pd.DataFrame({"time": pd.to_datetime([])})
+    told = r"time 2 is 3597 s before the one before it: the clock was put back, as where summer"
+    with pytest.raises(ValueError, match=told):
+        sessions_from_frames(instances, events, session=None)
+    with pytest.raises(ValueError, match=told):
+        Session(instances[["depth"]], instances["time"], [])
+    zoned = instances.assign(
+        time=instances["time"].dt.tz_localize("Europe/Berlin", ambiguous=[True, True, False])
+    )
+    assert Session(zoned[["depth"]], zoned["time"], []).times.tolist() == [0.0, 3.0, 6.0]

@@ -134,3 +134,8 @@ def test_texts_are_times_everywhere():
     )
     session = Session(X, dates, [])
     np.testing.assert_array_equal(session.replace(events=texts[1:]).events, [2.0, 2.5])
+
+
+def test_a_time_of_day_alone_has_no_day():
+    with pytest.raises(ValueError, match="14:03:27.*a time of day alone has no day"):
+        Session([[0.0]], ["14:03:27"], [])

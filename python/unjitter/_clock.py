@@ -93,6 +93,25 @@ class Times:
         return clock.seconds(self.values)
 
 
+def refuse_put_back(seconds: NDArray[np.float64], clock: Clock | None, where: str) -> None:
+    """Refuses local dates that step back where summer time ends: sorting would mix two hours."""
+    if clock is None or clock.time_zone is not None:
+        return
+    steps = np.diff(seconds)
+    backward = np.flatnonzero(steps < 0)
+    if backward.size == 0:
+        return
+    at = int(backward[0])
+    # Time that passed meanwhile, as the command line has it: what is usual, or a little more.
+    usual = (seconds[at] - seconds[0]) / max(at, 1)
+    passed = min(max(10.0 * usual, 5.0), 900.0)
+    if any(0.0 <= by + steps[at] <= passed for by in (3600.0, 1800.0)):
+        raise ValueError(
+            f"{where}time {at + 1} is {-steps[at]:g} s before the one before it: the clock was put "
+            "back, as where summer time ends; give dates with their time zone, or in UTC"
+        )
+
+
 def read_times(values: Any, what: str = "times") -> Times:
     """Times of any kind and shape: arrays, lists and series of numbers, dates, durations or texts.
 

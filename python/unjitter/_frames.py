@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._clock import Clock, Times, is_missing, read_times
+from ._clock import Clock, Times, is_missing, read_times, refuse_put_back
 from ._flat import partition
 from ._rows import Kept, Rows
 from ._session import Session
@@ -181,6 +181,8 @@ class _Columns:
         self, part: _Part, X: NDArray[Any], labels: NDArray[Any] | None, subject: str | None
     ) -> Session:
         clock = part.times.clock()
+        times = _seconds(part.times, clock, part.name, "instances")
+        refuse_put_back(times, clock, "" if part.name is None else f"session {part.name}: ")
         observed = (
             None
             if part.observed is None
@@ -190,7 +192,7 @@ class _Columns:
         )
         session = Session(
             X,
-            _seconds(part.times, clock, part.name, "instances"),
+            times,
             _seconds(part.events, clock, part.name, "events"),
             labels=labels,
             subject=subject,
@@ -323,6 +325,9 @@ def read_dataset(
     ignore: Sequence[str] = (),
     times_in: str = "s",
     header: bool = True,
+    event_session: str | None = None,
+    event_time: str | None = None,
+    only: Mapping[str, str | Sequence[str]] | None = None,
 ) -> list[Session]:
     """Read a dataset of the layout that the command line has.
 
@@ -342,7 +347,13 @@ def read_dataset(
     times_in : {"s", "ms", "us", "ns"}
         The unit of times that are numbers; those of the sessions are in seconds.
     header : bool
-        Whether tables begin with the names of their columns.
+        Whether tables begin with the names of their columns; otherwise these are called "1", "2"
+        and so on.
+    event_session, event_time : str, optional
+        Names of the columns in the events, where they are called otherwise there.
+    only : mapping from str to str or sequence of str, optional
+        Which events are meant: by column, the value or the values that one must have, such as
+        ``{"class": "cough"}``. By default all.
 
     Returns
     -------
@@ -362,6 +373,12 @@ def read_dataset(
         "ignore": list(ignore),
         "times_in": times_in,
         "has_header": header,
+        "event_session": event_session,
+        "event_time": event_time,
+        "only": {
+            column: [values] if isinstance(values, str) else list(values)
+            for column, values in ({} if only is None else only).items()
+        },
     }
     read, names = _core.read_dataset(
         _path(folder), _path(instances), _path(events), json.dumps(columns)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._clock import Clock, Times, is_missing, read_times
+from ._clock import Clock, Times, is_missing, read_times, refuse_put_back
 from ._floats import refuse_masked
 from ._html import session_html
 from ._rows import Rows
@@ -99,6 +99,7 @@ class Session:
         when = self._read("times", times)
         self.clock = when.clock()
         self.times = self._times("times", when)
+        refuse_put_back(self.times, self.clock, f"{self._title}: ")
         stamps = self._stamps(events) if isinstance(events, Stamps) else events
         given = self._times("events", self._read("events", stamps))
         order = np.argsort(given, kind="stable")

@@ -111,6 +111,7 @@ impl ColumnArgs {
                 Unit::Ns => TimeUnit::Ns,
             },
             has_header: !self.no_header,
+            ..Columns::default()
         }
     }
 }

@@ -373,6 +373,51 @@ pub enum Error {
         column: String,
         /// A name much like it, or the names there are.
         hint: String,
+        /// The field of [`Columns`](crate::io::Columns) that would name another, if there is one.
+        field: Option<&'static str>,
+    },
+    /// A column that a table without a header should have.
+    #[error(
+        "{file}: it has no column `{column}`; there is no header, so that its {columns} columns \
+         are called by their numbers"
+    )]
+    UnnamedColumn {
+        /// The table.
+        file: String,
+        /// Name of the column.
+        column: String,
+        /// How many it has.
+        columns: usize,
+        /// The field of [`Columns`](crate::io::Columns) that names it, if there is one.
+        field: Option<&'static str>,
+    },
+    /// A header that may be no header.
+    #[error("{file}, line 1: the header has numbers for names ({names})")]
+    NumbersForNames {
+        /// The table.
+        file: String,
+        /// What stands there, cut if it is long.
+        names: String,
+    },
+    /// A value by which events are chosen and that no event has.
+    #[error("{file}: no event has `{value}` in column `{column}`; {hint}")]
+    NoSuchEvents {
+        /// The table.
+        file: String,
+        /// Name of the column.
+        column: String,
+        /// The value.
+        value: String,
+        /// A value much like it, or the values there are.
+        hint: String,
+    },
+    /// A folder that has a table twice.
+    #[error("{first} and {second} are both there; which one is meant? Remove the other")]
+    TwoTables {
+        /// One file.
+        first: PathBuf,
+        /// Another of the same name but for its ending.
+        second: PathBuf,
     },
     /// A folder without a table that belongs to every dataset.
     #[error("{folder}: there is no {table}.csv or {table}.tsv (.gz); {hint}")]

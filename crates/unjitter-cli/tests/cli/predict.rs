@@ -75,11 +75,12 @@ fn a_broken_pipe_is_quiet() {
 }
 
 #[test]
-fn a_table_without_instances_has_no_predictions() {
+fn a_table_without_instances_is_no_recording() {
     let folder = Folder::with_small_data();
     folder.ok(&small("fit", &[]));
     folder.write("none.csv", "who,when,x,noise,label\n");
-    assert_eq!(folder.ok(&predict(&["none.csv"])), "session,time,probability\n");
+    let err = folder.fails(3, &predict(&["none.csv"]));
+    assert!(err.contains("none.csv: it has a header and no instances"), "{err}");
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn place(
     sessions: &mut [Stamped<'_>],
 ) -> Vec<Finding> {
     let (mut strangers, mut unreadable) = (BTreeMap::<&str, usize>::new(), Vec::new());
-    for row in 0..events.rows.len() {
+    for row in events.meant() {
         let at = match events.session_of(row) {
             Some(name) => match instances.position(name) {
                 Some(at) => at,
@@ -176,7 +176,7 @@ fn place(
             None if sessions.len() == 1 => 0,
             None => return vec![Finding::NoSessionColumn { sessions: sessions.len() }],
         };
-        match instances.sessions[at].clock.seconds(events.time_text(row)) {
+        match instances.sessions[at].seconds(events.time_text(row)) {
             Ok(time) => sessions[at].stamps.push(time),
             Err(expected) => unreadable.push((row, expected)),
         }

@@ -10,7 +10,7 @@ use ndarray::ArrayView2;
 
 use super::clock::{Clock, TimeUnit};
 use super::dataset::{Columns, lone_session};
-use super::instances::{Places, feature};
+use super::instances::{NO_INSTANCES, Places, feature};
 use super::table::{Row, Table};
 use crate::Result;
 
@@ -92,6 +92,9 @@ impl InstanceChunks {
         chunk.columns = self.places.features.len();
         while chunk.times.len() < most && self.table.next(&mut self.row)? {
             self.add_row(chunk)?;
+        }
+        if self.clocks.is_empty() {
+            return Err(self.table.wrong(NO_INSTANCES));
         }
         Ok(!chunk.times.is_empty())
     }

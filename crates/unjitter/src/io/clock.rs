@@ -1,8 +1,10 @@
-//! Times in tables: numbers or ISO-8601 dates, to seconds and back.
+//! Times in tables: numbers, ISO-8601 dates or times of day, to seconds and back.
 //!
 //! Each session has a clock, set by its first instance. Small numbers stay the numbers that they
 //! are. Large ones (seconds since 1970, say) and dates are counted from the session's first
 //! instance in whole nanoseconds, so that no digit is lost; they are written back as they came.
+//! Times of day are counted from midnight. They have no day, so a time that is half a day away from
+//! its session is refused: it may be of the next one.
 
 use std::fmt;
 
@@ -11,9 +13,14 @@ use jiff::fmt::temporal::{Pieces, PiecesOffset};
 use jiff::tz::Offset;
 use serde::{Deserialize, Serialize};
 
+use super::decimal::{decimal, number, write_decimal, write_number};
+use super::{odd_times, time_of_day};
+
 /// From this many seconds on (eleven days), a number is taken for a date in disguise.
 const LARGE: f64 = 1e6;
 const NANOSECONDS: i128 = 1_000_000_000;
+/// Seconds from which on a time of day may be of another day.
+const HALF_A_DAY: f64 = 43_200.0;
 
 /// The unit of times that are written as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,7 +39,7 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// Nanoseconds in one.
-    fn nanoseconds(self) -> i128 {
+    pub(super) fn nanoseconds(self) -> i128 {
         match self {
             Self::S => NANOSECONDS,
             Self::Ms => 1_000_000,
@@ -71,6 +78,8 @@ enum Style {
     Zulu,
     /// The same with an offset from UTC.
     Zoned(Offset),
+    /// Hours, minutes and seconds; whether hours before 10 have two digits.
+    TimeOfDay { padded: bool },
 }
 
 /// A session's clock: how its times are written, and which moment is zero.
@@ -83,9 +92,6 @@ pub struct Clock {
     separator: char,
 }
 
-/// What a time should be, in words.
-const A_TIME: &str = "a time: a number, or a date like 2024-05-31T14:03:27.5";
-
 impl Default for Clock {
     /// Seconds, as numbers.
     fn default() -> Self {
@@ -94,42 +100,92 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The clock of a session whose first instance is at `text`.
+    /// The clock of a session whose first instance is at `text`, or what was expected instead.
     pub fn starting_at(text: &str, unit: TimeUnit) -> Result<Self, String> {
-        if let Some(value) = number(text) {
+        let (style, origin) = if let Some(value) = number(text) {
+            if let Some(expected) = odd_times::as_number(text, unit) {
+                return Err(expected);
+            }
             let large = value.abs() / unit.per_second() >= LARGE;
-            let exact = if large { decimal(text, unit) } else { None };
-            return Ok(match exact {
-                Some(origin) => Self { style: Style::Decimal(unit), origin, separator: ' ' },
-                None => Self { style: Style::Number(unit), origin: 0, separator: ' ' },
-            });
-        }
-        let (style, origin) = date(text).ok_or_else(|| A_TIME.to_owned())?;
+            match if large { decimal(text, unit) } else { None } {
+                Some(origin) => (Style::Decimal(unit), origin),
+                None => (Style::Number(unit), 0),
+            }
+        } else if time_of_day::read(text).is_some() {
+            (Style::TimeOfDay { padded: time_of_day::is_padded(text) }, 0)
+        } else {
+            date(text).ok_or_else(|| odd_times::expected(text))?
+        };
         let separator = text.chars().find(|c| matches!(c, 'T' | 't' | ' ')).unwrap_or('T');
         Ok(Self { style, origin, separator })
     }
 
     /// Seconds from the clock's zero to the moment `text`, or what was expected instead.
     pub fn seconds(&self, text: &str) -> Result<f64, String> {
-        let since_origin = |moment: i128| (moment - self.origin) as f64 / NANOSECONDS as f64;
-        match self.style {
-            Style::Number(unit) => number(text)
-                .map(|value| value / unit.per_second())
-                .ok_or_else(|| "a number, as the times of its session are".to_owned()),
-            Style::Decimal(unit) => decimal(text, unit)
-                .map(since_origin)
-                .ok_or_else(|| "a number, as the times of its session are".to_owned()),
+        let moment = match self.style {
+            Style::Number(unit) => {
+                let value = number(text).map(|value| value / unit.per_second());
+                return value.ok_or_else(|| self.expected(text));
+            }
+            Style::Decimal(unit) => decimal(text, unit),
+            Style::TimeOfDay { .. } => time_of_day::read(text),
             Style::Civil => match date(text) {
-                Some((Style::Civil, moment)) => Ok(since_origin(moment)),
-                _ => Err("a date and time without a zone, as its session has them".to_owned()),
+                Some((Style::Civil, moment)) => Some(moment),
+                _ => None,
             },
             Style::Zulu | Style::Zoned(_) => match date(text) {
-                Some((Style::Zulu | Style::Zoned(_), moment)) => Ok(since_origin(moment)),
-                _ => Err("a date and time with Z or an offset such as +02:00, as its session has \
-                          them"
-                    .to_owned()),
+                Some((Style::Zulu | Style::Zoned(_), moment)) => Some(moment),
+                _ => None,
             },
+        };
+        let moment = moment.ok_or_else(|| self.expected(text))?;
+        Ok((moment - self.origin) as f64 / NANOSECONDS as f64)
+    }
+
+    /// The same for whatever belongs to a session that lasts from `first` to `last`.
+    pub fn seconds_beside(&self, text: &str, first: f64, last: f64) -> Result<f64, String> {
+        let seconds = self.seconds(text)?;
+        let away = (first - seconds).max(seconds - last);
+        if self.is_time_of_day() && away > HALF_A_DAY {
+            let (from, to) = (self.write(first), self.write(last));
+            return Err(format!(
+                "near its session, which lasts from {from} to {to}; past midnight, write dates like \
+                 2024-05-31T14:03:27, or hours that go on past 24"
+            ));
         }
+        Ok(seconds)
+    }
+
+    /// What should stand in place of `text`: a form that is known by name, or one that the session
+    /// has.
+    fn expected(&self, text: &str) -> String {
+        let own = match self.style {
+            Style::Number(_) | Style::Decimal(_) => "a number, as the times of its session are",
+            Style::TimeOfDay { .. } => "a time of day like 14:03:27, as its session has them",
+            Style::Civil => "a date and time without a zone, as its session has them",
+            Style::Zulu | Style::Zoned(_) => {
+                "a date and time with Z or an offset such as +02:00, as its session has them"
+            }
+        };
+        // A date that can be read is not odd, only out of place.
+        let odd = if date(text).is_none() { odd_times::named(text) } else { None };
+        odd.unwrap_or_else(|| match number(text) {
+            Some(days) if odd_times::may_be_days(days) && self.unit().is_none() => {
+                format!("{own}; it looks like days, as spreadsheets count them")
+            }
+            _ => own.to_owned(),
+        })
+    }
+
+    /// Whether times are hours, minutes and seconds without a day.
+    pub fn is_time_of_day(&self) -> bool {
+        matches!(self.style, Style::TimeOfDay { .. })
+    }
+
+    /// Whether the clock on the wall may have been put back under its times: they are local, or may
+    /// be for all that is known.
+    pub(super) fn may_be_local(&self) -> bool {
+        matches!(self.style, Style::Civil | Style::TimeOfDay { .. } | Style::Decimal(_))
     }
 
     /// The moment `seconds` after the clock's zero, written as the session's times are.
@@ -142,6 +198,7 @@ impl Clock {
             Style::Civil => self.write_date(moment, Offset::UTC, ""),
             Style::Zulu => self.write_date(moment, Offset::UTC, "Z"),
             Style::Zoned(offset) => self.write_date(moment, offset, &offset_text(offset)),
+            Style::TimeOfDay { padded } => time_of_day::write(moment, padded),
         }
     }
 
@@ -165,7 +222,7 @@ impl Clock {
     pub fn unit(&self) -> Option<TimeUnit> {
         match self.style {
             Style::Number(unit) | Style::Decimal(unit) => Some(unit),
-            Style::Civil | Style::Zulu | Style::Zoned(_) => None,
+            _ => None,
         }
     }
 
@@ -187,10 +244,10 @@ impl Clock {
     }
 
     /// The clock's zero in nanoseconds since 1970, in UTC or in a local time that has no zone, and
-    /// the seconds that its zone is ahead of UTC, if it has one; none if its times are numbers.
+    /// the seconds that its zone is ahead of UTC, if it has one; none if its times are no dates.
     pub fn moment(&self) -> Option<(i128, Option<i32>)> {
         match self.style {
-            Style::Number(_) | Style::Decimal(_) => None,
+            Style::Number(_) | Style::Decimal(_) | Style::TimeOfDay { .. } => None,
             Style::Civil => Some((self.origin, None)),
             Style::Zulu => Some((self.origin, Some(0))),
             Style::Zoned(offset) => Some((self.origin, Some(offset.seconds()))),
@@ -223,55 +280,6 @@ impl Clock {
 /// Seconds to the microsecond.
 pub fn to_microsecond(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.parse::<f64>().ok().filter(|value| value.is_finite())
-}
-
-/// A number in `unit` as nanoseconds, exact where it has no more than nanoseconds.
-fn decimal(text: &str, unit: TimeUnit) -> Option<i128> {
-    let value = number(text)?;
-    let scale = unit.nanoseconds();
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let plain = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if !plain(whole) || !plain(fraction) || whole.len() > 24 {
-        // In powers of ten, or absurdly long: the nearest nanosecond.
-        let nanoseconds = value * scale as f64;
-        return (nanoseconds.abs() < 1e30).then_some(nanoseconds.round() as i128);
-    }
-    let mut moment = whole.parse::<i128>().ok().or(whole.is_empty().then_some(0))? * scale;
-    let mut place = scale;
-    for byte in fraction.bytes() {
-        place /= 10;
-        moment += i128::from(byte - b'0') * place;
-    }
-    Some(sign * moment)
-}
-
-/// The shortest number in `unit` that is read as these seconds: 1.001 s in milliseconds is 1001,
-/// though the product is a hair less.
-fn write_number(seconds: f64, unit: TimeUnit) -> String {
-    let product = seconds * unit.per_second();
-    let short = (product * 1e6).round() / 1e6;
-    let same = short / unit.per_second() == seconds;
-    format!("{}", if same { short } else { product })
-}
-
-fn write_decimal(moment: i128, scale: i128) -> String {
-    let (size, scale) = (moment.unsigned_abs(), scale.unsigned_abs());
-    let (whole, rest) = (size / scale, size % scale);
-    let sign = if moment < 0 { "-" } else { "" };
-    if rest == 0 {
-        return format!("{sign}{whole}");
-    }
-    let places = scale.ilog10() as usize;
-    let fraction = format!("{rest:0places$}");
-    format!("{sign}{whole}.{}", fraction.trim_end_matches('0'))
 }
 
 fn date(text: &str) -> Option<(Style, i128)> {
@@ -324,6 +332,8 @@ mod tests {
             ("-000003-05-31 14:03:27", "-000003-05-31 14:03:28"),
             ("999999999999999999999999", "999999999999999999999998"),
             ("-1700000000.5", "-1.7e9"),
+            ("14:03:27.5", "25:00:00"),
+            ("9:03:27", "10:00:00.000001"),
         ] {
             let clock = clock(first);
             for text in [first, later] {
@@ -412,6 +422,18 @@ mod tests {
     }
 
     #[test]
+    fn the_day_after_is_not_taken_for_the_day_before() {
+        let clock = clock("23:50:00");
+        let [first, last] = ["23:50:00", "23:59:58"].map(|text| clock.seconds(text).unwrap());
+        let expected = clock.seconds_beside("0:00:03", first, last).unwrap_err();
+        assert!(expected.contains("from 23:50:00 to 23:59:58; past midnight"), "{expected}");
+        assert_eq!(clock.seconds_beside("24:00:03", first, last), Ok(86_403.0));
+        assert_eq!(clock.seconds_beside("12:00:00", first, last), Ok(43_200.0));
+        let number = Clock::default();
+        assert_eq!(number.seconds_beside("3", 85_800.0, 86_398.0), Ok(3.0));
+    }
+
+    #[test]
     fn absurd_times_do_not_overflow() {
         for first in ["1700000000", "-999999999999999999999999.999999999999", "1e308", "5e29"] {
             for unit in [TimeUnit::S, TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ns] {
@@ -445,10 +467,13 @@ mod tests {
     #[test]
     fn what_is_no_time_is_refused() {
         assert!(Clock::starting_at("2024-05-31T14:03:27[Europe/Vienna]", TimeUnit::S).is_err());
-        for text in ["", "noon", "2024-05-31", "14:03:27", "NaN", "inf", "2024-13-01T00:00:00"] {
+        for text in ["", "noon", "2024-05-31", "14:03", "NaN", "inf", "2024-13-01T00:00:00"] {
             assert!(Clock::starting_at(text, TimeUnit::S).is_err(), "{text:?}");
         }
         assert!(clock("0").seconds("2024-05-31T14:03:27").is_err());
+        assert!(clock("0").seconds("14:03:27").is_err());
+        assert!(clock("14:03:27").seconds("5").is_err());
+        assert!(clock("14:03:27").seconds("2024-05-31T14:03:27").is_err());
         assert!(clock("2024-05-31T14:03:27").seconds("5").is_err());
         assert!(clock("2024-05-31T14:03:27").seconds("2024-05-31T14:03:27Z").is_err());
         assert!(clock("2024-05-31T14:03:27Z").seconds("2024-05-31T14:03:27").is_err());

@@ -11,7 +11,7 @@
 //! Instances are in order of time within their session; sessions may be mixed. Events may come in
 //! any order. Without a column for the session, a table is one session.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -42,28 +42,54 @@ pub struct DatasetFiles {
 impl DatasetFiles {
     /// The tables of a folder, by their names.
     pub fn in_folder(folder: &Path) -> Result<Self> {
-        let missing = |table| {
-            let hint = contents(folder)?;
-            Err(Error::NoTable { folder: folder.to_owned(), table, hint })
+        Self::default().or_in_folder(folder)
+    }
+
+    /// These files, and the tables of a folder for those that are not given.
+    pub fn or_in_folder(self, folder: &Path) -> Result<Self> {
+        let Self { mut instances, events, sessions, observed, signal } = self;
+        if instances.as_os_str().is_empty() {
+            instances = find(folder, INSTANCES)?.ok_or(()).or_else(|()| {
+                let hint = contents(folder)?;
+                Err(Error::NoTable { folder: folder.to_owned(), table: INSTANCES, hint })
+            })?;
+        }
+        let or_find = |given: Option<PathBuf>, table| match given {
+            Some(path) => Ok(Some(path)),
+            None => find(folder, table),
         };
-        let Some(instances) = find(folder, "instances") else { return missing("instances") };
         Ok(Self {
             instances,
-            events: find(folder, "events"),
-            sessions: find(folder, "sessions"),
-            observed: find(folder, "observed"),
-            signal: find(folder, "signal"),
+            events: or_find(events, "events")?,
+            sessions: or_find(sessions, "sessions")?,
+            observed: or_find(observed, "observed")?,
+            signal: or_find(signal, "signal")?,
         })
     }
 }
 
-/// The file of a table in a folder, whichever its ending.
-pub fn find(folder: &Path, table: &str) -> Option<PathBuf> {
+const INSTANCES: &str = "instances";
+/// Names of the tables of a dataset.
+const TABLES: [&str; 5] = [INSTANCES, "events", "sessions", "observed", "signal"];
+
+/// Every file of a folder that is a table of a dataset, by its name.
+pub fn tables_in(folder: &Path) -> Vec<PathBuf> {
+    TABLES.iter().flat_map(|table| candidates(folder, table)).collect()
+}
+
+/// The file of a table in a folder, whichever its ending; two of them are an error.
+fn find(folder: &Path, table: &str) -> Result<Option<PathBuf>> {
+    let mut found = candidates(folder, table);
+    match (found.next(), found.next()) {
+        (Some(first), Some(second)) => Err(Error::TwoTables { first, second }),
+        (first, _) => Ok(first),
+    }
+}
+
+fn candidates(folder: &Path, table: &str) -> impl Iterator<Item = PathBuf> {
     let endings = ["csv", "tsv", "csv.gz", "tsv.gz"];
-    endings
-        .iter()
-        .map(|ending| folder.join(format!("{table}.{ending}")))
-        .find(|path| path.is_file())
+    let path = move |ending| folder.join(format!("{table}.{ending}"));
+    endings.into_iter().map(path).filter(|path| path.is_file())
 }
 
 fn contents(folder: &Path) -> Result<String> {
@@ -80,7 +106,7 @@ fn contents(folder: &Path) -> Result<String> {
     })
 }
 
-/// Names of the columns, and the unit of times that are numbers.
+/// Names of the columns, the unit of times that are numbers, and which events are meant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Columns {
@@ -100,6 +126,12 @@ pub struct Columns {
     pub times_in: TimeUnit,
     /// Whether tables begin with the names of their columns; otherwise these are called 1, 2, 3.
     pub has_header: bool,
+    /// The session's name in the events, where it is called otherwise there.
+    pub event_session: Option<String>,
+    /// The time in the events, where it is called otherwise there.
+    pub event_time: Option<String>,
+    /// Which events are meant: by column, the values that one must have. All by default.
+    pub only: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for Columns {
@@ -113,6 +145,9 @@ impl Default for Columns {
             ignore: Vec::new(),
             times_in: TimeUnit::S,
             has_header: true,
+            event_session: None,
+            event_time: None,
+            only: BTreeMap::new(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The table of events: stamps, and whatever else its owner keeps there.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::dataset::Columns;
 use super::instances::{InstancesTable, named};
-use super::suggest::suggest;
+use super::suggest::{listed, suggest};
 use super::table::{Row, Table, TableText, shown};
 use crate::{Error, Result};
 
@@ -21,6 +22,8 @@ pub struct EventsTable {
     has_header: bool,
     session: Option<usize>,
     time: usize,
+    /// Of every line, whether it is meant.
+    meant: Vec<bool>,
 }
 
 /// A stamp of a session.
@@ -36,16 +39,32 @@ impl EventsTable {
     /// Reads a table.
     pub fn read(path: &Path, columns: &Columns) -> Result<Self> {
         let mut table = Table::open(path, columns.has_header)?;
-        let session = named(&table, &columns.session, &Columns::default().session)?;
-        let time = table.column(&columns.time)?;
+        let session = match &columns.event_session {
+            Some(name) => Some(table.column_of(Some("event_session"), name)?),
+            None => named(&table, "event_session", &columns.session, &Columns::default().session)?,
+        };
+        let time = columns.event_time.as_ref().unwrap_or(&columns.time);
+        let time = table.column_of(Some("event_time"), time)?;
+        let only = columns.only.iter().map(|(name, values)| Ok((table.column(name)?, &values[..])));
+        let only: Vec<(usize, &[String])> = only.collect::<Result<_>>()?;
         let mut rows = Vec::new();
         let mut row = Row::default();
         while table.next(&mut row)? {
             rows.push(row.clone());
         }
+        check_values(&table, &rows, &only)?;
+        let is_meant = |row: &Row| {
+            only.iter().all(|(column, values)| values.iter().any(|v| v == row.cell(*column)))
+        };
+        let meant: Vec<bool> = rows.iter().map(is_meant).collect();
         let (header, delimiter) = (table.header().to_vec(), table.delimiter());
         let (file, has_header) = (table.file().to_owned(), columns.has_header);
-        Ok(Self { file, header, rows, delimiter, has_header, session, time })
+        Ok(Self { file, header, rows, delimiter, has_header, session, time, meant })
+    }
+
+    /// The lines, from 0, that are meant: those with a value that was asked for, or all.
+    pub fn meant(&self) -> impl Iterator<Item = usize> {
+        (0..self.rows.len()).filter(|&row| self.meant[row])
     }
 
     /// The session that a line names; `None` where the table has no such column.
@@ -73,9 +92,9 @@ impl EventsTable {
     /// The stamps of every session, in the order of lines.
     pub fn by_session(&self, instances: &InstancesTable) -> Result<Vec<Vec<ReadStamp>>> {
         let mut stamps = vec![Vec::new(); instances.sessions.len()];
-        for row in 0..self.rows.len() {
+        for row in self.meant() {
             let at = self.place(row, instances)?;
-            let time = instances.sessions[at].clock.seconds(self.time_text(row));
+            let time = instances.sessions[at].seconds(self.time_text(row));
             let time = time.map_err(|expected| self.wrong_cell(row, self.time, expected))?;
             stamps[at].push(ReadStamp { time, row });
         }
@@ -91,6 +110,7 @@ impl EventsTable {
                     file: self.file.clone(),
                     column: Columns::default().session,
                     hint: format!("there are {sessions} sessions that an event may belong to"),
+                    field: Some("event_session"),
                 }),
             };
         };
@@ -107,7 +127,7 @@ impl EventsTable {
 
     /// The table with further columns at its end, every other cell as it was. A column that is
     /// there already, from an earlier run, is replaced where it stands. `cells` gives the new cells
-    /// of each line.
+    /// of each line; where one is not meant, what is there already stays.
     pub fn with_columns<const N: usize>(
         &self,
         names: [&str; N],
@@ -128,8 +148,10 @@ impl EventsTable {
         for (k, row) in self.rows.iter().enumerate() {
             let mut line: Vec<String> = row.cells().map(str::to_owned).collect();
             line.resize(header.len(), String::new());
-            for (place, cell) in places.iter().zip(cells(k)) {
-                line[*place] = cell;
+            for (&place, cell) in places.iter().zip(cells(k)) {
+                if self.meant[k] || place >= self.header.len() {
+                    line[place] = cell;
+                }
             }
             text.push(&line);
         }
@@ -145,4 +167,22 @@ impl EventsTable {
             expected,
         }
     }
+}
+
+/// Refuses a value that no line has: it is a slip, or the wrong table.
+fn check_values(table: &Table, rows: &[Row], only: &[(usize, &[String])]) -> Result<()> {
+    for (column, values) in only {
+        let mut seen = HashSet::new();
+        let cells = rows.iter().map(|row| row.cell(*column));
+        let known: Vec<&str> = cells.filter(|value| seen.insert(*value)).collect();
+        if let Some(value) = values.iter().find(|value| !known.contains(&value.as_str())) {
+            return Err(Error::NoSuchEvents {
+                file: table.file().to_owned(),
+                column: shown(&table.header()[*column]),
+                value: shown(value),
+                hint: listed(&known),
+            });
+        }
+    }
+    Ok(())
 }

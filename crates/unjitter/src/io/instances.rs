@@ -5,9 +5,15 @@ use std::path::Path;
 
 use super::clock::Clock;
 use super::dataset::{Columns, lone_session};
-use super::subjects;
-use super::table::{Row, Table, shown};
+use super::odd_times::refuse_days;
+use super::table::{Row, Table, shown, with_point};
+use super::{order, subjects};
 use crate::Result;
+
+/// What is wrong with a table that has nothing else.
+pub(super) const NO_INSTANCES: &str = "it has a header and no instances";
+/// Shorter time from one instance to the next than any in seconds: nobody could press for them.
+const SHORTEST: f64 = 0.01;
 
 /// The instances as they stand on disk, by session.
 #[derive(Debug)]
@@ -39,6 +45,15 @@ pub struct ReadSession {
 }
 
 impl ReadSession {
+    /// Seconds from the clock's zero to the moment `text` of something that belongs to the session,
+    /// or what was expected instead.
+    pub fn seconds(&self, text: &str) -> std::result::Result<f64, String> {
+        match (self.times.first(), self.times.last()) {
+            (Some(&first), Some(&last)) => self.clock.seconds_beside(text, first, last),
+            _ => self.clock.seconds(text),
+        }
+    }
+
     /// Makes room for another instance. A quarter more at a time, once it is much: doubling would
     /// hold twice what there is.
     fn grow(&mut self, features: usize) {
@@ -70,14 +85,14 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn find(table: &Table, columns: &Columns) -> Result<Self> {
         let defaults = Columns::default();
-        let session = named(table, &columns.session, &defaults.session)?;
-        let time = table.column(&columns.time)?;
+        let session = named(table, "session", &columns.session, &defaults.session)?;
+        let time = table.column_of(Some("time"), &columns.time)?;
         for ignored in &columns.ignore {
             table.column(ignored)?;
         }
         let used = |place: &usize| !columns.ignore.contains(&table.header()[*place]);
-        let label = named(table, &columns.label, &defaults.label)?.filter(used);
-        let subject = named(table, &columns.subject, &defaults.subject)?.filter(used);
+        let label = named(table, "label", &columns.label, &defaults.label)?.filter(used);
+        let subject = named(table, "subject", &columns.subject, &defaults.subject)?.filter(used);
         let features = match &columns.features {
             Some(names) => names.iter().map(|name| table.column(name)).collect::<Result<_>>()?,
             None => (0..table.header().len())
@@ -113,8 +128,13 @@ impl Places {
 }
 
 /// An optional column; one that was asked for by another name than the usual must be there.
-pub(super) fn named(table: &Table, name: &str, usual: &str) -> Result<Option<usize>> {
-    if name == usual { Ok(table.find(name)) } else { table.column(name).map(Some) }
+pub(super) fn named(
+    table: &Table,
+    field: &'static str,
+    name: &str,
+    usual: &str,
+) -> Result<Option<usize>> {
+    if name == usual { Ok(table.find(name)) } else { table.column_of(Some(field), name).map(Some) }
 }
 
 impl InstancesTable {
@@ -150,9 +170,14 @@ impl InstancesTable {
             add_row(&table, &row, &places, &mut sessions[at])?;
         }
         if sessions.is_empty() {
-            return Err(table.wrong("it has a header and no instances"));
+            return Err(table.wrong(NO_INSTANCES));
         }
-        sessions.iter_mut().for_each(ReadSession::shrink);
+        for session in &mut sessions {
+            session.shrink();
+            refuse_days(&session.clock, &session.times, SHORTEST).map_err(|problem| {
+                table.wrong(format!("session {}: {problem}", shown(&session.name)))
+            })?;
+        }
         let features = places.features.iter().map(|&k| table.header()[k].clone()).collect();
         Ok(Self { features, sessions, file: table.file().to_owned(), positions })
     }
@@ -186,12 +211,8 @@ fn begin(
 fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession) -> Result<()> {
     let time = session.clock.seconds(row.cell(places.time));
     let time = time.map_err(|expected| table.wrong_cell(row, places.time, expected))?;
-    if let Some(&previous) = session.times.last().filter(|&&previous| time < previous) {
-        let previous = session.clock.write(previous);
-        let expected = format!(
-            "at or after {previous}, the time before it in session {}; sort the table by time",
-            shown(&session.name)
-        );
+    if session.times.last().is_some_and(|&previous| time < previous) {
+        let expected = order::expected(&session.clock, &session.name, &session.times, time);
         return Err(table.wrong_cell(row, places.time, expected));
     }
     session.grow(places.features.len());
@@ -215,15 +236,17 @@ fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession)
 }
 
 pub(super) fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
-    table.number(row, column).map_err(|_| {
+    table.number(row, column).map_err(|error| {
         let text = row.cell(column);
         let name = shown(&table.header()[column]);
-        let expected = if text.contains(',') && text.replace(',', ".").parse::<f64>().is_ok() {
-            "a finite number; decimals need a point".to_owned()
+        let expected = if with_point(text).is_some() {
+            return error;
         } else if text.is_empty() || text.eq_ignore_ascii_case("nan") || text == "NA" {
             "a finite number; fill in or drop instances with missing features".to_owned()
-        } else {
+        } else if table.has_header() {
             format!("a finite number; if `{name}` is no feature, ignore the column")
+        } else {
+            format!("a finite number; if column {name} is no feature but the session, say so")
         };
         table.wrong_cell(row, column, expected)
     })

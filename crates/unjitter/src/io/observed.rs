@@ -9,11 +9,10 @@ use crate::Result;
 /// Gives sessions their observed intervals; a session without a line is observed throughout.
 pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Result<()> {
     let mut table = Table::open(path, columns.has_header)?;
-    let session = match dataset.recordings.len() {
-        1 => table.find(&columns.session),
-        _ => Some(table.column(&columns.session)?),
+    let (session, ends) = match columns.has_header {
+        true => by_name(&table, columns, dataset.recordings.len())?,
+        false => by_place(&table, dataset.recordings.len())?,
     };
-    let ends = [table.column("start")?, table.column("end")?];
     let mut intervals: Vec<Vec<(f64, f64)>> = vec![Vec::new(); dataset.recordings.len()];
     let mut row = Row::default();
     while table.next(&mut row)? {
@@ -25,14 +24,20 @@ pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Resu
         };
         let mut moments = [0.0; 2];
         for (moment, column) in moments.iter_mut().zip(ends) {
+            let times = dataset.recordings[at].session.times();
             *moment = dataset.clocks[at]
-                .seconds(row.cell(column))
+                .seconds_beside(row.cell(column), times[0], times[times.len() - 1])
                 .map_err(|expected| table.wrong_cell(&row, column, expected))?;
         }
         if moments[0] >= moments[1] {
             return Err(table.wrong_cell(&row, ends[1], "later than the start of its interval"));
         }
         intervals[at].push((moments[0], moments[1]));
+    }
+    if intervals.iter().all(Vec::is_empty) {
+        return Err(
+            table.wrong("it has no intervals; without the table, all times count as observed")
+        );
     }
     for (recording, mut intervals) in dataset.recordings.iter_mut().zip(intervals) {
         if !intervals.is_empty() {
@@ -43,4 +48,27 @@ pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Resu
         }
     }
     Ok(())
+}
+
+fn by_name(
+    table: &Table,
+    columns: &Columns,
+    sessions: usize,
+) -> Result<(Option<usize>, [usize; 2])> {
+    let session = match sessions {
+        1 => table.find(&columns.session),
+        _ => Some(table.column_of(Some("session"), &columns.session)?),
+    };
+    Ok((session, [table.column("start")?, table.column("end")?]))
+}
+
+/// Without a header, names say nothing: the columns are session, start and end.
+fn by_place(table: &Table, sessions: usize) -> Result<(Option<usize>, [usize; 2])> {
+    match table.header().len() {
+        2 if sessions == 1 => Ok((None, [0, 1])),
+        3 => Ok((Some(0), [1, 2])),
+        found => {
+            Err(table.wrong(format!("{found} columns, expected three: session, start and end")))
+        }
+    }
 }

@@ -6,9 +6,15 @@ use std::path::Path;
 use super::clock::Clock;
 use super::dataset::{Columns, lone_session};
 use super::instances::named;
-use super::table::{Row, Table};
+use super::odd_times::refuse_days;
+use super::order;
+use super::table::{Row, Table, shown};
 use crate::Result;
 use crate::signal::Signal;
+
+/// Shorter time from one sample to the next than any in seconds: sensors beside which somebody
+/// presses a button give fewer than 20 000 samples a second.
+const SHORTEST: f64 = 5e-5;
 
 /// The raw signal of one session.
 #[derive(Debug, Clone)]
@@ -42,8 +48,8 @@ pub fn read_signals(
     known: &[(&str, Clock)],
 ) -> Result<(Vec<String>, Vec<RawSignal>)> {
     let mut table = Table::open(path, columns.has_header)?;
-    let session = named(&table, &columns.session, &Columns::default().session)?;
-    let time = table.column(&columns.time)?;
+    let session = named(&table, "session", &columns.session, &Columns::default().session)?;
+    let time = table.column_of(Some("time"), &columns.time)?;
     let channels = places(&table, columns, channels, session, time)?;
     let lone = match known {
         [(name, _)] => (*name).to_owned(),
@@ -69,6 +75,13 @@ pub fn read_signals(
             }
         };
         found[at].add(&table, &row, time, &channels)?;
+    }
+    if found.is_empty() {
+        return Err(table.wrong("it has a header and no samples"));
+    }
+    for Samples { session, clock, times, .. } in &found {
+        refuse_days(clock, times, SHORTEST)
+            .map_err(|problem| table.wrong(format!("session {}: {problem}", shown(session))))?;
     }
     let names = channels.iter().map(|&k| table.header()[k].clone()).collect();
     let signals: Result<Vec<RawSignal>> = found.into_iter().map(Samples::finish).collect();
@@ -115,9 +128,8 @@ impl Samples {
     fn add(&mut self, table: &Table, row: &Row, time: usize, channels: &[usize]) -> Result<()> {
         let moment = self.clock.seconds(row.cell(time));
         let moment = moment.map_err(|expected| table.wrong_cell(row, time, expected))?;
-        if let Some(&previous) = self.times.last().filter(|&&previous| moment < previous) {
-            let expected =
-                format!("at or after {}, the time before it", self.clock.write(previous));
+        if self.times.last().is_some_and(|&previous| moment < previous) {
+            let expected = order::expected(&self.clock, &self.session, &self.times, moment);
             return Err(table.wrong_cell(row, time, expected));
         }
         self.times.push(moment);

@@ -14,14 +14,14 @@ const GROUP: &str = "group";
 /// often lists more than was kept.
 pub(super) fn add(instances: &mut InstancesTable, path: &Path, columns: &Columns) -> Result<()> {
     let mut table = Table::open(path, columns.has_header)?;
-    let session = table.column(&columns.session)?;
-    let subject = match table.find(&columns.subject).or_else(|| table.find(GROUP)) {
-        Some(column) => column,
-        None => table.column(&columns.subject)?,
+    let (session, subject) = match columns.has_header {
+        true => by_name(&table, columns)?,
+        false => by_place(&table)?,
     };
-    let mut row = Row::default();
+    let (mut row, mut is_known) = (Row::default(), false);
     while table.next(&mut row)? {
         let Some(at) = instances.position(row.cell(session)) else { continue };
+        is_known = true;
         let found = row.cell(subject);
         if found.is_empty() {
             continue;
@@ -34,5 +34,24 @@ pub(super) fn add(instances: &mut InstancesTable, path: &Path, columns: &Columns
             known => *known = Some(found.to_owned()),
         }
     }
-    Ok(())
+    match is_known {
+        true => Ok(()),
+        false => Err(table.wrong(format!("it names no session of {}", instances.file))),
+    }
+}
+
+fn by_name(table: &Table, columns: &Columns) -> Result<(usize, usize)> {
+    let subject = match table.find(&columns.subject).or_else(|| table.find(GROUP)) {
+        Some(column) => column,
+        None => table.column_of(Some("subject"), &columns.subject)?,
+    };
+    Ok((table.column_of(Some("session"), &columns.session)?, subject))
+}
+
+/// Without a header, names say nothing: the columns are session and subject.
+fn by_place(table: &Table) -> Result<(usize, usize)> {
+    match table.header().len() {
+        2 => Ok((0, 1)),
+        found => Err(table.wrong(format!("{found} columns, expected two: session and subject"))),
+    }
 }

@@ -27,6 +27,14 @@ pub(super) fn hint(name: &str, known: &[&str]) -> String {
     if let Some(likely) = suggest(name, known.iter().copied()) {
         return format!("did you mean `{}`?", shown(likely));
     }
+    listed(known)
+}
+
+/// What there is, in words, but not without end.
+pub(super) fn listed(known: &[&str]) -> String {
+    if known.is_empty() {
+        return "there is nothing".to_owned();
+    }
     let listed: Vec<String> =
         known.iter().take(LISTED).map(|name| format!("`{}`", shown(name))).collect();
     let more = known.len().saturating_sub(LISTED);

@@ -2,7 +2,7 @@
 //!
 //! Every error has the file, the line and, where there is one, the column and the value.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
@@ -20,6 +20,9 @@ const START: u64 = 1 << 16;
 pub struct Table {
     file: String,
     header: Vec<String>,
+    has_header: bool,
+    /// Where the column of each name is.
+    positions: HashMap<String, usize>,
     delimiter: u8,
     reader: csv::Reader<Box<dyn BufRead>>,
     /// Where the next line begins at the earliest.
@@ -91,10 +94,10 @@ impl Table {
             true => first.iter().map(|name| name.trim().to_owned()).collect(),
             false => (1..=first.len()).map(|column| column.to_string()).collect(),
         };
-        check_header(&file, &header)?;
+        let positions = check_header(&file, &header)?;
         // Without a header, the line that has been looked at is still to come.
         let next_line = if has_header { reader.position().line() } else { 1 };
-        Ok(Self { file, header, delimiter, reader, next_line })
+        Ok(Self { file, header, has_header, positions, delimiter, reader, next_line })
     }
 
     /// What the table is called in messages.
@@ -107,6 +110,11 @@ impl Table {
         &self.header
     }
 
+    /// Whether it begins with the names of its columns.
+    pub fn has_header(&self) -> bool {
+        self.has_header
+    }
+
     /// What stands between cells.
     pub fn delimiter(&self) -> u8 {
         self.delimiter
@@ -114,17 +122,24 @@ impl Table {
 
     /// The position of a column, if there is one of that name.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.header.iter().position(|column| column == name)
+        self.positions.get(name).copied()
     }
 
     /// The position of a column that must be there.
     pub fn column(&self, name: &str) -> Result<usize> {
+        self.column_of(None, name)
+    }
+
+    /// The same for a column that a field of `Columns` names.
+    pub(super) fn column_of(&self, field: Option<&'static str>, name: &str) -> Result<usize> {
         self.find(name).ok_or_else(|| {
             let known: Vec<&str> = self.header.iter().map(String::as_str).collect();
-            Error::NoColumn {
-                file: self.file.clone(),
-                column: name.to_owned(),
-                hint: hint(name, &known),
+            let (file, column) = (self.file.clone(), shown(name));
+            let numbers = known.iter().filter(|name| name.parse::<f64>().is_ok()).count();
+            match self.has_header {
+                true if 2 * numbers >= known.len() => numbers_for_names(file, &self.header),
+                true => Error::NoColumn { file, column, hint: hint(name, &known), field },
+                false => Error::UnnamedColumn { file, column, columns: known.len(), field },
             }
         })
     }
@@ -150,8 +165,13 @@ impl Table {
             if found == expected {
                 return Ok(true);
             }
-            let quote = if inside > 0 { "; is a quote opened and never closed?" } else { "" };
-            let problem = format!("{found} cells, expected {expected} as in the header{quote}");
+            let hint = match self.delimiter {
+                _ if inside > 0 => "; is a quote opened and never closed?",
+                b',' if found > expected => "; decimals need a point, texts with commas quotes",
+                _ => "",
+            };
+            let like = if self.has_header { "in the header" } else { "in the first line" };
+            let problem = format!("{found} cells, expected {expected} as {like}{hint}");
             return Err(self.wrong_line(row, problem));
         }
     }
@@ -161,7 +181,12 @@ impl Table {
         let text = row.cell(column);
         match text.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(value),
-            _ => Err(self.wrong_cell(row, column, "a finite number")),
+            _ => {
+                let point =
+                    with_point(text).map(|point| format!("; decimals need a point: write {point}"));
+                let expected = format!("a finite number{}", point.unwrap_or_default());
+                Err(self.wrong_cell(row, column, expected))
+            }
         }
     }
 
@@ -219,6 +244,12 @@ pub(crate) fn shown(value: &str) -> String {
     text
 }
 
+/// A number that has a decimal comma, with a point.
+pub(super) fn with_point(text: &str) -> Option<String> {
+    let point = text.replacen(',', ".", 1);
+    (point != text && point.parse::<f64>().is_ok()).then_some(point)
+}
+
 fn not_text(start: &[u8]) -> Option<String> {
     let is = if start.is_empty() {
         "it is empty"
@@ -261,28 +292,29 @@ fn delimiter(start: &[u8]) -> u8 {
     best.0
 }
 
-fn check_header(file: &str, header: &[String]) -> Result<()> {
+fn numbers_for_names(file: String, header: &[String]) -> Error {
+    Error::NumbersForNames { file, names: shown(&header.join(", ")) }
+}
+
+/// Where each name stands, if they can be names.
+fn check_header(file: &str, header: &[String]) -> Result<HashMap<String, usize>> {
     let numbers = header.iter().filter(|name| name.parse::<f64>().is_ok()).count();
     let counted = header.iter().enumerate().all(|(k, name)| *name == (k + 1).to_string());
     if numbers == header.len() && !counted {
-        let first = shown(&header.join(", "));
-        let problem = format!(
-            "the header has numbers for names ({first}); if there is no header, say --no-header"
-        );
-        return Err(Error::Line { file: file.to_owned(), line: 1, problem });
+        return Err(numbers_for_names(file.to_owned(), header));
     }
-    let mut seen = HashSet::new();
+    let mut positions = HashMap::new();
     for (k, name) in header.iter().enumerate() {
         let problem = if name.is_empty() {
             format!("column {} of the header has no name", k + 1)
-        } else if !seen.insert(name) {
+        } else if positions.insert(name.clone(), k).is_some() {
             format!("the header has two columns `{}`", shown(name))
         } else {
             continue;
         };
         return Err(Error::Line { file: file.to_owned(), line: 1, problem });
     }
-    Ok(())
+    Ok(positions)
 }
 
 /// Our words for what the CSV reader says.
@@ -394,10 +426,7 @@ mod tests {
             ("a,b\n1,2\n\n\n\"x\ny\",2\n3", "t.csv, line 7: 1 cells"),
             ("a,b\r\n1,2\r\n\r\n3\r\n", "t.csv, line 4: 1 cells"),
             ("a,b\n1,2\n3\n", "t.csv, line 3: 1 cells, expected 2 as in the header"),
-            (
-                "1.5,2\n3,4\n",
-                "line 1: the header has numbers for names (1.5, 2); if there is no header",
-            ),
+            ("1.5,2\n3,4\n", "line 1: the header has numbers for names (1.5, 2)"),
             ("a,b\n1,2\n\"3,4\n5,6\n", "is a quote opened and never closed?"),
             ("a,a\n", "line 1: the header has two columns `a`"),
             ("a,\n", "line 1: column 2 of the header has no name"),

@@ -4,6 +4,7 @@
 mod good;
 mod hostile;
 mod mistakes;
+mod only;
 mod write_back;
 
 use std::io::Write as _;

@@ -1,6 +1,6 @@
 //! Every mistake is named with its file, line, column, value and what was expected.
 
-use unjitter::io::{Columns, TimeUnit};
+use unjitter::io::{Chunk, Columns, InstanceChunks, TimeUnit};
 
 use super::{Folder, gzip, read};
 
@@ -65,6 +65,43 @@ fn cells() {
         ),
         (good, "session,tme\na,1\n", "events.csv: it has no column `time`; did you mean `tme`?"),
         (good, "", "events.csv: it is empty"),
+        (
+            "a,2024-10-27T02:59:58,2,0,p\na,2024-10-27T02:00:01,2,0,p\n",
+            events,
+            "the time before it in session a; the clock was put back, as where summer time ends",
+        ),
+        (
+            "a,23:59:58,2,0,p\na,00:00:01,2,0,p\n",
+            events,
+            "the time before it in session a; at midnight, hours begin anew",
+        ),
+        (
+            "a,23:59:58,2,0,p\n",
+            "session,time\na,0:00:01\n",
+            "events.csv, line 2, column `time`: `0:00:01` is not near its session, which lasts from 23:59:58 to 23:59:58; past midnight",
+        ),
+        (
+            "a,12:30,2,0,p\n",
+            events,
+            "`12:30` is not a time that can be read; it may be hours and minutes, or minutes and seconds",
+        ),
+        (date, "session,time\na,31.05.2024 10:00\n", "write 2024-05-31T10:00:00"),
+        (
+            date,
+            "session,time\na,45443.585764\n",
+            "without a zone, as its session has them; it looks like days, as spreadsheets count",
+        ),
+        (
+            "a,45443.585764,2,0,p\na,45443.585799,2,0,p\n",
+            events,
+            "instances.csv: session a: times such as 45443.585799 look like days, as spreadsheets",
+        ),
+        ("a,1,2,5,0,p\n", events, "6 cells, expected 5 as in the header; decimals need a point"),
+        (
+            "a,1,\"2,5\",0,p\n",
+            events,
+            "`2,5` is not a finite number; decimals need a point: write 2.5",
+        ),
         ("", events, "instances.csv: it has a header and no instances"),
     ] {
         let error = read(&format!("{instances}{rows}"), events).unwrap_err().to_string();
@@ -126,6 +163,23 @@ fn tables_as_a_whole() {
             vec![good, ("observed.csv", b"session,start,stop\na,1,2\n")],
             "observed.csv: it has no column `end`",
         ),
+        (vec![good, ("observed.csv", b"session,start,end\n")], "observed.csv: it has no intervals"),
+        (
+            vec![good, ("sessions.csv", b"session,subject\nA,p\n")],
+            "sessions.csv: it names no session of",
+        ),
+        (
+            vec![good, ("instances.csv.gz", b"")],
+            "instances.csv.gz are both there; which one is meant?",
+        ),
+        (
+            vec![good, ("events.tsv", b"session\ttime\n"), ("events.csv", b"session,time\n")],
+            "events.tsv are both there; which one is meant?",
+        ),
+        (
+            vec![("instances.csv", b"a,1,2\na,2,2\n")],
+            "instances.csv, line 1: the header has numbers for names (a, 1, 2)",
+        ),
     ] {
         let error = message(&files, &Columns::default());
         assert!(error.contains(expected), "{expected}: {error}");
@@ -154,6 +208,46 @@ fn columns_that_were_asked_for() {
         let error = message(&[table], &columns);
         assert!(error.contains(expected), "{expected}: {error}");
     }
+}
+
+#[test]
+fn columns_without_names_are_asked_for_by_number() {
+    let owned = |name: &str| name.to_owned();
+    let unnamed = Columns { has_header: false, ..Columns::default() };
+    let text: (&str, &[u8]) = ("instances.csv", b"a,1,2\na,2,2\nb,1,2\n");
+    let error = message(&[text], &unnamed);
+    assert!(
+        error.ends_with("there is no header, so that its 3 columns are called by their numbers"),
+        "{error}"
+    );
+    let timed = Columns { time: owned("2"), ..unnamed };
+    let error = message(&[text], &timed);
+    assert!(error.contains("if column 1 is no feature but the session, say so"), "{error}");
+    let named = Columns { session: owned("1"), ..timed };
+    let error = message(&[text, ("events.csv", b"1\n")], &named);
+    assert!(error.contains("events.csv: it has no column `2`; there is no header"), "{error}");
+    // Tables beside have their columns in the usual order.
+    let tables =
+        [text, ("sessions.csv", &b"b,eve\na,adam\n"[..]), ("observed.csv", &b"a,0,1\n"[..])];
+    let dataset = Folder::with(&tables).read_with(&named, false).unwrap();
+    assert_eq!(dataset.recordings[1].session.subject(), Some("eve"));
+    assert_eq!(dataset.recordings[0].session.observed(), Some(&[(0.0, 1.0)][..]));
+    for (name, bytes, expected) in [
+        ("sessions.csv", &b"a,adam,7\n"[..], "3 columns, expected two: session and subject"),
+        ("observed.csv", &b"1,2\n"[..], "2 columns, expected three: session, start and end"),
+    ] {
+        let error = message(&[text, (name, bytes)], &named);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_table_that_is_read_in_pieces_has_instances_too() {
+    let folder = Folder::with(&[("instances.csv", b"time,x\n")]);
+    let path = folder.0.path().join("instances.csv");
+    let mut chunks = InstanceChunks::open(&path, &Columns::default()).unwrap();
+    let error = chunks.next(&mut Chunk::default(), 10).unwrap_err().to_string();
+    assert!(error.ends_with("it has a header and no instances"), "{error}");
 }
 
 #[test]
