@@ -53,7 +53,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Whoever was reading has seen enough.
         return ExitCode::SUCCESS;
     }
-    say(&format!("error: {}", message(error)));
+    say(&format!("error: {}{}", message(error), cure(error).unwrap_or_default()));
     ExitCode::from(code(error))
 }
 
@@ -68,6 +68,30 @@ fn message(error: &anyhow::Error) -> String {
         }
     }
     text
+}
+
+/// The option that helps, which the library cannot know.
+fn cure(error: &anyhow::Error) -> Option<String> {
+    let option = |field: &str| match field {
+        "session" | "time" | "label" | "subject" | "event_session" | "event_time" => {
+            Some(format!("--{}-column", field.replace('_', "-")))
+        }
+        // Whoever listed columns has named them already.
+        _ => None,
+    };
+    match error.downcast_ref::<unjitter::Error>()? {
+        unjitter::Error::NumbersForNames { .. } => {
+            Some("; if there is no header, say --no-header".to_owned())
+        }
+        unjitter::Error::NoColumn { field, .. } => {
+            Some(format!(" (it may be named with {})", option((*field)?)?))
+        }
+        unjitter::Error::UnnamedColumn { field, columns, .. } => {
+            let example = (*columns).min(2);
+            Some(format!("; name it by its number, as in {} {example}", option((*field)?)?))
+        }
+        _ => None,
+    }
 }
 
 fn code(error: &anyhow::Error) -> u8 {

@@ -1,38 +1,48 @@
 //! Which data: a folder, or single tables, and what their columns are called.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use unjitter::io::{Columns, Dataset, DatasetFiles, TimeUnit};
 
 use crate::failure::usage;
-use crate::output::{Output, is_stream};
+use crate::output::is_stream;
 
-/// A dataset on the command line.
+/// A dataset on the command line. What is recorded of it are names of columns, but no paths: those
+/// are nobody else's business, and lead nowhere on another machine.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Input {
     /// A folder with instances.csv and events.csv (or .tsv, or .gz), and maybe sessions.csv,
     /// observed.csv and signal.csv
     #[arg(value_name = "DATA")]
+    #[serde(skip)]
     pub data: Option<PathBuf>,
     /// Table of instances: session, time, features…, maybe label and subject. `-` is standard input
     #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip)]
     pub instances: Option<PathBuf>,
     /// Table of events: session, time, and whatever else you keep there
     #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip)]
     pub events: Option<PathBuf>,
     /// Table of sessions: session, subject (or group)
     #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip)]
     pub sessions: Option<PathBuf>,
     /// Table of the times in which somebody was annotating: session, start, end
     #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip)]
     pub observed: Option<PathBuf>,
     /// Table of the raw signal, to look at: session, time, value
     #[arg(long, value_name = "FILE", help_heading = "Data")]
+    #[serde(skip)]
     pub signal: Option<PathBuf>,
     #[command(flatten)]
     pub columns: ColumnArgs,
+    #[command(flatten)]
+    pub event_columns: EventColumnArgs,
 }
 
 /// What columns are called.
@@ -41,7 +51,8 @@ pub(crate) struct ColumnArgs {
     /// Column with the session's name
     #[arg(long, value_name = "NAME", default_value = "session", help_heading = "Columns")]
     pub session_column: String,
-    /// Column with the time: seconds, or dates like 2024-05-31T14:03:27.5
+    /// Column with the time: seconds, dates like 2024-05-31T14:03:27.5, or hours, minutes and seconds
+    /// like 14:03:27.5
     #[arg(long, value_name = "NAME", default_value = "time", help_heading = "Columns")]
     pub time_column: String,
     /// Column with the hand-aligned label: 0, 1 or nothing
@@ -64,6 +75,55 @@ pub(crate) struct ColumnArgs {
     pub no_header: bool,
 }
 
+/// Which events are meant, and what their columns are called.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub(crate) struct EventColumnArgs {
+    /// Column with the session's name in the events, if it is called otherwise there
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub event_session_column: Option<String>,
+    /// Column with the time in the events, if it is called otherwise there
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub event_time_column: Option<String>,
+    /// The same when the model was fitted, whatever is read now
+    #[arg(skip)]
+    #[serde(skip)]
+    pub fitted_time_column: Option<String>,
+    /// Only events with this value in this column, or with one of several: class=cough,sneeze. May
+    /// be given for several columns; '' takes all events, whatever the model was fitted to
+    #[arg(long, value_name = "COLUMN=VALUE,…", help_heading = "Data")]
+    pub only: Vec<String>,
+}
+
+impl EventColumnArgs {
+    /// Takes over what is not given here; says which events are meant, if that is taken over.
+    fn adopt(&mut self, other: Self) -> Option<String> {
+        let own = std::mem::take(&mut self.event_session_column);
+        self.event_session_column = own.or(other.event_session_column);
+        self.fitted_time_column = other.event_time_column;
+        let own = std::mem::take(&mut self.event_time_column);
+        self.event_time_column = own.or(self.fitted_time_column.clone());
+        if !self.only.is_empty() || other.only.is_empty() {
+            return None;
+        }
+        self.only = other.only;
+        Some(self.only.join(" and "))
+    }
+
+    /// By column, the values that are meant.
+    fn values(&self) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
+        let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for text in self.only.iter().filter(|text| !text.is_empty()) {
+            let Some((column, list)) = text.split_once('=') else {
+                let message = format!("--only {text}: expected COLUMN=VALUE, such as class=cough");
+                return Err(usage(message));
+            };
+            let list = list.split(',').map(|value| value.trim().to_owned());
+            values.entry(column.trim().to_owned()).or_default().extend(list);
+        }
+        Ok(values)
+    }
+}
+
 /// A unit of time.
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -76,7 +136,7 @@ pub(crate) enum Unit {
 
 impl ColumnArgs {
     /// Takes over what is not given here.
-    pub(crate) fn adopt(&mut self, other: Self) {
+    fn adopt(&mut self, other: Self) {
         let usual = Columns::default();
         let pairs = [
             (&mut self.session_column, other.session_column, usual.session),
@@ -123,43 +183,52 @@ impl Input {
         if given.iter().copied().flatten().filter(|path| is_stream(path)).count() > 1 {
             return Err(usage("only one table can be standard input"));
         }
-        let in_folder = match &self.data {
-            // A single file is a table of instances: what else would somebody name?
-            Some(_) if self.instances.is_some() => {
-                let message = "give a folder or --instances, not both: whose instances are meant?";
-                return Err(usage(message));
-            }
-            Some(path) if path.is_file() => {
-                DatasetFiles { instances: path.clone(), ..DatasetFiles::default() }
-            }
-            Some(folder) => DatasetFiles::in_folder(folder)?,
-            None => DatasetFiles {
-                instances: self.instances.clone().ok_or_else(|| {
-                    usage("no data: name a folder, or --instances FILE and --events FILE")
-                })?,
-                ..DatasetFiles::default()
-            },
+        let given = DatasetFiles {
+            instances: self.instances.clone().unwrap_or_default(),
+            events: self.events.clone(),
+            sessions: self.sessions.clone(),
+            observed: self.observed.clone(),
+            signal: self.signal.clone(),
         };
-        Ok(DatasetFiles {
-            events: self.events.clone().or(in_folder.events),
-            sessions: self.sessions.clone().or(in_folder.sessions),
-            observed: self.observed.clone().or(in_folder.observed),
-            signal: self.signal.clone().or(in_folder.signal),
-            instances: in_folder.instances,
+        let files = match &self.data {
+            Some(_) if self.instances.is_some() => {
+                return Err(usage(
+                    "give a folder or --instances, not both: whose instances are meant?",
+                ));
+            }
+            // A single file is a table of instances: what else would somebody name?
+            Some(path) if path.is_file() => DatasetFiles { instances: path.clone(), ..given },
+            Some(folder) => given.or_in_folder(folder)?,
+            None if self.instances.is_none() => {
+                return Err(usage("no data: name a folder, or --instances FILE and --events FILE"));
+            }
+            None => given,
+        };
+        if files.events.is_none() && self.event_columns.only.iter().any(|text| !text.is_empty()) {
+            return Err(usage("--only chooses events, and there is no table of them"));
+        }
+        Ok(files)
+    }
+
+    /// Names of the columns, and which events are meant.
+    pub(crate) fn columns(&self) -> anyhow::Result<Columns> {
+        Ok(Columns {
+            event_session: self.event_columns.event_session_column.clone(),
+            event_time: self.event_columns.event_time_column.clone(),
+            only: self.event_columns.values()?,
+            ..self.columns.columns()
         })
     }
 
-    /// Refuses to write over the data.
-    pub(crate) fn protect<'a>(
-        &'a self,
-        outputs: impl IntoIterator<Item = &'a Path>,
-        model: Option<&'a Path>,
-    ) -> anyhow::Result<()> {
-        let DatasetFiles { instances, events, sessions, observed, signal } = self.files()?;
-        let optional = [events, sessions, observed, signal].into_iter().flatten();
-        let inputs: Vec<PathBuf> = optional.chain([instances]).collect();
-        let inputs = inputs.iter().map(PathBuf::as_path).chain(model);
-        Output::refuse_inputs(outputs.into_iter().collect::<Vec<_>>(), inputs.collect::<Vec<_>>())
+    /// Takes over the names of columns of when a model was fitted, where others are not given now;
+    /// says which events are meant, if that is taken over.
+    pub(crate) fn adopt(&mut self, recorded: &serde_json::Value) -> Option<String> {
+        // A model of the library, or of another version, may have other notes.
+        if let Ok(columns) = Deserialize::deserialize(&recorded["columns"]) {
+            self.columns.adopt(columns);
+        }
+        let events = Deserialize::deserialize(&recorded["event_columns"]).ok()?;
+        self.event_columns.adopt(events)
     }
 
     /// Reads the data with their stamps.
@@ -172,6 +241,6 @@ impl Input {
             };
             return Err(usage(format!("{beside}; name one with --events FILE")));
         }
-        Ok(Dataset::read(&files, &self.columns.columns(), use_labels)?)
+        Ok(Dataset::read(&files, &self.columns()?, use_labels)?)
     }
 }

@@ -13,6 +13,7 @@ mod failure;
 mod figures;
 mod gallery;
 mod input;
+mod inputs;
 mod inspection_text;
 mod interrupt;
 mod learners;
@@ -25,7 +26,7 @@ mod words;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 
 fn main() -> ExitCode {
     match run() {
@@ -35,13 +36,13 @@ fn main() -> ExitCode {
 }
 
 fn run() -> anyhow::Result<()> {
-    // Then -1 is told its range, and not taken for an option.
-    let verbs = |verb: clap::Command| verb.allow_negative_numbers(true);
-    let mut command = args::Cli::command().mut_subcommands(verbs);
-    command.build();
+    let command = args::command();
     let arguments = config::expand(&command, std::env::args_os().collect())?;
     // Clap prints its own errors, help and version, with their exit codes.
     let matches = command.try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
+    if let Some((_, arguments)) = matches.subcommand() {
+        inputs::remember(arguments);
+    }
     let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if let Some(threads) = cli.console.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;

@@ -8,7 +8,7 @@ use unjitter::Fitted;
 
 use crate::console::Console;
 use crate::failure::Mistake;
-use crate::input::ColumnArgs;
+use crate::input::Input;
 
 /// A model on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -36,20 +36,21 @@ fn load(path: &Path) -> anyhow::Result<Fitted> {
     })
 }
 
-/// Column options as they were when the model was fitted, where others are not given now.
+/// Options of columns and events as they were when the model was fitted, where others are not given
+/// now.
 pub(crate) fn adopt_columns(
-    columns: &mut ColumnArgs,
+    input: &mut Input,
     fitted: &Fitted,
     console: &Console,
 ) -> anyhow::Result<()> {
     let note = |name: &str| fitted.metadata().get(name).cloned();
     let recorded = fitted.metadata().get("options").and_then(|options| options.get("input"));
-    if let Some(recorded) = recorded.and_then(|input| input.get("columns")) {
-        // A model of the library, or of another version, may have other notes.
-        if let Ok(recorded) = serde_json::from_value(recorded.clone()) {
-            columns.adopt(recorded);
-        }
+    if let Some(events) = recorded.and_then(|recorded| input.adopt(recorded)) {
+        console.note(&format!(
+            "only events with {events}, as the model was fitted; --only '' takes all"
+        ));
     }
+    let columns = &mut input.columns;
     if !columns.features.is_empty() {
         return Ok(());
     }

@@ -3,10 +3,11 @@
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use unjitter::io::{STANDARD_INPUT, WholeFile, replace_all};
+use unjitter::io::{STANDARD_INPUT, WholeFile, replace_all, takes_bytes_directly};
 
 use crate::console::Console;
 use crate::failure::{Mistake, usage};
+use crate::inputs;
 use crate::interrupt::stop_if_requested;
 
 /// Where results go.
@@ -14,6 +15,8 @@ use crate::interrupt::stop_if_requested;
 pub(crate) struct Output {
     force: bool,
     files: Vec<(PathBuf, Vec<u8>)>,
+    /// Where they go, each once.
+    places: Vec<PathBuf>,
 }
 
 impl Output {
@@ -22,28 +25,27 @@ impl Output {
         paths: impl IntoIterator<Item = &'a Path>,
         force: bool,
     ) -> anyhow::Result<Self> {
-        let mut seen: Vec<&Path> = Vec::new();
+        let mut promised = Self { force, files: Vec::new(), places: Vec::new() };
         for path in paths {
             refuse(path, force)?;
-            if seen.contains(&path) {
-                return Err(usage(format!("two outputs go to {}", path.display())));
-            }
-            seen.push(path);
+            promised.take_place(path)?;
         }
-        Ok(Self { force, files: Vec::new() })
+        Ok(promised)
     }
 
-    /// Refuses an output that is one of the inputs: even by force, that is a slip.
-    pub(crate) fn refuse_inputs<'a>(
-        outputs: impl IntoIterator<Item = &'a Path>,
-        inputs: impl IntoIterator<Item = &'a Path>,
-    ) -> anyhow::Result<()> {
-        let place = |path: &Path| path.canonicalize().ok();
-        let inputs: Vec<PathBuf> = inputs.into_iter().filter_map(place).collect();
-        for output in outputs {
-            if place(output).is_some_and(|output| inputs.contains(&output)) {
-                return Err(usage(format!("{} is an input, not an output", output.display())));
-            }
+    /// Promises a file that the verb keeps itself, and goes on with if it is there already.
+    pub(crate) fn keep(&mut self, path: &Path) -> anyhow::Result<()> {
+        inputs::refuse(path)?;
+        self.take_place(path)
+    }
+
+    fn take_place(&mut self, path: &Path) -> anyhow::Result<()> {
+        let place = place(path);
+        if self.places.contains(&place) {
+            return Err(usage(format!("two outputs go to {}", path.display())));
+        }
+        if !takes_bytes_directly(path) {
+            self.places.push(place);
         }
         Ok(())
     }
@@ -94,10 +96,32 @@ fn make_folder(path: &Path) -> anyhow::Result<()> {
     Ok(std::fs::create_dir_all(folder).map_err(failed)?)
 }
 
+/// Replaces a file of the program's own, which may be there already.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    inputs::refuse(path)?;
+    Ok(unjitter::io::replace(path, bytes)?)
+}
+
+/// A path spelt in one way only, as far as it is there.
+fn place(path: &Path) -> PathBuf {
+    if let Ok(place) = path.canonicalize() {
+        return place;
+    }
+    let folder = path.parent().map(|folder| match folder.as_os_str().is_empty() {
+        true => place(Path::new(".")),
+        false => place(folder),
+    });
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
 fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
-    if is_stream(path) {
+    if is_stream(path) || takes_bytes_directly(path) {
         return Ok(());
     }
+    inputs::refuse(path)?;
     if path.exists() && !path.is_file() {
         return Err(usage(format!("{} is no file that could be replaced", path.display())));
     }

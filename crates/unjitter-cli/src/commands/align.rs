@@ -71,12 +71,12 @@ impl Align {
         let paths = [self.output.as_path(), self.missed.as_path()];
         refuse_mixed(console, &paths)?;
         let mut output = Output::promise(paths, self.force)?;
-        self.input.protect(paths, Some(&self.model.model))?;
         let fitted = self.model.load()?;
-        adopt_columns(&mut self.input.columns, &fitted, console)?;
+        adopt_columns(&mut self.input, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
         self.checked.refuse(&data, console)?;
-        let time_column = self.input.columns.time_column.as_str();
+        let fitted_column = self.input.event_columns.fitted_time_column.as_deref();
+        let time_column = fitted_column.unwrap_or(&self.input.columns.time_column);
         refuse_aligned(&data)?;
         refuse_foreign_columns(&data, time_column)?;
         let aligned = align(&fitted, &data)?;

@@ -12,7 +12,7 @@ use unjitter::{ClassifierSpec, FitOptions, Model};
 
 use super::align::{align, events_table, missed_table};
 use super::evaluate::{How, compare, table};
-use super::fit::{annotator, fit, with_notes};
+use super::fit::{annotator, fit, notes, with_notes};
 use super::report::Content;
 use super::simulate::{Made, Preset};
 use crate::console::Console;
@@ -77,7 +77,7 @@ impl Demo {
         let grid = grid(&data, self.seed);
         let file = self.compare(&data, &grid, console)?;
         let fitted = fit(&data, &grid.model, &grid.fit, console)?;
-        let fitted = with_notes(fitted, &data, self.note())?;
+        let fitted = with_notes(fitted, notes(&data, self.note())?)?;
         let aligned = align(&fitted, &data)?;
         let content =
             Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };

@@ -49,17 +49,20 @@ pub(crate) struct Evaluate {
     events: EventArgs,
     /// Where the results go, for report
     #[arg(short, long, value_name = "FILE", default_value = "evaluation.json")]
+    #[serde(skip)]
     output: PathBuf,
     /// Replace the output if it is there
     #[arg(long)]
     force: bool,
     /// Keep finished work here; a run that was interrupted goes on where it was
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     journal: Option<PathBuf>,
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
+    #[serde(skip)]
     config: ConfigFile,
 }
 
@@ -173,7 +176,7 @@ impl Evaluate {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
-        self.input.protect([self.output.as_path()], None)?;
+        self.journal.iter().try_for_each(|journal| output.keep(journal))?;
         let data = self.input.read_stamped(false)?;
         self.checked.warn(&data, console)?;
         let contenders = self.contenders(&data)?;

@@ -13,6 +13,7 @@ use crate::experiment::{
 };
 use crate::failure::Mistake;
 use crate::input::ColumnArgs;
+use crate::inputs;
 use crate::interrupt::{self, Listening};
 use crate::words::counted;
 
@@ -58,6 +59,8 @@ impl Experiment {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         let specs: Vec<Spec> =
             self.files.iter().map(|file| Spec::read(file)).collect::<anyhow::Result<_>>()?;
+        // At once, and not after hours of work.
+        inputs::refuse(&self.output.join("RESULTS.md"))?;
         let given = self.read_data()?;
         let (mut pages, mut all) = (Vec::new(), Vec::new());
         for (file, spec) in self.files.iter().zip(&specs) {
@@ -133,8 +136,9 @@ impl Experiment {
             (Some(path), _) => Some(errors(path, &self.error_column)?),
             (None, Some(of)) => {
                 let folder = file.parent().context("a file has a folder")?;
-                let column = of.column.as_deref().unwrap_or("error");
-                Some(errors(&folder.join(&of.file), column)?)
+                let (path, column) = (folder.join(&of.file), of.column.as_deref());
+                inputs::add(&path);
+                Some(errors(&path, column.unwrap_or("error"))?)
             }
             (None, None) => None,
         };

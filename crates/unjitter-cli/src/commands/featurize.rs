@@ -12,7 +12,7 @@ use unjitter::signal::{
 
 use crate::config::ConfigFile;
 use crate::console::Console;
-use crate::failure::usage;
+use crate::failure::{Mistake, usage};
 use crate::input::ColumnArgs;
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::words::counted;
@@ -133,6 +133,11 @@ impl Featurize {
                 table.push(named.into_iter().chain(row.iter().map(f64::to_string)));
             }
         }
+        if instances == 0 {
+            let (signal, cause) = (self.signal.display(), self.cause());
+            let message = format!("{signal}: no instances, {left_out} left out; {cause}");
+            return Err(Mistake::Data(message).into());
+        }
         output.add(&self.output, table);
         output.write()?;
         if is_stream(&self.output) {
@@ -185,6 +190,22 @@ impl Featurize {
                     left_out: found.rejected.short + found.rejected.long + found.rejected.small,
                 })
             }
+        }
+    }
+
+    /// Why there may be no instance at all.
+    fn cause(&self) -> String {
+        match self.method {
+            Method::Windows => format!(
+                "a window takes {} s with {} % of its samples; see --length and --min-share",
+                self.length,
+                100.0 * self.min_share
+            ),
+            Method::Cycles => format!(
+                "a breath takes from {} s to {} s; see --min-duration, --max-duration and \
+                 --prominence",
+                self.min_duration, self.max_duration
+            ),
         }
     }
 

@@ -1,12 +1,13 @@
 //! `unjitter fit`: learn detector and annotator.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 use unjitter::evaluation::fingerprint;
-use unjitter::io::Dataset;
+use unjitter::io::{Dataset, check_metadata};
 use unjitter::learning::StopReason;
 use unjitter::{Fitted, Learned};
 
@@ -39,6 +40,7 @@ pub(crate) struct Fit {
     use_labels: bool,
     /// Where the model goes; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
+    #[serde(skip)]
     output: PathBuf,
     /// Replace the model if there is one
     #[arg(long)]
@@ -47,6 +49,7 @@ pub(crate) struct Fit {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
+    #[serde(skip)]
     config: ConfigFile,
 }
 
@@ -70,12 +73,12 @@ impl Fit {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
-        self.input.protect([self.output.as_path()], None)?;
         let model = self.model.model(&[self.model.classifier])?;
         let data = self.input.read_stamped(self.use_labels)?;
         self.checked.warn(&data, console)?;
+        let notes = notes(&data, serde_json::to_value(&self)?)?;
         let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
-        let fitted = with_notes(fitted, &data, serde_json::to_value(&self)?)?;
+        let fitted = with_notes(fitted, notes)?;
         output.add(&self.output, fitted.to_json());
         output.write()?;
         let result = result(&fitted, &data, &self.output);
@@ -118,16 +121,26 @@ pub(crate) fn fit(
     }
 }
 
-/// The model with where it came from.
-pub(crate) fn with_notes(
-    mut fitted: Fitted,
-    data: &Dataset,
-    options: serde_json::Value,
-) -> anyhow::Result<Fitted> {
-    fitted.set_metadata("program", format!("unjitter {}", env!("CARGO_PKG_VERSION")))?;
-    fitted.set_metadata("options", options)?;
-    fitted.set_metadata("features", data.features.clone())?;
-    fitted.set_metadata("fingerprint", fingerprint(&data.recordings))?;
+/// Notes of a model, by name.
+type Notes = BTreeMap<String, serde_json::Value>;
+
+/// Where a model came from, checked before there is one: learning may take hours.
+pub(crate) fn notes(data: &Dataset, options: serde_json::Value) -> anyhow::Result<Notes> {
+    let notes = BTreeMap::from([
+        ("program".to_owned(), format!("unjitter {}", env!("CARGO_PKG_VERSION")).into()),
+        ("options".to_owned(), options),
+        ("features".to_owned(), data.features.clone().into()),
+        ("fingerprint".to_owned(), fingerprint(&data.recordings).into()),
+    ]);
+    check_metadata(&notes)?;
+    Ok(notes)
+}
+
+/// The model with its notes.
+pub(crate) fn with_notes(mut fitted: Fitted, notes: Notes) -> anyhow::Result<Fitted> {
+    for (key, note) in notes {
+        fitted.set_metadata(key, note)?;
+    }
     Ok(fitted)
 }
 

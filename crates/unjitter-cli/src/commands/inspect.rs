@@ -28,7 +28,7 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
-        let inspection = inspect_files(&self.input.files()?, &self.input.columns.columns())?;
+        let inspection = inspect_files(&self.input.files()?, &self.input.columns()?)?;
         console.result(&for_machines(&inspection)?, || render(&inspection))?;
         let is_problem = |severity: Severity| severity == Severity::Problem;
         let problems =

@@ -75,20 +75,20 @@ struct Seen {
 }
 
 impl Predict {
-    pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+    pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut outputs: Vec<&Path> = vec![self.output.as_path()];
         outputs.extend(self.detected.as_deref());
-        self.input.protect(outputs.clone(), Some(&self.model.model))?;
         let mut detected = Output::promise(outputs, self.force)?;
         let mut stream = Stream::open(&self.output, self.force)?;
         // Wrong options are told before the work.
         self.events(&[])?;
         let fitted = self.model.load()?;
-        let mut columns = self.input.columns.clone();
-        adopt_columns(&mut columns, &fitted, console)?;
+        // No events are read here.
+        self.input.event_columns.only = vec![String::new()];
+        adopt_columns(&mut self.input, &fitted, console)?;
         let files = self.input.files()?;
-        let mut chunks = InstanceChunks::open(&files.instances, &columns.columns())?;
+        let mut chunks = InstanceChunks::open(&files.instances, &self.input.columns()?)?;
         let found = self.predict(&fitted, &mut chunks, &mut stream)?;
         let mut events = None;
         if let Some(path) = &self.detected {

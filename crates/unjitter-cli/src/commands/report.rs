@@ -67,9 +67,8 @@ impl Report {
             promised.extend(stems.iter().map(|stem| folder.join(format!("{stem}.svg"))));
         }
         let mut output = Output::promise(promised.iter().map(PathBuf::as_path), self.force)?;
-        self.input.protect([self.output.as_path()], Some(&self.model.model))?;
         let fitted = self.model.load()?;
-        adopt_columns(&mut self.input.columns, &fitted, console)?;
+        adopt_columns(&mut self.input, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
         self.checked.refuse(&data, console)?;
         refuse_aligned(&data)?;
@@ -103,7 +102,7 @@ impl Report {
 
     fn signals(&self, data: &Dataset) -> anyhow::Result<Vec<RawSignal>> {
         let Some(path) = self.input.files()?.signal else { return Ok(Vec::new()) };
-        let columns = self.input.columns.columns();
+        let columns = self.input.columns()?;
         Ok(read_signals(&path, &columns, Channels::First, &data.known_clocks())?.1)
     }
 }

@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use unjitter::io::replace;
 
 use super::figure::figure;
 use super::markdown::page;
 use super::outcome::Outcome;
 use crate::figures::as_file;
+use crate::output::replace;
 
 /// Folder of numbers and figures beside the page.
 const RESULTS: &str = "results";

@@ -15,6 +15,7 @@ use super::datasets::Dataset;
 use super::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
 use super::plan::{self, Cell, Setting};
 use super::spec::{Measure, Spec};
+use crate::inputs;
 use crate::learners::Kind;
 
 /// How to run an experiment.
@@ -146,6 +147,7 @@ fn judge(
     watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
 ) -> anyhow::Result<Judged> {
     let journal = options.work.as_ref().map(|work| work.join(format!("{}.jsonl", cell.key)));
+    journal.iter().try_for_each(|journal| inputs::refuse(journal))?;
     let contenders = std::slice::from_ref(&cell.contender);
     let comparison = cell.options.run(&cell.recordings, contenders, journal.as_deref(), watch);
     let comparison = match comparison {

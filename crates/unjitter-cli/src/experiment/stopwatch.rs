@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use crate::inputs;
+
 /// Between two notes: what a killed run may lose.
 const OFTEN: Duration = Duration::from_secs(2);
 
@@ -46,7 +48,9 @@ impl Stopwatch {
     pub(crate) fn start(folder: &Path, work: String) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the work folder {}", folder.display()))?;
-        Ok(Self { file: folder.join("times.jsonl"), work, noted: Mutex::new(Instant::now()) })
+        let file = folder.join("times.jsonl");
+        inputs::refuse(&file)?;
+        Ok(Self { file, work, noted: Mutex::new(Instant::now()) })
     }
 
     /// Notes the time, if the last note is some while ago.

@@ -1,6 +1,6 @@
 use crate::folder::Folder;
 
-const TINY: &str = r#"
+pub(crate) const TINY: &str = r#"
 name = "tiny"
 title = "Two learners"
 datasets = ["mpuff"]

@@ -58,3 +58,16 @@ fn tables_without_a_header_are_named_by_number() {
     let table = folder.read("instances.csv");
     assert!(table.lines().nth(1).unwrap().starts_with("raw,1480453826000000,"), "{table}");
 }
+
+#[test]
+fn nothing_left_is_an_error() {
+    let folder = Folder::new();
+    folder.write("empty.csv", "time,a\n");
+    let err = folder.fails(3, &["featurize", "empty.csv"]);
+    assert!(err.contains("empty.csv: it has a header and no samples"), "{err}");
+    let rows: String = (0..400).map(|k| format!("{},1\n", 0.1 * f64::from(k))).collect();
+    folder.write("short.csv", &format!("time,a\n{rows}"));
+    let err = folder.fails(3, &["featurize", "short.csv", "--length", "1000"]);
+    assert!(err.contains("short.csv: no instances, 0 left out; a window takes 1000 s"), "{err}");
+    assert!(err.contains("see --length and --min-share"), "{err}");
+}

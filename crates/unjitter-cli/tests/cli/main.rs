@@ -11,6 +11,7 @@ mod folder;
 mod inspect;
 mod manual;
 mod mistakes;
+mod only;
 mod outputs;
 mod predict;
 mod readme;

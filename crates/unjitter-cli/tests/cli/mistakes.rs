@@ -127,3 +127,84 @@ fn no_stamps_is_no_data() {
     let err = folder.fails(3, &small("fit", &[]));
     assert!(err.contains("none of the 6 sessions has a stamp to learn from"), "{err}");
 }
+
+#[test]
+fn the_option_that_helps_is_named() {
+    let folder = Folder::new();
+    folder.write("i.csv", "session,when,x\na,1,2\na,2,3\n");
+    folder.write("v.csv", "rec,at\na,1\n");
+    folder.write("bare.csv", "a,1,2\na,2,3\n");
+    folder.write("numbers.csv", "1.5,2\n3,4\n");
+    let (i, v) = (["fit", "--instances", "i.csv", "--events"], "--event-time-column");
+    for (arguments, expected) in [
+        (
+            &["inspect", "i.csv"][..],
+            "no column `time`; it has `session`, `when`, `x` (it may be named with --time-column)",
+        ),
+        (
+            &[&i[..], &["v.csv", "--time-column", "when"]].concat(),
+            "v.csv: it has no column `when`; it has `rec`, `at` (it may be named with --event-time-column)",
+        ),
+        (
+            &[
+                &i[..],
+                &["v.csv", "--time-column", "when", v, "at", "--event-session-column", "who"],
+            ]
+            .concat(),
+            "it has no column `who`",
+        ),
+        (
+            &["inspect", "numbers.csv"],
+            "numbers for names (1.5, 2); if there is no header, say --no-header",
+        ),
+        (
+            &["inspect", "bare.csv"],
+            "numbers for names (a, 1, 2); if there is no header, say --no-header",
+        ),
+        (
+            &["inspect", "bare.csv", "--no-header"],
+            "no column `time`; there is no header, so that its 3 columns are called by their numbers; name it by its number, as in --time-column 2",
+        ),
+        (&["inspect", "i.csv", "--time-column", "when", "--ignore", "y"], "no column `y`; it has"),
+    ] {
+        let err = folder.fails(3, arguments);
+        assert!(err.contains(expected), "{arguments:?}: {err}");
+    }
+    folder.ok(&[
+        "inspect",
+        "bare.csv",
+        "--no-header",
+        "--time-column",
+        "2",
+        "--session-column",
+        "1",
+    ]);
+}
+
+#[test]
+fn a_table_that_is_there_twice_must_be_named() {
+    let folder = Folder::with_data();
+    std::fs::copy(folder.path("data/events.csv"), folder.path("data/events.tsv")).unwrap();
+    let err = folder.fails(3, &["fit", "data"]);
+    assert!(
+        err.contains("events.csv and data/events.tsv are both there; which one is meant?"),
+        "{err}"
+    );
+    folder.ok(&["inspect", "data", "--events", "data/events.tsv"]);
+}
+
+#[test]
+fn tables_without_lines_are_told() {
+    let folder = Folder::with_model();
+    let header = folder.read("data/instances.csv").lines().next().unwrap().to_owned();
+    folder.write("i.csv", &header);
+    let i = ["--instances", "i.csv"];
+    for arguments in [
+        &[&["predict"], &i[..], &["-o", "x"]].concat()[..],
+        &[&["align"], &i[..], &["--events", "data/events.csv"]].concat(),
+        &[&["inspect"], &i[..]].concat(),
+    ] {
+        let err = folder.fails(3, arguments);
+        assert!(err.contains("i.csv: it has a header and no instances"), "{err}");
+    }
+}

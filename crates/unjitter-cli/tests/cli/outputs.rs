@@ -1,6 +1,8 @@
 //! Outputs are never lost, mixed up or written over data.
 
-use crate::folder::{Folder, small};
+use std::process::Stdio;
+
+use crate::folder::{Folder, Run, small};
 
 #[test]
 fn two_outputs_never_share_a_place() {
@@ -18,17 +20,129 @@ fn two_outputs_never_share_a_place() {
 #[test]
 fn inputs_are_not_written_over_even_by_force() {
     let folder = Folder::with_model();
-    let before = (folder.read("data/instances.csv"), folder.read("model.json"));
+    folder.write("taps.csv", "error\n0.5\n");
+    folder.write("options.toml", "seed = 1\n");
+    folder.write("ev.json", "{}");
+    folder.write("tiny.toml", "name = \"tiny\"\n");
+    let read = ["data/instances.csv", "data/events.csv", "model.json", "taps.csv", "options.toml"];
+    let before = read.map(|name| folder.bytes(name));
+    std::fs::create_dir(folder.path("figures")).unwrap();
+    std::fs::hard_link(folder.path("model.json"), folder.path("figures/delays.svg")).unwrap();
+    std::fs::hard_link(folder.path("data/events.csv"), folder.path("hard.csv")).unwrap();
+    std::fs::create_dir(folder.path("out")).unwrap();
+    std::fs::hard_link(folder.path("taps.csv"), folder.path("out/RESULTS.md")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("data/instances.csv", folder.path("soft.csv")).unwrap();
+    let simulate = ["simulate", "--from", "data", "--errors", "taps.csv"];
     for arguments in [
         &["fit", "data", "-o", "data/instances.csv"][..],
+        &["fit", "data", "-o", "soft.csv"],
+        &["fit", "data", "-o", "hard.csv"],
+        &["fit", "data", "--config", "options.toml", "-o", "options.toml"],
         &["predict", "data", "-o", "data/instances.csv"],
+        &["predict", "data", "-o", "-", "--detected", "data/events.csv"],
         &["align", "data", "-o", "model.json"],
+        &["align", "data", "--missed", "./data/../model.json"],
         &["report", "data", "-o", "data/../model.json"],
+        &["report", "data", "--figures", "figures"],
+        &["report", "data", "--evaluation", "ev.json", "-o", "ev.json"],
+        &["evaluate", "data", "-o", "data/events.csv"],
+        &["evaluate", "data", "--journal", "hard.csv"],
+        &["evaluate", "data", "--config", "options.toml", "--journal", "options.toml"],
+        &["featurize", "data/signal.csv.gz", "-o", "data/signal.csv.gz"],
+        &["featurize", "soft.csv", "-o", "./data/instances.csv"],
+        &[&simulate[..], &["-o", "data"]].concat(),
+        &[&simulate[..], &["-o", "./data/."]].concat(),
     ] {
         let err = folder.fails(2, &[arguments, &["--force"]].concat());
-        assert!(err.contains("is an input, not an output"), "{err}");
+        assert!(err.contains("is an input, not an output"), "{arguments:?}: {err}");
+        // Without force, nobody is told to use it.
+        let err = folder.fails(2, arguments);
+        assert!(err.contains("is an input, not an output"), "{arguments:?}: {err}");
     }
-    assert_eq!((folder.read("data/instances.csv"), folder.read("model.json")), before);
+    assert_eq!(read.map(|name| folder.bytes(name)), before);
+}
+
+#[test]
+fn experiments_spare_what_they_read() {
+    let folder = Folder::new();
+    folder.write("tiny.toml", crate::experiment::TINY);
+    folder.write("RESULTS.md", "error\n0.5\n");
+    let err =
+        folder.fails(2, &["experiment", "tiny.toml", "--errors", "RESULTS.md", "--output", "."]);
+    assert!(err.contains("RESULTS.md is an input, not an output"), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_table_on_standard_input_is_an_input_too() {
+    let folder = Folder::new();
+    let rows: String = (0..50).map(|k| format!("{k},{}\n", k % 7)).collect();
+    folder.write("s.csv", &format!("time,a\n{rows}"));
+    let before = folder.read("s.csv");
+    let mut command = folder.command(&["featurize", "-", "-o", "s.csv", "--force"]);
+    command.stdin(std::fs::File::open(folder.path("s.csv")).unwrap());
+    let run = Run::of(command.output().unwrap());
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("s.csv is an input, not an output"), "{}", run.err);
+    assert_eq!(folder.read("s.csv"), before);
+}
+
+#[cfg(unix)]
+#[test]
+fn devices_and_pipes_are_written_to() {
+    let folder = Folder::with_model();
+    for arguments in [
+        &["fit", "data", "--restarts", "0", "-o", "/dev/null"][..],
+        &["align", "data", "-o", "/dev/null", "--missed", "/dev/null"],
+        &["predict", "data", "-o", "/dev/null", "--detected", "/dev/null"],
+        &["report", "data", "-o", "/dev/null"],
+        &["featurize", "data/signal.csv.gz", "-o", "/dev/null"],
+    ] {
+        folder.ok(arguments);
+    }
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
+    assert!(made.success());
+    let mut running =
+        folder.command(&["predict", "data", "-o", "pipe"]).stdout(Stdio::null()).spawn().unwrap();
+    let table = folder.read("pipe");
+    assert!(running.wait().unwrap().success());
+    assert!(table.starts_with("session,time,probability\n") && table.lines().count() > 100);
+}
+
+#[test]
+fn what_is_recorded_has_names_of_columns_and_no_paths() {
+    let folder = Folder::with_small_data();
+    let secret = |name: &str| folder.path(name).display().to_string();
+    for (from, to) in [("instances.csv", "secret-i.csv"), ("events.csv", "secret-e.csv")] {
+        std::fs::rename(folder.path(from), folder.path(to)).unwrap();
+    }
+    folder.write("secret.toml", "seed = 3\n");
+    let (instances, events, config) =
+        (secret("secret-i.csv"), secret("secret-e.csv"), secret("secret.toml"));
+    let tables = [
+        "--instances",
+        &instances,
+        "--events",
+        &events,
+        "--config",
+        &config,
+        "--session-column",
+        "who",
+        "--time-column",
+        "when",
+        "--quiet",
+    ];
+    let (model, evaluation, journal) =
+        (secret("secret.json"), secret("secret-evaluation.json"), secret("secret-journal"));
+    folder.ok(&[&["fit"], &tables[..], &["-o", &model]].concat());
+    let work = ["--folds", "2", "--learners", "LR-N", "-o", &evaluation, "--journal", &journal];
+    folder.ok(&[&["evaluate"], &tables[..], &work].concat());
+    for name in ["secret.json", "secret-evaluation.json"] {
+        let text = folder.read(name);
+        assert!(!text.contains("secret"), "{name} has a path: {text}");
+        assert!(text.contains("\"session_column\"") && text.contains("\"who\""), "{text}");
+    }
 }
 
 #[test]
@@ -114,4 +228,16 @@ fn options_out_of_range_are_told() {
         let err = folder.fails(2, &["featurize", "data/signal.csv.gz", option, value, "-o", "x"]);
         assert!(err.contains("at most 10 million"), "{err}");
     }
+}
+
+#[test]
+fn names_of_features_that_a_model_cannot_keep_are_told_before_learning() {
+    let folder = Folder::new();
+    // Each letter takes six bytes as JSON.
+    let name = "\u{1}".repeat(6 << 20);
+    folder.write("instances.csv", &format!("time,{name}\n0,1\n1,2\n"));
+    // Learning would find no stamp.
+    folder.write("events.csv", "time\n");
+    let err = folder.fails(2, &["fit", "--instances", "instances.csv", "--events", "events.csv"]);
+    assert!(err.contains("size of metadata is") && err.contains("at most 33554432"), "{err}");
 }

@@ -1,0 +1,104 @@
+//! What the program reads, so that nothing is ever written over it, whatever the flags.
+//!
+//! A path on the command line is an input unless its option is known to be an output. So an option
+//! that somebody adds is safe from the start, and no verb has to think of it: whatever writes a
+//! file asks here.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use clap::ArgMatches;
+use unjitter::io::tables_in;
+
+use crate::failure::usage;
+use crate::output::is_stream;
+
+/// Options that name what is written.
+const OUTPUTS: [&str; 6] = ["output", "missed", "detected", "figures", "journal", "work"];
+
+/// Files and folders that are read.
+static INPUTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Remembers the inputs among the arguments of a verb.
+pub(crate) fn remember(arguments: &ArgMatches) {
+    for id in arguments.ids().filter(|id| !OUTPUTS.contains(&id.as_str())) {
+        // Whatever is no path is of another type.
+        let paths = arguments.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
+        paths.into_iter().flatten().for_each(|path| add(path));
+    }
+}
+
+/// Adds an input that another file names.
+pub(crate) fn add(path: &Path) {
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+}
+
+/// Refuses to write over an input: even by force, that is a slip.
+pub(crate) fn refuse(output: &Path) -> anyhow::Result<()> {
+    let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    match inputs.iter().any(|input| is_read_from(input, output)) {
+        true => Err(usage(format!("{} is an input, not an output", output.display()))),
+        false => Ok(()),
+    }
+}
+
+/// Whether reading `input`, a file or the folder of a dataset, reads the file `output`.
+fn is_read_from(input: &Path, output: &Path) -> bool {
+    match input.is_dir() {
+        true => tables_in(input).iter().any(|table| is_same(table, output)),
+        false if is_stream(input) => is_same(Path::new("/dev/stdin"), output),
+        false => is_same(input, output),
+    }
+}
+
+/// Whether two paths lead to one file, by links or another spelling too.
+fn is_same(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let (Ok(one), Ok(other)) = (one.metadata(), other.metadata()) else { return false };
+        one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let place = |path: &Path| path.canonicalize().ok();
+        place(one).is_some() && place(one) == place(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// Paths that verbs read. Whoever adds an option with a path decides here or in `OUTPUTS`.
+    const READ: [&str; 12] = [
+        "config",
+        "data",
+        "errors",
+        "evaluation",
+        "events",
+        "files",
+        "from",
+        "instances",
+        "model",
+        "observed",
+        "sessions",
+        "signal",
+    ];
+
+    #[test]
+    fn every_path_on_the_command_line_is_known_as_input_or_output() {
+        let is_path = |argument: &&clap::Arg| {
+            argument.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>()
+        };
+        let mut found = Vec::new();
+        for verb in crate::args::Cli::command().get_subcommands() {
+            found.extend(verb.get_arguments().filter(is_path).map(|a| a.get_id().to_string()));
+        }
+        assert!(found.len() > 20, "{found:?}");
+        found.retain(|id| !READ.contains(&id.as_str()) && !OUTPUTS.contains(&id.as_str()));
+        assert!(found.is_empty(), "neither inputs nor outputs: {found:?}");
+    }
+}
