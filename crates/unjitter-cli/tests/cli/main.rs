@@ -12,6 +12,7 @@ mod inspect;
 mod manual;
 mod mistakes;
 mod only;
+mod options;
 mod outputs;
 mod predict;
 mod readme;
