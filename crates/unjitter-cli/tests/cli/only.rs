@@ -45,6 +45,9 @@ fn every_verb_that_reads_events_takes_some() {
     };
     assert_eq!(stamps(&[]), 48);
     assert_eq!(stamps(&["--only", "class=cough"]), 24);
+    // Who has chosen one kind is not told that there are several.
+    let told = |only: &[&str]| folder.ok(&words("inspect", only)).contains("kinds apart");
+    assert!(told(&[]) && !told(&["--only", "class=cough"]));
     assert_eq!(stamps(&["--only", "class=cough,sneeze"]), 48);
     assert_eq!(stamps(&["--only", "class=cough", "--only", "class=sneeze"]), 48);
     assert_eq!(stamps(&["--only", "class=cough", "--only", "note=n0,m0"]), 1);

@@ -38,11 +38,11 @@ pub(super) fn check(events: &EventsTable) -> Vec<Finding> {
     findings
 }
 
-/// The values of a column, the commonest first, if they are several and not many.
+/// The values of a column in the events that are meant, the commonest first, if they are several and not many.
 fn values(events: &EventsTable, column: usize) -> Option<Vec<String>> {
     let mut numbers = BTreeMap::<&str, usize>::new();
-    for row in &events.rows {
-        let value = row.cell(column);
+    for row in events.meant() {
+        let value = events.rows[row].cell(column);
         if !value.is_empty() {
             *numbers.entry(value).or_default() += 1;
             if numbers.len() > MOST_VALUES {
