@@ -76,18 +76,29 @@ pub(super) fn make_room(buffer: &mut Vec<f64>, len: usize) {
     buffer.resize(buffer.len().max(len), 0.0);
 }
 
+/// What the numbers of a column are divided by, given its total and the largest number beside it.
+///
+/// That is the total, unless an instance with hundreds of stamps goes on to its next one so much more
+/// likely than any other instance begins that the two no longer fit into one range.
+#[inline(always)]
+pub(super) fn divisor(total: f64, largest: f64) -> f64 {
+    if largest > 1e200 * total { largest } else { total }
+}
+
 /// B_{l−1}(j+1) over the window of l − 1, from the sums over that of l.
 #[inline(always)]
 pub(super) fn look_back(
     reader: Window,
     window: Window,
-    inverse_total: f64,
+    total: f64,
+    divisor: f64,
     suffix: &[f64],
     after: &mut Vec<f64>,
 ) {
     after.resize(reader.len().next_multiple_of(LANES), 0.0);
     let (all, some) = after.split_at_mut(window.first - reader.first);
-    all.fill(1.0);
+    let inverse_total = 1.0 / divisor;
+    all.fill(total / divisor);
     let read = some.len().min(suffix.len() - 1);
     let (some, none) = some.split_at_mut(read);
     some.iter_mut().zip(&suffix[1..]).for_each(|(after, sum)| *after = sum * inverse_total);
@@ -134,7 +145,7 @@ mod tests {
         let (reader, window) = (Window { first: 2, end: 5 }, Window { first: 3, end: 6 });
         let suffix = [6.0, 5.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         let mut after = vec![f64::NAN; 16];
-        look_back(reader, window, 1.0 / 6.0, &suffix, &mut after);
+        look_back(reader, window, 6.0, 6.0, &suffix, &mut after);
         assert_eq!(after, [1.0, 5.0 * (1.0 / 6.0), 0.5, 0.0, 0.0, 0.0, 0.0, 0.0]);
     }
 

@@ -17,7 +17,7 @@ use multiversion::multiversion;
 
 use super::band::{Band, Span};
 use super::by_label::ByLabel;
-use super::column::{Columns, certify, groups, groups_mut, look_back, make_room, scale};
+use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, make_room, scale};
 use super::span::{InstanceWeights, Outputs, Trouble};
 use crate::math::{LANES, Lanes};
 
@@ -31,7 +31,7 @@ pub(super) struct FirstOrder {
     forward: Vec<f64>,
     /// H_y on the scale of A_{l−1}, in the same columns.
     latest: [Vec<f64>; 2],
-    /// B_l(j+1) divided by its total, over the window of l.
+    /// B_l(j+1) divided by its [`divisor`], over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
@@ -161,10 +161,11 @@ fn backward(
             outputs.expected.0[y][0] += (sums.lasts[y] - sums.stamps[y]) * inverse;
             outputs.expected.0[y][1] += sums.stamps[y] * inverse;
         }
-        inverse_total = 1.0 / sums.total;
+        let divisor = divisor(sums.total, sums.largest);
+        inverse_total = 1.0 / divisor;
         if l > 1 {
             let FirstOrder { suffix, after, .. } = buffers;
-            look_back(band.windows()[stamp - 1], window, inverse_total, suffix, after);
+            look_back(band.windows()[stamp - 1], window, sums.total, divisor, suffix, after);
         }
     }
     Ok(())

@@ -1,26 +1,29 @@
 //! The recursion over one block in log space, state by state.
 //!
-//! Slower than the scaled columns (O(C²) per cell) but free of underflow and of the assumption
-//! that an instance can be silent: it serves the blocks that those cannot certify, and the
-//! questions about single alignments, which need the forward sums only. Rows are the instances of
-//! the block; row i has the states lo(i)..=hi(i) that the windows leave possible.
+//! Slower than the scaled columns but free of underflow and of the assumption that an instance can
+//! be silent: it serves the blocks that those cannot certify, and the questions about single
+//! alignments, which need the forward sums only. Rows are the instances of the block; row i has the
+//! states lo(i)..=hi(i) that the windows leave possible. O(C) per state, and O(1) where c!·p(c | y) is
+//! a geometric series (`log_first_order`).
 
 use crate::math::{Random, log_add, log_sum};
 
 use super::band::{Band, Span};
+use super::log_first_order::Chains;
 use super::span::{LogWeights, Outputs, Trouble};
 
 /// Forward and backward sums over the states of a block.
 #[derive(Debug, Default)]
 pub(super) struct LogSpace {
     /// Row r (after r instances) has states `lows[r]..=highs[r]`, stored from `offsets[r]` on.
-    lows: Vec<usize>,
-    highs: Vec<usize>,
+    pub(super) lows: Vec<usize>,
+    pub(super) highs: Vec<usize>,
     offsets: Vec<usize>,
-    forward: Vec<f64>,
-    backward: Vec<f64>,
+    pub(super) forward: Vec<f64>,
+    pub(super) backward: Vec<f64>,
     /// log u_i(c) of one instance.
     log_weights: Vec<f64>,
+    chains: Chains,
 }
 
 impl LogSpace {
@@ -39,6 +42,12 @@ impl LogSpace {
                 positive[band.cells_of(stamp)].fill(0.0);
             }
         }
+        if let Some(ratios) = weights.tables.ratios() {
+            let mut chains = std::mem::take(&mut self.chains);
+            let solved = chains.solve(self, band, block, weights, ratios, emitted, outputs);
+            self.chains = chains;
+            return Ok(solved? + log_scale(band, block));
+        }
         let log_evidence = self.sum_forward(band, block, weights, log_add);
         if log_evidence == f64::NEG_INFINITY {
             return Err(Trouble::Narrow);
@@ -50,6 +59,21 @@ impl LogSpace {
         Ok(log_evidence + log_scale(band, block))
     }
 
+    /// Lays out the states of a block, all of them impossible, and the one before it, which is sure.
+    pub(super) fn begin(&mut self, band: &Band, block: &Span) {
+        self.lay_out(band, block);
+        self.forward.clear();
+        self.forward.resize(*self.offsets.last().expect("one row at least"), f64::NEG_INFINITY);
+        self.forward[0] = 0.0;
+    }
+
+    /// The log evidence as the states before a row see it: sums of a row share its rounding.
+    pub(super) fn log_evidence_at(&self, row: usize) -> f64 {
+        let states = self.offsets[row]..self.offsets[row + 1];
+        let meet = self.forward[states.clone()].iter().zip(&self.backward[states]);
+        log_sum(&meet.map(|(a, b)| a + b).collect::<Vec<f64>>())
+    }
+
     /// Fills the forward table, with `add` joining paths (log-sum or maximum), and returns its
     /// last entry.
     fn sum_forward(
@@ -59,11 +83,8 @@ impl LogSpace {
         weights: &LogWeights<'_>,
         add: fn(f64, f64) -> f64,
     ) -> f64 {
-        self.lay_out(band, block);
-        self.forward.clear();
-        self.forward.resize(*self.offsets.last().expect("one row at least"), f64::NEG_INFINITY);
+        self.begin(band, block);
         let mut forward = std::mem::take(&mut self.forward);
-        forward[0] = 0.0;
         for row in 1..self.lows.len() {
             self.weigh(block, weights, row);
             for from in self.lows[row - 1]..=self.highs[row - 1] {
@@ -110,38 +131,30 @@ impl LogSpace {
         self.weigh(block, weights, row);
         let instance = block.instances.start + row - 1;
         let log_odds = weights.log_odds[instance - weights.start];
-        let states = self.offsets[row - 1]..self.offsets[row];
-        let meet = self.forward[states.clone()].iter().zip(&self.backward[states]);
         // As in `dense`: the row's own sum shares the rounding of its terms.
-        let log_evidence = log_sum(&meet.map(|(a, b)| a + b).collect::<Vec<f64>>());
+        let log_evidence = self.log_evidence_at(row - 1);
         for from in self.lows[row - 1]..=self.highs[row - 1] {
             let here = self.forward[self.at(row - 1, from)] - log_evidence;
-            for (count, log_product) in self.arcs(band, block, row, from) {
-                if count == 0 {
-                    continue;
-                }
+            let arcs: Vec<(usize, f64)> = self.arcs(band, block, row, from).collect();
+            // A stamp belongs to the instance if the move ends at it or later.
+            let mut reaching = [0.0; 2];
+            let mut beyond = self.highs[row].max(from);
+            for &(count, log_product) in arcs.iter().rev().filter(|(count, _)| *count > 0) {
                 let to = from + count;
+                beyond = to - 1;
                 let log_path = here + log_product + self.backward[self.at(row, to)];
                 for y in [0, 1] {
                     let mass = (log_path + weights.tables.log_joint(log_odds, y, count)).exp();
+                    reaching[y] += mass;
                     emitted[y][row - 1] += mass;
-                    // A first-order model keeps total and mean count in two entries.
-                    if weights.tables.ratios().is_some() {
-                        outputs.expected.0[y][0] += mass * (1.0 - count as f64);
-                        outputs.expected.0[y][1] += mass * count as f64;
-                    } else {
-                        outputs.expected.0[y][count] += mass;
-                    }
+                    outputs.expected.0[y][count] += mass;
                     outputs.record(instance, count, y, mass);
-                    for stamp in block.stamps.start + from..block.stamps.start + to {
-                        let cell =
-                            band.cells_of(stamp).start + instance - band.windows()[stamp].first;
-                        outputs.responsibilities[cell] += mass;
-                        if let (1, Some(positive)) = (y, outputs.positive.as_deref_mut()) {
-                            positive[cell] += mass;
-                        }
-                    }
                 }
+                outputs.add_share(band, block.stamps.start + beyond, instance, reaching);
+            }
+            // No move ends at these, but all that there are pass them.
+            for stamp in from..beyond.min(self.lows[row]) {
+                outputs.add_share(band, block.stamps.start + stamp, instance, reaching);
             }
         }
     }
@@ -266,7 +279,7 @@ impl LogSpace {
         }
     }
 
-    fn at(&self, row: usize, state: usize) -> usize {
+    pub(super) fn at(&self, row: usize, state: usize) -> usize {
         self.offsets[row] + state - self.lows[row]
     }
 
@@ -287,7 +300,7 @@ fn log_scale(band: &Band, block: &Span) -> f64 {
 
 /// log p(z_l | t_i) relative to the stamp's best, stamps and rows counted within the block; −∞
 /// outside the window.
-fn log_density(band: &Band, block: &Span, row: usize, stamp: usize) -> f64 {
+pub(super) fn log_density(band: &Band, block: &Span, row: usize, stamp: usize) -> f64 {
     let stamp = block.stamps.start + stamp;
     let instance = block.instances.start + row - 1;
     let window = band.windows()[stamp];

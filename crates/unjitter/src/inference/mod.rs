@@ -36,6 +36,7 @@ pub mod dense;
 mod edges;
 mod first_order;
 mod lattice;
+mod log_first_order;
 mod log_space;
 mod one_stamp;
 mod silence;

@@ -264,7 +264,7 @@ fn backward(
         certify(evidence, odds.largest)?;
         scale(shares, 1.0 / evidence);
         if stamp > block.stamps.start {
-            look_back(band.windows()[stamp - 1], window, 1.0 / total, suffix, after);
+            look_back(band.windows()[stamp - 1], window, total, total, suffix, after);
         }
     }
     Ok(())

@@ -160,6 +160,25 @@ impl Outputs<'_> {
         }
     }
 
+    /// Adds p(w(instance, stamp), y | z), for both labels.
+    pub(super) fn add_share(
+        &mut self,
+        band: &Band,
+        stamp: usize,
+        instance: usize,
+        masses: [f64; 2],
+    ) {
+        let window = band.windows()[stamp];
+        if !(window.first..window.end).contains(&instance) {
+            return;
+        }
+        let cell = band.cells_of(stamp).start + instance - window.first;
+        self.responsibilities[cell] += masses[0] + masses[1];
+        if let Some(positive) = self.positive.as_deref_mut() {
+            positive[cell] += masses[1];
+        }
+    }
+
     /// Keeps the expected counts that a block can change, in case it has to be redone.
     fn save(&self, block: &Span, saved: &mut [Vec<f64>; 2]) {
         for (saved, expected) in saved.iter_mut().zip(&self.expected.0) {

@@ -19,7 +19,7 @@ use multiversion::multiversion;
 
 use super::band::{Band, Span, Window};
 use super::by_label::ByLabel;
-use super::column::{Columns, certify, groups, groups_mut, look_back, make_room, scale};
+use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, make_room, scale};
 use super::span::{InstanceWeights, Outputs, Trouble};
 use crate::math::{LANES, Lanes};
 
@@ -30,22 +30,25 @@ pub(super) struct Table {
     max_count: usize,
     /// Instances of the block, and zeros that a padded window may reach into.
     room: usize,
-    /// v_j(c,y), `room` of them for each count.
+    /// v_j(c,y)·ρ⁻ᶜ, `room` of them for each count.
     odds: [Vec<f64>; 2],
+    /// log ρ. Densities are multiplied by ρ and the weights of c stamps divided by ρᶜ: that changes
+    /// nothing but keeps the weights of hundreds of stamps within range.
+    log_ratio: f64,
     columns: Columns,
     /// A_l(j−1) divided by its total, in columns, from l = 0 on.
     forward: Vec<f64>,
-    /// p(z_l | t_j) and zeros, in the same columns.
+    /// ρ·p(z_l | t_j) and zeros, in the same columns.
     densities: Vec<f64>,
     /// One over the totals of A_l on the scale of A_{l−1}.
     inverse_totals: Vec<f64>,
-    /// Π p(z_k | t_j) of one column, as far as the counts have come, on the scale of A_{l−1}.
+    /// Π ρ·p(z_k | t_j) of one column, as far as the counts have come, on the scale of A_{l−1}.
     product: Vec<f64>,
-    /// B_l(j+1) divided by its total, over the window of l.
+    /// B_l(j+1) divided by its [`divisor`], over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    /// p(z_l | t_j)·K_l(j,c,y) on the scale of B_l, as `odds`, l being the earliest stamp so far; zero
+    /// ρ·p(z_l | t_j)·K_l(j,c,y) on the scale of B_l, as `odds`, l being the earliest stamp so far; zero
     /// where no window was yet and beyond the largest count.
     onward: [Vec<f64>; 2],
     by_label: ByLabel,
@@ -92,11 +95,12 @@ impl Table {
     fn weigh(&mut self, band: &Band, block: &Span, weights: &InstanceWeights<'_>) {
         self.max_count = deepest(band, block).min(weights.tables.max_count());
         self.room = block.instances.len() + LANES;
+        self.log_ratio = weights.tables.log_growth(self.max_count);
         for y in [0, 1] {
             self.odds[y].clear();
             self.odds[y].resize(self.max_count * self.room, 0.0);
             for (c, odds) in (1..).zip(self.odds[y].chunks_exact_mut(self.room)) {
-                weights.odds(block, y, weights.tables.weight(y, c), odds);
+                weights.odds(block, y, weights.tables.weight_beside(y, c, self.log_ratio), odds);
             }
             self.onward[y].clear();
             self.onward[y].resize((self.max_count + 1) * self.room, 0.0);
@@ -114,6 +118,9 @@ impl Table {
             let (own, beyond) = column.split_at_mut(band.windows()[stamp].len());
             own.copy_from_slice(band.density(stamp));
             beyond[..LANES].fill(0.0);
+            if self.log_ratio != 0.0 {
+                scale(own, self.log_ratio.exp());
+            }
         }
     }
 }
@@ -199,7 +206,7 @@ fn backward(
     for l in (1..=block.stamps.len()).rev() {
         let stamp = block.stamps.start + l - 1;
         let shares = &mut outputs.responsibilities[band.padded_cells_of(stamp)];
-        let evidence = meet(buffers, band, block, l, inverse_total, shares)?;
+        let (evidence, largest) = meet(buffers, band, block, l, inverse_total, shares)?;
         let inverse = 1.0 / evidence;
         let from = band.windows()[stamp].first - block.instances.start;
         let emitted = emitted.each_mut().map(|emitted| &mut emitted[from..]);
@@ -213,26 +220,23 @@ fn backward(
             record(buffers, band, block, l, inverse, outputs);
         }
         let total = sum_column(buffers, band, block, l);
-        if !total.is_normal() {
+        let divisor = divisor(total, largest);
+        if !divisor.is_normal() {
             return Err(Trouble::Underflow);
         }
-        inverse_total = 1.0 / total;
+        inverse_total = 1.0 / divisor;
         if l > 1 {
             let Table { suffix, after, .. } = buffers;
-            look_back(
-                band.windows()[stamp - 1],
-                band.windows()[stamp],
-                inverse_total,
-                suffix,
-                after,
-            );
+            let (reader, window) = (band.windows()[stamp - 1], band.windows()[stamp]);
+            look_back(reader, window, total, divisor, suffix, after);
         }
     }
     Ok(())
 }
 
 /// Goes through the ways to arrive at and to go on from the cells of column l; returns the scaled
-/// evidence, as every column sees it. `inverse_total` is one over that of B_l on the scale of B_{l+1}.
+/// evidence, as every column sees it, and the largest number that enters it. `inverse_total` is one
+/// over the divisor of B_l on the scale of B_{l+1}.
 #[inline(always)]
 fn meet(
     buffers: &mut Table,
@@ -241,7 +245,7 @@ fn meet(
     l: usize,
     inverse_total: f64,
     shares: &mut [f64],
-) -> Result<f64, Trouble> {
+) -> Result<(f64, f64), Trouble> {
     let Table { max_count, room, odds, columns, forward, densities, .. } = buffers;
     let Table { inverse_totals, product, after, onward, by_label, counts, .. } = buffers;
     let windows = &band.windows()[block.stamps.clone()];
@@ -293,9 +297,9 @@ fn meet(
         }
         counts.push(ended.map(Lanes::sum));
     }
-    let evidence = evidence.sum();
-    certify(evidence, largest.0.into_iter().fold(0.0, f64::max))?;
-    Ok(evidence)
+    let (evidence, largest) = (evidence.sum(), largest.0.into_iter().fold(0.0, f64::max));
+    certify(evidence, largest)?;
+    Ok((evidence, largest))
 }
 
 /// Notes p(l is the last of c stamps of j, y) of one column.

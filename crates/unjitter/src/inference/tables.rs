@@ -2,6 +2,9 @@
 
 use crate::math::log_add;
 
+/// Logarithm of a weight up to which products of some of them stay in the range of f64.
+const ORDINARY: f64 = 200.0;
+
 /// Weights c!·p(c | y) of c = 0..=C stamps for the two labels y, with what inference derives from
 /// them once.
 #[derive(Debug, Clone)]
@@ -53,6 +56,21 @@ impl CountTables {
     /// c!·p(c | y).
     pub fn weight(&self, label: usize, count: usize) -> f64 {
         self.weights[label][count]
+    }
+
+    /// log ρ, such that the weights of up to `count` stamps, each divided by ρᶜ, are of ordinary size;
+    /// 0 where they are already.
+    pub(super) fn log_growth(&self, count: usize) -> f64 {
+        let largest = self.log_weights.iter().map(|table| table[count]).fold(f64::MIN, f64::max);
+        if largest.abs() > ORDINARY { largest / count as f64 } else { 0.0 }
+    }
+
+    /// c!·p(c | y)·ρ⁻ᶜ.
+    pub(super) fn weight_beside(&self, label: usize, count: usize, log_ratio: f64) -> f64 {
+        match log_ratio == 0.0 {
+            true => self.weight(label, count),
+            false => (self.log_weights[label][count] - count as f64 * log_ratio).exp(),
+        }
     }
 
     /// λ_y of a first-order model.

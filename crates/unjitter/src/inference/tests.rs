@@ -332,6 +332,27 @@ fn what_underflows_in_a_column_goes_to_log_space() {
 }
 
 #[test]
+fn hundreds_of_stamps_on_one_instance_leave_no_range() {
+    // λ of 2 and of 300, which makes silence a matter of e⁻³⁰⁰; geometric weights of up to 300!.
+    let stamps: Vec<f64> = (0..300).map(|k| 2.0 + 2.0 * f64::from(k) / 300.0).collect();
+    let log_odds = vec![-6.0, -6.0, -5.0, 3.0, -6.0, -6.0];
+    let case = Case { times: (0..6).map(f64::from).collect(), stamps, log_odds };
+    let density = Bell { delay: 0.0, spread: 0.4, cut: f64::INFINITY };
+    for (kind, rates) in [
+        ("poisson", [-4.0, 2.0]),
+        ("poisson", [-4.0, 300.0]),
+        ("poisson", [-900.0, 900.0]),
+        ("geometric", [-4.0, 5.0]),
+    ] {
+        let counts = tables(kind, rates, 300);
+        let lattice = case.lattice(&counts, &density);
+        let want = dense::marginals(&lattice).unwrap();
+        assert_same(&lattice.marginals().unwrap(), &want, kind);
+        assert_learning_agrees(&lattice, &want, 1, kind);
+    }
+}
+
+#[test]
 fn windows_reach_what_certain_rates_make_necessary() {
     let times: Vec<f64> = (0..40).map(f64::from).collect();
     let density = Bell { delay: 0.0, spread: 0.5, cut: f64::INFINITY };
