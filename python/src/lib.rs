@@ -11,6 +11,7 @@ mod fit;
 mod fitted;
 mod inspection;
 mod loss;
+mod memory;
 mod metrics;
 mod pool;
 mod posterior;
@@ -41,6 +42,8 @@ mod _core {
     use super::inspection::inspect;
     #[pymodule_export]
     use super::loss::Evidence;
+    #[pymodule_export]
+    use super::memory::{memory_limit, set_memory_limit};
     #[pymodule_export]
     use super::metrics::{
         average_precision, best_f1, bonferroni, bootstrap_interval, brier_score, confusion,

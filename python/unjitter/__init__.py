@@ -5,6 +5,7 @@ from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
 from ._detector import EventDetector
 from ._frames import read_dataset, sessions_from_frames
+from ._memory import set_memory_limit
 from ._models import (
     Bernoulli,
     Categorical,
@@ -56,6 +57,7 @@ __all__ = [
     "posterior",
     "read_dataset",
     "sessions_from_frames",
+    "set_memory_limit",
     "signal",
     "simulate",
     "stamps",

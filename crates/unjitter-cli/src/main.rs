@@ -47,6 +47,13 @@ fn run() -> anyhow::Result<()> {
     if let Some(threads) = cli.console.threads {
         rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
+    if let Some(gibibytes) = cli.console.max_memory {
+        if !(gibibytes > 0.0 && gibibytes.is_finite()) {
+            let message = format!("--max-memory {gibibytes}: expected a number above 0");
+            return Err(failure::usage(message));
+        }
+        unjitter::memory::set_memory_limit((gibibytes * f64::from(1 << 30)) as u64);
+    }
     interrupt::watch();
     cli.verb.run(&cli.console)
 }

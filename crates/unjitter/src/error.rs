@@ -186,6 +186,25 @@ pub enum Error {
         /// What rules every alignment out, as far as it is known.
         reason: String,
     },
+    /// The windows of a session's stamps need more memory than is allowed.
+    #[error(
+        "session {session}: its {stamps} stamps could each belong to so many of its {instances} \
+         instances that the sums would take {}, with a limit of {}; most likely the stamps have another \
+         clock or unit than the instances, or the spread is far too wide",
+        gibibytes(*bytes), gibibytes(*limit)
+    )]
+    TooLarge {
+        /// Name of the session.
+        session: String,
+        /// Number of stamps.
+        stamps: usize,
+        /// Number of instances that can emit.
+        instances: usize,
+        /// What it would take, about.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A parameter or option outside its range.
     #[error("{name} is {value}, expected {expected}")]
     OutOfRange {
@@ -446,4 +465,8 @@ pub(crate) fn require(name: &str, value: f64, holds: bool, expected: &'static st
     } else {
         Err(Error::OutOfRange { name: name.to_owned(), value, expected })
     }
+}
+
+fn gibibytes(bytes: u64) -> String {
+    format!("{:.2} GiB", bytes as f64 / f64::from(1 << 30))
 }

@@ -11,6 +11,7 @@ pub mod inspection;
 pub mod io;
 pub mod learning;
 pub mod math;
+pub mod memory;
 pub mod model;
 pub mod params;
 pub mod prior;

@@ -253,7 +253,7 @@ fn first_order_evidence(times: &[f64], stamps: &[f64], log_odds: &[f64]) -> f64 
     let tables = CountTables::new([table.clone(), table], Some([0.0, 0.0]));
     let mut solver = SpanSolver::default();
     let stamped = Stamped { times, stamps, unit: 1.0, density: &Flat };
-    widen(&mut Band::default(), &stamped, &tables, |band| {
+    widen(&mut Band::default(), &stamped, &tables, false, |band| {
         let mut d_log_odds = vec![0.0; times.len()];
         let mut expected = Expected::zeros(&tables);
         let mut sum = 0.0;

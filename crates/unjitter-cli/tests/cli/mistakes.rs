@@ -208,3 +208,14 @@ fn tables_without_lines_are_told() {
         assert!(err.contains("i.csv: it has a header and no instances"), "{err}");
     }
 }
+
+#[test]
+fn memory_has_a_limit_that_is_told() {
+    let folder = Folder::with_small_data();
+    let run = folder.run(&small("fit", &["--max-memory", "0.0000001"]));
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert!(run.err.contains("most likely the stamps have another clock or unit"), "{}", run.err);
+    let run = folder.run(&small("fit", &["--max-memory", "-1"]));
+    assert_eq!(run.code, 2, "{}", run.err);
+    folder.ok(&small("fit", &["--max-memory", "1"]));
+}

@@ -43,7 +43,7 @@ pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
     }
     let log_evidence = a[instances * width + stamps];
     if log_evidence == f64::NEG_INFINITY {
-        return Err(Impossible { stamp: None });
+        return Err(Impossible::Together);
     }
 
     let mut counts = vec![vec![[0.0; 2]; most + 1]; instances];

@@ -152,7 +152,7 @@ impl Lattice<'_> {
     pub fn log_evidence(&self) -> Result<f64, Impossible> {
         let mut solver = SpanSolver::default();
         let mut band = Band::default();
-        widen(&mut band, &self.stamped(), self.counts, |band| self.sum(band, &mut solver))
+        widen(&mut band, &self.stamped(), self.counts, false, |band| self.sum(band, &mut solver))
     }
 
     /// The posterior over all alignments.
@@ -170,7 +170,7 @@ impl Lattice<'_> {
         let counts = self.counts.without_ratios();
         let lattice = Lattice { counts: &counts, ..*self };
         let mut band = Band::default();
-        widen(&mut band, &self.stamped(), &counts, |band| attempt(&lattice, band))
+        widen(&mut band, &self.stamped(), &counts, true, |band| attempt(&lattice, band))
     }
 
     /// The log evidence within the windows of a band, if they are wide enough.

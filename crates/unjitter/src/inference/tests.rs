@@ -142,29 +142,30 @@ fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usi
     let instances = lattice.times.len();
     let Lattice { times, stamps, density, counts, .. } = *lattice;
     let stamped = Stamped { times, stamps, unit: 1.0, density };
-    let (log_evidence, shares, d_log_odds, expected) = widen(&mut band, &stamped, counts, |band| {
-        let mut found = vec![Vec::new(); stamps.len()];
-        let mut d = vec![0.0; instances];
-        let mut expected = Expected::zeros(counts);
-        let mut sum = 0.0;
-        let whole = counts.log_odds_range().is_none();
-        for span in band.spans(if whole { instances } else { min_span }) {
-            let r = span.instances.clone();
-            let outputs = SpanOutputs {
-                d_log_odds: &mut d[r.clone()],
-                expected: &mut expected,
-                visit: &mut |Shares { band, responsibilities, .. }| {
-                    for l in band.loaded() {
-                        found[l] = responsibilities[band.cells_of(l)].to_vec();
-                    }
-                },
-            };
-            let log_odds = &lattice.log_odds[r];
-            sum += solver.solve(band, &stamped, counts, &span, log_odds, outputs)?;
-        }
-        Ok((sum, found, d, expected))
-    })
-    .unwrap();
+    let (log_evidence, shares, d_log_odds, expected) =
+        widen(&mut band, &stamped, counts, false, |band| {
+            let mut found = vec![Vec::new(); stamps.len()];
+            let mut d = vec![0.0; instances];
+            let mut expected = Expected::zeros(counts);
+            let mut sum = 0.0;
+            let whole = counts.log_odds_range().is_none();
+            for span in band.spans(if whole { instances } else { min_span }) {
+                let r = span.instances.clone();
+                let outputs = SpanOutputs {
+                    d_log_odds: &mut d[r.clone()],
+                    expected: &mut expected,
+                    visit: &mut |Shares { band, responsibilities, .. }| {
+                        for l in band.loaded() {
+                            found[l] = responsibilities[band.cells_of(l)].to_vec();
+                        }
+                    },
+                };
+                let log_odds = &lattice.log_odds[r];
+                sum += solver.solve(band, &stamped, counts, &span, log_odds, outputs)?;
+            }
+            Ok((sum, found, d, expected))
+        })
+        .unwrap();
     assert!(close(log_evidence, want.log_evidence, 1e-10), "{what}");
     for (i, d) in d_log_odds.iter().enumerate() {
         let wanted = want.counts.positive(i) - sigmoid(lattice.log_odds[i]);

@@ -12,12 +12,17 @@ use super::Stamped;
 use super::band::Band;
 use super::span::Trouble;
 use super::tables::CountTables;
+use crate::memory::memory_limit;
 
-/// No alignment has positive probability.
+/// No alignment has positive probability, or none can be found in the memory there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Impossible {
-    /// A stamp that no instance can have given, if that is the reason.
-    pub stamp: Option<usize>,
+pub enum Impossible {
+    /// A stamp that no instance can have given.
+    Stamp(usize),
+    /// All stamps together.
+    Together,
+    /// The cells of all windows would take this many bytes.
+    TooLarge(u64),
 }
 
 /// Drop in log density, below its best, at which a stamp's window ends: a factor of 1e-16.
@@ -30,19 +35,24 @@ const DOUBLINGS: usize = 5;
 const WHOLE_SUPPORT: f64 = 1e300;
 
 /// Places the windows of `band` and lets `attempt` work on it, with wider and wider windows until it no longer
-/// finds them narrow.
+/// finds them narrow. `together` says that it keeps the cells of all stamps at a time. Nothing is allocated
+/// beyond the [limit](crate::memory).
 pub fn widen<T>(
     band: &mut Band,
     stamped: &Stamped<'_>,
     counts: &CountTables,
+    together: bool,
     mut attempt: impl FnMut(&mut Band) -> Result<T, Trouble>,
 ) -> Result<T, Impossible> {
     let mut log_drop = LOG_DROP + counts.log_odds_range().unwrap_or(0.0);
     for attempts in 0.. {
-        band.rebuild(stamped, log_drop).map_err(|stamp| Impossible { stamp: Some(stamp) })?;
+        band.rebuild(stamped, log_drop).map_err(Impossible::Stamp)?;
+        let together = together || counts.log_odds_range().is_none();
+        refuse_too_large(band.bytes(counts, together))?;
         let mut attempted = attempt(band);
         if let Err(Trouble::Underflow) = attempted {
             band.keep_blocks_whole();
+            refuse_too_large(band.bytes(counts, together))?;
             attempted = attempt(band);
         }
         match attempted {
@@ -52,5 +62,9 @@ pub fn widen<T>(
             Err(_) => log_drop = WHOLE_SUPPORT,
         }
     }
-    Err(Impossible { stamp: None })
+    Err(Impossible::Together)
+}
+
+fn refuse_too_large(bytes: u64) -> Result<(), Impossible> {
+    if bytes > memory_limit() { Err(Impossible::TooLarge(bytes)) } else { Ok(()) }
 }

@@ -199,7 +199,7 @@ impl<'a> MapObjective<'a> {
         let Desk { band, session: own, work } = desk;
         let (times, stamps) = (&session.times, &session.stamps);
         let stamped = Stamped { times, stamps, unit: 1.0, density: place.density };
-        widen(band, &stamped, place.tables, |band| {
+        widen(band, &stamped, place.tables, false, |band| {
             own.clear(place.params.len(), place.tables);
             self.spans(session, &stamped, band, place, work, own)
         })?;

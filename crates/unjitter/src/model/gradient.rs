@@ -63,7 +63,7 @@ impl Evidence {
         let density = Density { noise: self.noise.as_ref(), params: &params[noise.clone()] };
         let stamped = Stamped { times, stamps, unit: self.time_unit, density: &density };
         let solved = self.desks.with(|Desk { band, solver }| {
-            widen(band, &stamped, &tables, |band| {
+            widen(band, &stamped, &tables, false, |band| {
                 let mut sums = Gradient {
                     log_evidence: 0.0,
                     d_log_odds: vec![0.0; log_odds.len()],

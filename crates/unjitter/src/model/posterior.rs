@@ -4,6 +4,7 @@ use super::parts::{BoundCounts, BoundNoise};
 use crate::inference::{
     Alignment, CountMarginals, CountTables, Impossible, Lattice, Marginals, Responsibilities,
 };
+use crate::memory::memory_limit;
 use crate::session::check_order;
 use crate::{Error, Result};
 
@@ -161,16 +162,23 @@ pub(crate) fn infeasible(
     stamps: &[f64],
     impossible: Impossible,
 ) -> Error {
-    let reason = match impossible.stamp {
-        Some(l) => format!(
+    let session = session.to_owned();
+    let reason = match impossible {
+        Impossible::TooLarge(bytes) => {
+            let limit = memory_limit();
+            let (stamps, instances) = (stamps.len(), times.len());
+            return Error::TooLarge { session, stamps, instances, bytes, limit };
+        }
+        Impossible::Stamp(l) => format!(
             "no instance can have given stamp {l} at {}: every delay lies outside the support of \
              the noise model",
             stamps[l]
         ),
-        None => "the stamps are packed too closely for the counts and delays that are possible, \
+        Impossible::Together => {
+            "the stamps are packed too closely for the counts and delays that are possible, \
                  or an instance must give a stamp that is not there"
-            .to_owned(),
+                .to_owned()
+        }
     };
-    let session = session.to_owned();
     Error::Infeasible { session, stamps: stamps.len(), instances: times.len(), reason }
 }

@@ -1,0 +1,30 @@
+"""How much memory inference may take."""
+
+from __future__ import annotations
+
+from . import _core
+from ._check import number
+
+_GIBIBYTE = 2**30
+
+
+def set_memory_limit(gibibytes: float) -> None:
+    """Let the sums over alignments of a session take so much memory, and no more.
+
+    What would need more, such as the stamps of a clock that is an hour off at ten instances a
+    second, is a `ValueError` instead of an abort. By default the limit is half of the machine's
+    memory. It is that of the process.
+
+    Parameters
+    ----------
+    gibibytes : float
+        Above 0.
+
+    Examples
+    --------
+    >>> from unjitter import set_memory_limit
+    >>> set_memory_limit(8.0)
+    """
+    if number("gibibytes", gibibytes) <= 0.0:
+        raise ValueError(f"gibibytes is {gibibytes}, expected a number above 0")
+    _core.set_memory_limit(max(1, int(gibibytes * _GIBIBYTE)))
