@@ -47,6 +47,8 @@ fn kernels() -> Vec<Named> {
         ("inference, mixture", || {
             inference(Counts::Bernoulli, Noise::GaussianMixture { components: 2 }, 2.0)
         }),
+        ("inference, Student-t", || inference(Counts::Bernoulli, Noise::StudentT, 2.0)),
+        ("inference, Laplace", || inference(Counts::Bernoulli, Noise::Laplace, 2.0)),
         ("objective, 50 features", || objective(ClassifierSpec::Logistic)),
         ("objective, network", || {
             objective(ClassifierSpec::Mlp { hidden: vec![32], activation: Activation::Tanh })
@@ -78,7 +80,7 @@ fn inference(counts: Counts, noise: Noise, spread: f64) -> Kernel {
         .start(&[("counts.false_rate", &[1e-3]), ("counts.hit_rate", &[0.95])])
         .expect("valid rates");
     for block in evidence.layout().blocks() {
-        if block.name.starts_with("noise.spread") {
+        if ["noise.spread", "noise.spreads", "noise.scale"].contains(&block.name.as_str()) {
             params[block.range.clone()].fill(spread.ln());
         }
     }

@@ -5,7 +5,7 @@
 //! loss beside each.
 //! The extra memory per instance is printed first. `growth`: the same with a single feature, so that
 //! what grows is inference and not the traffic of features through the caches. `parts`: count and
-//! noise models side by side.
+//! noise models side by side. `fits`: a whole fit with Gaussian noise and with Student-t noise.
 
 #[path = "peer/fused.rs"]
 mod fused;
@@ -20,7 +20,7 @@ use fused::fused_logistic;
 use ndarray::Array2;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
-use unjitter::{Counts, Model, Noise, Session};
+use unjitter::{Counts, FitOptions, Model, Noise, Session};
 
 /// Counts what is allocated, to tell the extra memory of an evaluation.
 struct Counting;
@@ -160,5 +160,41 @@ fn parts(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, cost, growth, parts);
+/// Presses off by two spacings, 5 % as many as instances: 30 sessions of paper size, and a long one.
+fn fits(c: &mut Criterion) {
+    let mut group = c.benchmark_group("fits");
+    group.sample_size(10).measurement_time(Duration::from_secs(10));
+    for (sessions, instances) in [(30, 264), (1, 100_000)] {
+        let data: Vec<Session<'static>> = (0..sessions).map(|k| pressed(k, instances)).collect();
+        for noise in [Noise::Gaussian, Noise::StudentT] {
+            let model = Model { noise: noise.clone(), ..Model::default() };
+            let options = FitOptions { threads: Some(1), ..FitOptions::default() };
+            let name = BenchmarkId::new(noise.name(), format!("{sessions} x {instances}"));
+            group.bench_function(name, |b| {
+                b.iter(|| model.fit(black_box(&data), &options).unwrap());
+            });
+        }
+    }
+    group.finish();
+}
+
+/// A session whose events show in half of its eight features.
+fn pressed(seed: u64, instances: usize) -> Session<'static> {
+    let mut random = Random::new(seed);
+    let events: Vec<bool> = (0..instances).map(|_| random.uniform() < 0.05).collect();
+    let features = Array2::from_shape_fn((instances, 8), |(i, column)| {
+        random.normal() + if events[i] && column < 4 { 1.5 } else { 0.0 }
+    });
+    let mut stamps = Vec::new();
+    for i in (0..instances).filter(|&i| events[i]) {
+        if random.uniform() < 0.9 {
+            stamps.push(i as f64 + 0.5 + 2.0 * random.normal());
+        }
+    }
+    stamps.sort_by(f64::total_cmp);
+    let times = (0..instances).map(|i| i as f64).collect();
+    Session::new(format!("bench {seed}"), features, times, stamps).unwrap()
+}
+
+criterion_group!(benches, cost, growth, parts, fits);
 criterion_main!(benches);

@@ -1,7 +1,6 @@
 //! The band: for each stamp, the window of instances it can have come from.
 //!
-//! A window holds every instance whose density is within `log_drop` of the best that any instance
-//! gives this stamp. Windows are contiguous and move forward with the stamps, so the stamps fall
+//! `windows` places them. They are contiguous and move forward with the stamps, so the stamps fall
 //! into *blocks* whose windows overlap; blocks do not touch each other, and the instances between
 //! them are silent. Work is O(cells), the summed lengths of the windows. Densities are filled in for
 //! a run of stamps at a time, so that a long session needs no more memory for them than a short one
@@ -13,8 +12,10 @@ use std::sync::Arc;
 use multiversion::multiversion;
 
 use super::Stamped;
+use super::column::make_room;
 use super::span::Trouble;
 use super::tables::CountTables;
+use super::windows::{LogDrop, Windows};
 use crate::math::{LANES, Lanes, exp_in_place};
 
 /// Cells that are loaded at a time, about, of a block that has too many: one or two megabytes with all
@@ -65,15 +66,17 @@ pub struct Span {
 #[derive(Debug, Clone, Default)]
 pub struct Band {
     instances: usize,
-    log_drop: f64,
+    log_drop: LogDrop,
     whole_blocks: bool,
     /// Shared by those who work on runs of the same session.
-    windows: Arc<Vec<Window>>,
+    windows: Arc<Windows>,
     /// First of the stamps whose densities are filled in.
     first: usize,
     /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`: one per instance of its window, and
     /// some that pad them to a multiple of [`LANES`], so that loops over them have no remainder.
     offsets: Vec<usize>,
+    /// How many there are. The buffers may be longer: what a longer run has left in them is not cleared.
+    cells: usize,
     delays: Vec<f64>,
     log_densities: Vec<f64>,
     /// p(z_l | t_i) ÷ its largest value in the window.
@@ -85,11 +88,19 @@ impl Band {
     /// Places the windows anew, keeping buffers.
     ///
     /// On failure names a stamp that has no instance within the support of the density.
-    pub fn rebuild(&mut self, stamped: &Stamped<'_>, log_drop: f64) -> Result<(), usize> {
+    pub(super) fn rebuild(
+        &mut self,
+        stamped: &Stamped<'_>,
+        log_drop: LogDrop,
+    ) -> Result<(), usize> {
         self.instances = stamped.times.len();
         self.log_drop = log_drop;
         self.whole_blocks = false;
-        self.place_windows(stamped)
+        // Windows that others still share are left to them.
+        let mut windows = Arc::try_unwrap(std::mem::take(&mut self.windows)).unwrap_or_default();
+        let placed = windows.place(stamped, log_drop);
+        self.windows = Arc::new(windows);
+        placed
     }
 
     /// Takes over the windows of another band, to load runs of its stamps beside it.
@@ -103,8 +114,9 @@ impl Band {
     /// Fills in the densities of a run of stamps, instead of those of the run before.
     pub fn load(&mut self, run: Range<usize>, stamped: &Stamped<'_>) -> Result<(), Trouble> {
         self.fill_delays(run, stamped);
-        self.log_densities.resize(self.delays.len(), 0.0);
-        stamped.density.log_density(&self.delays, &mut self.log_densities);
+        make_room(&mut self.log_densities, self.cells);
+        let log_densities = &mut self.log_densities[..self.cells];
+        stamped.density.log_density(&self.delays[..self.cells], log_densities);
         self.scale_densities()
     }
 
@@ -142,7 +154,7 @@ impl Band {
         let mut room = cells;
         let mut end = run.start;
         while end < run.end {
-            let own = self.windows[end].len().next_multiple_of(LANES);
+            let own = self.windows()[end].len().next_multiple_of(LANES);
             if own > room && end > run.start {
                 break;
             }
@@ -156,7 +168,7 @@ impl Band {
     /// blocks together: densities, shares, columns, and what a table keeps for every count.
     pub(super) fn bytes(&self, counts: &CountTables, together: bool) -> u64 {
         let (mut sum, mut largest, mut stamp) = (0_u64, 0, 0);
-        while stamp < self.windows.len() {
+        while stamp < self.windows().len() {
             let block = self.block_at(stamp);
             stamp = block.stamps.end;
             let numbers = self.numbers(&block, counts, together);
@@ -168,7 +180,7 @@ impl Band {
     /// Numbers that a block takes.
     fn numbers(&self, block: &Span, counts: &CountTables, together: bool) -> u64 {
         let padded = |window: &Window| window.len().next_multiple_of(LANES) as u64;
-        let cells: u64 = self.windows[block.stamps.clone()].iter().map(padded).sum();
+        let cells: u64 = self.windows()[block.stamps.clone()].iter().map(padded).sum();
         let instances = block.instances.len() as u64;
         let most = counts.max_count().min(block.stamps.len()) as u64;
         if most <= 1 && !together && !self.whole_blocks && cells > WHOLE_CELLS as u64 {
@@ -182,11 +194,11 @@ impl Band {
 
     /// Whether every window already holds every instance, so that no drop could widen it.
     pub fn is_full(&self) -> bool {
-        self.windows.iter().all(|w| w.len() == self.instances)
+        self.windows().iter().all(|w| w.len() == self.instances)
     }
 
-    /// The drop below its best density at which a stamp's window ends.
-    pub fn log_drop(&self) -> f64 {
+    /// What the windows leave out.
+    pub(super) fn log_drop(&self) -> LogDrop {
         self.log_drop
     }
 
@@ -202,18 +214,29 @@ impl Band {
 
     /// Number of cells of the loaded stamps, with those that pad.
     pub fn cells(&self) -> usize {
-        self.delays.len()
+        self.cells
     }
 
     /// One window per stamp.
     pub fn windows(&self) -> &[Window] {
-        &self.windows
+        &self.windows.outer
+    }
+
+    /// Log density of the likeliest instance that the window of a stamp leaves out, if it crowds or is far
+    /// from every instance; else −∞.
+    pub(super) fn outside(&self, stamp: usize) -> f64 {
+        self.windows.outside.get(stamp).copied().unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// The window of a stamp without its ring.
+    pub(super) fn inner(&self, stamp: usize) -> Window {
+        self.windows.inner[stamp]
     }
 
     /// Where the cells of a loaded stamp lie.
     pub fn cells_of(&self, stamp: usize) -> Range<usize> {
         let start = self.offsets[stamp - self.first];
-        start..start + self.windows[stamp].len()
+        start..start + self.windows()[stamp].len()
     }
 
     /// The same with what pads them: a multiple of [`LANES`].
@@ -223,19 +246,20 @@ impl Band {
 
     /// Zeros what pads the cells of the loaded stamps.
     pub(super) fn clear_padding(&self, cells: &mut [f64]) {
-        for (k, window) in self.windows[self.first..][..self.offsets.len() - 1].iter().enumerate() {
+        for (k, window) in self.windows()[self.first..][..self.offsets.len() - 1].iter().enumerate()
+        {
             cells[self.offsets[k] + window.len()..self.offsets[k + 1]].fill(0.0);
         }
     }
 
     /// Delays z − t, one per cell; what pads repeats the one before it.
     pub fn delays(&self) -> &[f64] {
-        &self.delays
+        &self.delays[..self.cells]
     }
 
     /// Densities of all loaded cells, divided by the largest of their stamp; zero in what pads.
     pub(super) fn densities(&self) -> &[f64] {
-        &self.densities
+        &self.densities[..self.cells]
     }
 
     /// Densities of a stamp, divided by their largest.
@@ -255,26 +279,26 @@ impl Band {
 
     /// The block of stamps that begins at `stamp`: windows that overlap, one after the other.
     pub(super) fn block_at(&self, stamp: usize) -> Span {
-        let first = self.windows[stamp].first;
+        let windows = self.windows();
         let mut next = stamp + 1;
-        while next < self.windows.len() && self.windows[next].first < self.windows[next - 1].end {
+        while next < windows.len() && windows[next].first < windows[next - 1].end {
             next += 1;
         }
-        Span { instances: first..self.windows[next - 1].end, stamps: stamp..next }
+        Span { instances: windows[stamp].first..windows[next - 1].end, stamps: stamp..next }
     }
 
     /// Cuts the session into runs of at least `min_instances` instances (the last may be shorter)
     /// that no block crosses, so that each can be solved by itself.
     pub fn spans(&self, min_instances: usize) -> Vec<Span> {
-        let (instances, stamps) = (self.instances, self.windows.len());
+        let (instances, stamps) = (self.instances, self.windows().len());
         let mut spans = Vec::new();
         let mut start = Span { instances: 0..0, stamps: 0..0 };
         while start.instances.end < instances {
             let from = start.instances.end;
             let mut end = (from + min_instances).min(instances);
             let mut stamp = start.stamps.end;
-            while stamp < stamps && self.windows[stamp].first < end {
-                end = end.max(self.windows[stamp].end);
+            while stamp < stamps && self.windows()[stamp].first < end {
+                end = end.max(self.windows()[stamp].end);
                 stamp += 1;
             }
             start = Span { instances: from..end, stamps: start.stamps.end..stamp };
@@ -283,63 +307,36 @@ impl Band {
         spans
     }
 
-    fn place_windows(&mut self, stamped: &Stamped<'_>) -> Result<(), usize> {
-        let Stamped { times, stamps, unit, density } = *stamped;
-        let drops = best_drops(stamped)?;
-        let near = density.reach(self.log_drop + NEAR);
-        let rate = mean_rate(times);
-        // A buffer that others still share is left to them.
-        let mut windows = Arc::try_unwrap(std::mem::take(&mut self.windows)).unwrap_or_default();
-        windows.clear();
-        let mut cursor = 0;
-        for (&stamp, &drop) in stamps.iter().zip(&drops) {
-            let (earliest, latest) =
-                if drop <= NEAR { near } else { density.reach(self.log_drop + drop) };
-            let (low, high) = (stamp - latest * unit, stamp - earliest * unit);
-            let first = seek(times, cursor, rate, low, |t| t < low);
-            let end = seek(times, first, rate, high, |t| t <= high);
-            windows.push(Window { first, end });
-            // A far stamp can reach back further than the next one: only trust near ones.
-            if drop <= NEAR {
-                cursor = first;
-            }
-        }
-        make_monotone(&mut windows);
-        self.windows = Arc::new(windows);
-        match self.windows.iter().position(Window::is_empty) {
-            Some(stamp) => Err(stamp),
-            None => Ok(()),
-        }
-    }
-
     fn fill_delays(&mut self, run: Range<usize>, stamped: &Stamped<'_>) {
         self.first = run.start;
         self.offsets.clear();
         self.offsets.push(0);
         let mut cells = 0;
-        for window in &self.windows[run.clone()] {
+        for window in &self.windows.outer[run.clone()] {
             cells += window.len().next_multiple_of(LANES);
             self.offsets.push(cells);
         }
-        self.delays.resize(cells, 0.0);
+        self.cells = cells;
+        make_room(&mut self.delays, cells);
+        let delays = &mut self.delays[..cells];
         let stamps = &stamped.stamps[run.clone()];
         let per_unit = 1.0 / stamped.unit;
-        subtract_times(&self.windows[run], stamped.times, stamps, per_unit, &mut self.delays);
+        let windows = &self.windows.outer[run];
+        subtract_times(windows, stamped.times, stamps, per_unit, delays);
     }
 
     fn scale_densities(&mut self) -> Result<(), Trouble> {
-        self.densities.resize(self.log_densities.len(), 0.0);
+        make_room(&mut self.densities, self.cells);
         self.log_scales.resize(self.offsets.len() - 1, 0.0);
-        let (log_densities, densities) = (&self.log_densities, &mut self.densities);
-        divide_by_largest(&self.offsets, log_densities, densities, &mut self.log_scales);
-        if self.log_scales.contains(&f64::NEG_INFINITY) {
-            return Err(Trouble::Narrow);
-        }
-        exp_in_place(&mut self.densities);
         let mut densities = std::mem::take(&mut self.densities);
-        self.clear_padding(&mut densities);
+        divide_by_largest(&self.offsets, &self.log_densities, &mut densities, &mut self.log_scales);
+        let is_narrow = self.log_scales.contains(&f64::NEG_INFINITY);
+        if !is_narrow {
+            exp_in_place(&mut densities[..self.cells]);
+            self.clear_padding(&mut densities);
+        }
         self.densities = densities;
-        Ok(())
+        if is_narrow { Err(Trouble::Narrow) } else { Ok(()) }
     }
 }
 
@@ -383,89 +380,6 @@ fn divide_by_largest(
     }
 }
 
-/// Widens windows so that both ends move forward with the stamps.
-fn make_monotone(windows: &mut [Window]) {
-    let mut end = 0;
-    for window in windows.iter_mut() {
-        end = end.max(window.end);
-        window.end = end;
-    }
-    let mut first = usize::MAX;
-    for window in windows.iter_mut().rev() {
-        first = first.min(window.first);
-        window.first = first;
-    }
-}
-
-/// Stamps whose best instance lies within this drop of the peak share one reach.
-const NEAR: f64 = 1.0;
-
-/// For each stamp, how far below the peak the density of its best instance may lie: exact or too
-/// large, never too small. Looks at the instances on either side of the middle of the density.
-fn best_drops(stamped: &Stamped<'_>) -> Result<Vec<f64>, usize> {
-    let Stamped { times, stamps, unit, density } = *stamped;
-    let (low, high) = density.reach(0.5);
-    let middle = 0.5 * (low + high) * unit;
-    let mut delays = Vec::with_capacity(2 * stamps.len());
-    let rate = mean_rate(times);
-    let mut cursor = 0;
-    for &stamp in stamps {
-        let place = stamp - middle;
-        cursor = seek(times, cursor, rate, place, |t| t <= place);
-        let after = times.get(cursor).or(times.last());
-        let before = if cursor > 0 { Some(&times[cursor - 1]) } else { after };
-        let side = |t: Option<&f64>| (stamp - t.copied().unwrap_or(f64::NAN)) / unit;
-        delays.extend([side(before), side(after)]);
-    }
-    let mut log_densities = vec![0.0; delays.len()];
-    density.log_density(&delays, &mut log_densities);
-    let peak = density.log_peak();
-    let drop = |(stamp, pair): (usize, &[f64])| {
-        let best = pair[0].max(pair[1]);
-        if best == f64::NEG_INFINITY { Err(stamp) } else { Ok((peak - best).max(0.0)) }
-    };
-    log_densities.chunks_exact(2).enumerate().map(drop).collect()
-}
-
-/// Instances per unit of time; zero where that is not a number to guess by.
-fn mean_rate(times: &[f64]) -> f64 {
-    match (times.first(), times.last()) {
-        (Some(first), Some(last)) if last > first => (times.len() - 1) as f64 / (last - first),
-        _ => 0.0,
-    }
-}
-
-/// [`gallop`] with a guess for it: instances are mostly evenly spaced.
-fn seek(times: &[f64], start: usize, rate: f64, bound: f64, before: impl Fn(f64) -> bool) -> usize {
-    let Some(first) = times.get(start) else { return start };
-    // Saturates, NaN being 0.
-    let steps = ((bound - first) * rate) as usize;
-    let fits = |guess: usize| {
-        guess <= times.len()
-            && (guess == start || before(times[guess - 1]))
-            && times.get(guess).is_none_or(|&t| !before(t))
-    };
-    let guess = start.saturating_add(steps);
-    // A bound on an instance, or past it.
-    match [guess.saturating_add(1), guess].into_iter().find(|&guess| fits(guess)) {
-        Some(found) => found,
-        None => gallop(times, start, before),
-    }
-}
-
-/// First position from `start` on where `before` no longer holds, by doubling steps and then
-/// bisection: O(log distance).
-fn gallop(times: &[f64], start: usize, before: impl Fn(f64) -> bool) -> usize {
-    let mut step = 1;
-    let mut low = start;
-    while low + step <= times.len() && before(times[low + step - 1]) {
-        low += step;
-        step *= 2;
-    }
-    let high = (low + step).min(times.len());
-    low + times[low..high].partition_point(|&t| before(t))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -494,25 +408,10 @@ mod tests {
     fn band(times: &[f64], stamps: &[f64], log_drop: f64, support: f64) -> Result<Band, usize> {
         let mut band = Band::default();
         let stamped = Stamped { times, stamps, unit: 1.0, density: &Tent { support } };
+        let log_drop = LogDrop { paths: log_drop, odds: 0.0, max_count: 1, chains: true };
         band.rebuild(&stamped, log_drop)?;
         band.load(0..stamps.len(), &stamped).unwrap();
         Ok(band)
-    }
-
-    #[test]
-    fn gallop_is_partition_point() {
-        let times: Vec<f64> = (0..37).map(f64::from).collect();
-        for start in 0..37 {
-            for cut in 0..40 {
-                let cut = f64::from(cut) - 0.5;
-                let want = start + times[start..].partition_point(|&t| t < cut);
-                assert_eq!(gallop(&times, start, |t| t < cut), want);
-                for rate in [0.0, 0.3, 1.0, 7.0, f64::INFINITY, f64::NAN] {
-                    assert_eq!(seek(&times, start, rate, cut, |t| t < cut), want);
-                    assert_eq!(seek(&times, start, rate, cut, |t| t <= cut), want);
-                }
-            }
-        }
     }
 
     #[test]
@@ -523,6 +422,24 @@ mod tests {
         assert_eq!(band.windows(), [Window { first: 1, end: 10 }, Window { first: 12, end: 20 }]);
         assert_eq!(band.density(0)[4], 1.0);
         assert_eq!(band.log_scale(1), -0.25);
+    }
+
+    #[test]
+    fn stamps_that_are_pushed_share_the_drop() {
+        let times: Vec<f64> = (0..300).map(f64::from).collect();
+        let stamps = [100.0, 101.0, 101.5, 250.0];
+        let stamped =
+            Stamped { times: &times, stamps: &stamps, unit: 1.0, density: &Tent { support: 1e9 } };
+        let mut band = Band::default();
+        let drop = LogDrop { paths: 12.0, odds: 2.0, max_count: 1, chains: true };
+        band.rebuild(&stamped, drop).unwrap();
+        // With one to be near: 15 alone, 9 for two, 7 for three, from the last one that is pushed.
+        let windows = [(85, 109), (91, 111), (93, 117), (235, 266)];
+        let windows = windows.map(|(first, end)| Window { first, end });
+        assert_eq!(band.windows(), windows);
+        // Nobody pushes where odds have no bound.
+        band.rebuild(&stamped, LogDrop { chains: false, ..drop }).unwrap();
+        assert_eq!(band.windows()[1], Window { first: 86, end: 117 });
     }
 
     #[test]

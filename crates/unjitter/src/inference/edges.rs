@@ -6,9 +6,7 @@ use super::band::{Band, Span};
 use super::span::Trouble;
 use super::tables::CountTables;
 use super::widen::LOG_DROP;
-
-/// Width of the ring at the edge of a window, in log density: a factor of 10⁴.
-const RING: f64 = 9.2;
+use super::windows::RING;
 
 /// Largest share of a stamp's responsibility that may lie in the ring. That share is also how much
 /// the evidence gained, at most, when the window grew by the ring; densities beyond it are smaller
@@ -21,22 +19,33 @@ pub(super) fn check_edges(
     stamps: Range<usize>,
     responsibilities: &[f64],
 ) -> Result<(), Trouble> {
-    let edge = (RING - band.log_drop()).exp();
     for stamp in stamps {
-        if band.windows()[stamp].len() == band.instances() {
+        let (window, inner) = (band.windows()[stamp], band.inner(stamp));
+        if window.len() == band.instances() {
             continue;
         }
         let shares = &responsibilities[band.cells_of(stamp)];
-        let cells = band.density(stamp).iter().zip(shares);
-        let in_ring = |(density, _): &(&f64, &f64)| **density < edge;
-        let left = cells.clone().take_while(in_ring);
-        let right = cells.rev().take_while(in_ring);
-        let ring: f64 = left.chain(right).map(|(_, share)| share).sum();
-        if ring > RING_MASS {
+        let left = &shares[..inner.first.saturating_sub(window.first).min(shares.len())];
+        let right =
+            &shares[shares.len() - window.end.saturating_sub(inner.end).min(shares.len())..];
+        let ring: f64 = left.iter().sum::<f64>() + right.iter().sum::<f64>();
+        if ring > RING_MASS || is_pushed(band, stamp, shares) {
             return Err(Trouble::Narrow);
         }
     }
     Ok(())
+}
+
+/// Whether a stamp that crowds, or is far from every instance, has been pushed so far from its best place
+/// that one outside its window might do as well.
+fn is_pushed(band: &Band, stamp: usize, shares: &[f64]) -> bool {
+    let outside = band.outside(stamp);
+    if outside == f64::NEG_INFINITY {
+        return false;
+    }
+    let cells = band.log_density(stamp).iter().zip(shares).filter(|(_, share)| **share > 0.0);
+    let typical: f64 = cells.map(|(log_density, share)| log_density * share).sum();
+    outside > typical - (LOG_DROP - RING + band.log_drop().odds)
 }
 
 /// Where the odds of instances have no bound (a rate of exactly 0 or 1), fails if an instance
@@ -59,9 +68,69 @@ pub(super) fn check_support(
         let inside = &odds[window.first - span.instances.start..];
         let density = band.log_density(stamp).iter().zip(inside);
         let support = density.map(|(p, o)| p + o).fold(f64::NEG_INFINITY, f64::max);
-        if highest - band.log_drop() > support - band.log_scale(stamp) - LOG_DROP {
+        if highest - band.log_drop().alone() > support - band.log_scale(stamp) - LOG_DROP {
             return Err(Trouble::Narrow);
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::windows::LogDrop;
+    use crate::inference::{DelayDensity, Stamped};
+
+    /// log p = −|d|.
+    struct Tent;
+
+    impl DelayDensity for Tent {
+        fn log_density(&self, delays: &[f64], out: &mut [f64]) {
+            out.iter_mut().zip(delays).for_each(|(out, d)| *out = -d.abs());
+        }
+        fn log_peak(&self) -> f64 {
+            0.0
+        }
+        fn reach(&self, log_drop: f64) -> (f64, f64) {
+            (-log_drop, log_drop)
+        }
+    }
+
+    /// Whether windows are wide enough for stamps that are surely at these instances.
+    fn check(times: &[f64], stamps: &[f64], places: &[usize]) -> Result<(), Trouble> {
+        let mut band = Band::default();
+        let stamped = Stamped { times, stamps, unit: 1.0, density: &Tent };
+        let drop = LogDrop { paths: LOG_DROP, odds: 2.0, max_count: 1, chains: true };
+        band.rebuild(&stamped, drop).unwrap();
+        band.load(0..stamps.len(), &stamped).unwrap();
+        let mut responsibilities = vec![0.0; band.cells()];
+        for (stamp, place) in places.iter().enumerate() {
+            let window = band.windows()[stamp];
+            responsibilities[band.cells_of(stamp).start + place - window.first] = 1.0;
+        }
+        check_edges(&band, 0..stamps.len(), &responsibilities)
+    }
+
+    #[test]
+    fn weight_in_the_ring_is_too_much() {
+        let times: Vec<f64> = (0..200).map(f64::from).collect();
+        // The window ends 39.84 from the stamp, and its ring begins 9.2 before that.
+        assert!(check(&times, &[100.0], &[130]).is_ok());
+        assert!(check(&times, &[100.0], &[70]).is_ok());
+        assert!(check(&times, &[100.0], &[131]).is_err());
+        assert!(check(&times, &[100.0], &[69]).is_err());
+        // Two stamps share the drop: 21.42 from the second, and the ring 4.6 before that.
+        assert!(check(&times, &[100.0, 101.0], &[117, 118]).is_ok());
+        assert!(check(&times, &[100.0, 101.0], &[118, 119]).is_err());
+    }
+
+    #[test]
+    fn a_crowded_stamp_must_not_be_pushed_to_where_outside_is_as_good() {
+        // Instances come every eight, so that two stamps cannot both be near one.
+        let times: Vec<f64> = (0..50).map(|i| 8.0 * f64::from(i)).collect();
+        let stamps = [200.0, 200.0];
+        assert!(check(&times, &stamps, &[25, 26]).is_ok());
+        // Sixteen away, though not in a ring, with the first instance outside 40 away.
+        assert!(check(&times, &stamps, &[25, 27]).is_err());
+    }
 }

@@ -108,7 +108,8 @@ impl OneStamp {
                 band.load(panel.clone(), stamped)?;
                 forward(self, odds, band, block, panel.clone())?;
             }
-            responsibilities.resize(band.cells(), 0.0);
+            make_room(responsibilities, band.cells());
+            let responsibilities = &mut responsibilities[..band.cells()];
             backward(self, odds, band, block, panel.clone(), responsibilities)?;
             gather(band, block, panel.clone(), responsibilities, emitted);
             check_edges(band, panel, responsibilities)?;

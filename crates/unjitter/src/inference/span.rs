@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::Stamped;
 use super::band::{Band, Span};
+use super::column::make_room;
 use super::edges::{check_edges, check_support};
 use super::first_order::FirstOrder;
 use super::log_space::LogSpace;
@@ -339,14 +340,15 @@ impl SpanSolver {
     ) -> Result<f64, Trouble> {
         let mut responsibilities = std::mem::take(&mut self.responsibilities);
         let mut positive = std::mem::take(&mut self.positive);
-        responsibilities.resize(band.cells(), 0.0);
+        let cells = band.cells();
+        make_room(&mut responsibilities, cells);
         band.clear_padding(&mut responsibilities);
         if record.is_some() {
-            positive.resize(band.cells(), 0.0);
+            make_room(&mut positive, cells);
         }
         let mut own = Outputs {
-            responsibilities: &mut responsibilities,
-            positive: record.is_some().then_some(&mut positive[..]),
+            responsibilities: &mut responsibilities[..cells],
+            positive: record.is_some().then(|| &mut positive[..cells]),
             expected: outputs.expected,
             record,
         };
@@ -357,7 +359,8 @@ impl SpanSolver {
             stamp = block.stamps.end;
             log_evidence += self.block(band, &block, weights, &mut own)?;
         }
-        let shares = Shares { band, responsibilities: &responsibilities, positive: &positive };
+        let shares =
+            Shares { band, responsibilities: &responsibilities[..cells], positive: &positive };
         (outputs.visit)(shares);
         (self.responsibilities, self.positive) = (responsibilities, positive);
         Ok(log_evidence)

@@ -12,6 +12,7 @@ pub struct CountTables {
     log_weights: [Vec<f64>; 2],
     weights: [Vec<f64>; 2],
     ratios: Option<[f64; 2]>,
+    log_odds_range: Option<f64>,
 }
 
 impl CountTables {
@@ -40,7 +41,8 @@ impl CountTables {
             if log_weights[y][0] == f64::NEG_INFINITY { 0.0 } else { log_ratio.exp() }
         };
         let ratios = log_ratios.map(|log| [ratio(0, log[0]), ratio(1, log[1])]);
-        Self { log_weights, weights, ratios }
+        let log_odds_range = log_odds_range(&log_weights);
+        Self { log_weights, weights, ratios, log_odds_range }
     }
 
     /// The same tables, summed count by count even where a ratio would do.
@@ -89,16 +91,11 @@ impl CountTables {
         log_add(self.log_joint(log_odds, 0, count), self.log_joint(log_odds, 1, count))
     }
 
-    /// log of (largest ÷ smallest) odds u(1)/u(0) that any log-odds can give; `None` where that is
-    /// unbounded. A stamp can be drawn from its nearest instance to a likelier one by no more
-    /// than this factor.
+    /// log of (largest ÷ smallest) odds that any log-odds can give a stamp; `None` where that is
+    /// unbounded. A stamp can be drawn from its nearest instance to a likelier one, which may give others
+    /// too, by no more than this factor: the largest is that of each of c stamps together.
     pub fn log_odds_range(&self) -> Option<f64> {
-        if self.max_count() == 0 {
-            return Some(0.0);
-        }
-        let odds = [0, 1].map(|y: usize| self.log_weights[y][1] - self.log_weights[y][0]);
-        let range = (odds[1] - odds[0]).abs();
-        range.is_finite().then_some(range)
+        self.log_odds_range
     }
 
     /// How many instances a span needs that would like `rows` of them: odds without bound must be
@@ -106,6 +103,21 @@ impl CountTables {
     pub fn rows_of_span(&self, rows: usize) -> usize {
         if self.log_odds_range().is_some() { rows } else { usize::MAX }
     }
+}
+
+fn log_odds_range(log_weights: &[Vec<f64>; 2]) -> Option<f64> {
+    if log_weights[0].len() == 1 {
+        return Some(0.0);
+    }
+    let alone = |table: &Vec<f64>| table[1] - table[0];
+    let lowest = log_weights.iter().map(alone).fold(f64::INFINITY, f64::min);
+    let each = |table: &Vec<f64>| {
+        let counts = table.iter().enumerate().skip(1);
+        counts.map(|(c, weight)| (weight - table[0]) / c as f64).fold(f64::MIN, f64::max)
+    };
+    let highest = log_weights.iter().map(each).fold(f64::MIN, f64::max);
+    let range = highest - lowest;
+    range.is_finite().then_some(range)
 }
 
 #[cfg(test)]

@@ -27,6 +27,28 @@ impl DelayDensity for Bell {
     }
 }
 
+/// A Student-t density, up to a factor: tails that fall like a power.
+struct Tails {
+    scale: f64,
+    degrees: f64,
+}
+
+impl DelayDensity for Tails {
+    fn log_density(&self, delays: &[f64], out: &mut [f64]) {
+        for (out, d) in out.iter_mut().zip(delays) {
+            let q = d / self.scale;
+            *out = -0.5 * (self.degrees + 1.0) * (q * q / self.degrees).ln_1p();
+        }
+    }
+    fn log_peak(&self) -> f64 {
+        0.0
+    }
+    fn reach(&self, log_drop: f64) -> (f64, f64) {
+        let far = (self.degrees * (2.0 * log_drop / (self.degrees + 1.0)).exp_m1()).sqrt();
+        (-self.scale * far, self.scale * far)
+    }
+}
+
 const KINDS: [&str; 4] = ["bernoulli", "categorical", "poisson", "geometric"];
 
 /// Tables with the given logits of the rates, as the count models make them.
@@ -61,7 +83,11 @@ struct Case {
 }
 
 impl Case {
-    fn lattice<'a>(&'a self, counts: &'a CountTables, density: &'a Bell) -> Lattice<'a> {
+    fn lattice<'a>(
+        &'a self,
+        counts: &'a CountTables,
+        density: &'a dyn DelayDensity,
+    ) -> Lattice<'a> {
         let Self { times, stamps, log_odds } = self;
         Lattice { times, stamps, log_odds, counts, density }
     }
@@ -109,7 +135,8 @@ fn close(got: f64, want: f64, tolerance: f64) -> bool {
 fn assert_same(got: &Marginals, want: &Marginals, what: &str) {
     // The promise of this module: agreement to 1e-10, relative for the log evidence and absolute
     // for probabilities.
-    assert!(close(got.log_evidence, want.log_evidence, 1e-10), "{what}: {got:?} {want:?}");
+    let evidence = (got.log_evidence, want.log_evidence);
+    assert!(close(evidence.0, evidence.1, 1e-10), "{what}: {evidence:?}");
     let (g, w) = (&got.counts, &want.counts);
     for i in 0..w.instances() {
         for c in 0..w.row(i).len().max(g.row(i).len()) {
@@ -372,5 +399,137 @@ fn windows_reach_what_certain_rates_make_necessary() {
         let want = dense::marginals(&lattice).unwrap();
         assert_same(&lattice.marginals().unwrap(), &want, "certain rates");
         assert_learning_agrees(&lattice, &want, 1, "certain rates");
+    }
+}
+
+/// Cells that the windows have, of all there are.
+fn share_of_cells(marginals: &Marginals, instances: usize) -> f64 {
+    let shares = &marginals.responsibilities;
+    let cells: usize = (0..shares.stamps()).map(|l| shares.of_stamp(l).len()).sum();
+    cells as f64 / (shares.stamps() * instances) as f64
+}
+
+#[test]
+fn heavy_tails_agree_with_dense() {
+    let mut random = Random::new(3);
+    for round in 0..48 {
+        let kind = KINDS[round % 3];
+        let degrees = [0.5, 1.0, 2.0, 5.0, 30.0][random.below(5)];
+        let scale = [0.3, 2.0, 8.0][random.below(3)];
+        let instances = if kind == "bernoulli" { 1500 } else { 300 };
+        let stamps = instances / [8, 20, 50][random.below(3)];
+        let saturation = [5.0, 40.0][random.below(2)];
+        let case = case(&mut random, instances, stamps, 10.0 * scale, saturation);
+        let rates = [[-4.0, 2.0], [-7.0, 3.0], [0.3, 0.3], [-27.6, 27.6]][random.below(4)];
+        let counts = tables(kind, rates, stamps);
+        let density = Tails { scale, degrees };
+        let lattice = case.lattice(&counts, &density);
+        let what = format!("round {round}, {kind}, {degrees} degrees, scale {scale}, {rates:?}");
+        let want = dense::marginals(&lattice).unwrap();
+        assert_same(&lattice.marginals().unwrap(), &want, &what);
+        assert_learning_agrees(&lattice, &want, 64, &what);
+    }
+}
+
+#[test]
+fn windows_do_not_reach_over_the_session_for_a_heavy_tail() {
+    let times: Vec<f64> = (0..20_000).map(f64::from).collect();
+    let stamps: Vec<f64> = (0..1000).map(|l| 20.0 * f64::from(l) + 5.3).collect();
+    let log_odds = vec![-3.0; times.len()];
+    let case = Case { times, stamps, log_odds };
+    let counts = tables("bernoulli", [-7.0, 2.0], 1000);
+    let density = Tails { scale: 2.0, degrees: 5.0 };
+    let found = case.lattice(&counts, &density).marginals().unwrap();
+    // Alone, a stamp would reach 5000 spreads.
+    let cells = share_of_cells(&found, 20_000);
+    assert!(cells < 0.02, "{cells}");
+}
+
+#[test]
+fn every_stamp_that_is_pushed_may_be_drawn_on_by_the_odds() {
+    // Tied presses, and the only event so far off that it takes the odds of every one of them, yet out of
+    // every ring.
+    let times: Vec<f64> = (0..900).map(f64::from).collect();
+    let counts = tables("poisson", [-9.0, 4.0], 24);
+    let tails = Tails { scale: 2.0, degrees: 3.0 };
+    let bell = Bell { delay: 0.0, spread: 3.9, cut: f64::INFINITY };
+    for (density, away) in [(&tails as &dyn DelayDensity, 22), (&bell, 15)] {
+        for event in [400 + away, 400 - away] {
+            let mut log_odds = vec![-800.0; times.len()];
+            log_odds[event] = 40.0;
+            let case = Case { times: times.clone(), stamps: vec![400.0; 24], log_odds };
+            let lattice = case.lattice(&counts, density);
+            let want = dense::marginals(&lattice).unwrap();
+            // The case is what it says.
+            assert!(want.responsibilities.get(event, 12) > 0.5, "{event}");
+            assert_same(&lattice.marginals().unwrap(), &want, &format!("event {event}"));
+        }
+    }
+}
+
+#[test]
+fn stamps_may_be_drawn_together_by_counts_that_like_company() {
+    // Nearly always two presses or none.
+    let twice = |some: f64| vec![(1.0 - some).ln(), (1e-25 * some).ln(), some.ln()];
+    let counts = CountTables::new([twice(0.01), twice(0.9)], None);
+    let times: Vec<f64> = (0..120).map(f64::from).collect();
+    let case = Case { times, stamps: vec![49.0, 69.0], log_odds: vec![-1.0; 120] };
+    let density = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
+    let lattice = case.lattice(&counts, &density);
+    let want = dense::marginals(&lattice).unwrap();
+    let together: f64 = (55..64).map(|i| want.counts.row(i)[2][0] + want.counts.row(i)[2][1]).sum();
+    assert!(together > 0.9, "{together}");
+    assert_same(&lattice.marginals().unwrap(), &want, "together");
+}
+
+#[test]
+fn crowds_on_islands_make_room_for_each_other() {
+    // Presses between islands of few instances: the best place of one is what another needs more.
+    let islands = [2281.8, 2336.5, 2388.3, 2440.1];
+    let times: Vec<f64> =
+        islands.iter().flat_map(|t| [0.0, 1.1, 1.8].map(|step| t + step)).collect();
+    let stamps = [2323.8, 2344.9, 2353.3, 2366.2, 2370.0, 2388.8, 2388.9, 2396.8];
+    let density = Bell { delay: 0.0, spread: 0.5, cut: f64::INFINITY };
+    for kind in ["bernoulli", "categorical"] {
+        for rates in [[-27.6, 0.0], [-4.0, 2.0], [0.3, 0.3]] {
+            for most in 4..=stamps.len() {
+                let (times, stamps) = (times.clone(), stamps[..most].to_vec());
+                let log_odds = vec![-2.0; times.len()];
+                let counts = tables(kind, rates, most);
+                let case = Case { times, stamps, log_odds };
+                let lattice = case.lattice(&counts, &density);
+                let want = dense::marginals(&lattice).unwrap();
+                let what = format!("{kind} {rates:?} {most}");
+                assert_same(&lattice.marginals().unwrap(), &want, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_crowd_past_the_end_has_windows_that_hold_it() {
+    let times: Vec<f64> = (0..400).map(f64::from).collect();
+    let during = (0..20).map(|l| 20.0 * f64::from(l) + 0.2);
+    let after: Vec<f64> = (0..30).map(|l| 430.0 + 3.0 * f64::from(l)).collect();
+    let late: Vec<f64> = during.chain(after).collect();
+    let early: Vec<f64> = late.iter().rev().map(|z| 399.0 - z).collect();
+    let mut random = Random::new(5);
+    let log_odds: Vec<f64> = times.iter().map(|_| -2.0 + random.normal()).collect();
+    for kind in ["bernoulli", "categorical"] {
+        let counts = tables(kind, [-4.0, 2.0], 50);
+        for stamps in [&late, &early] {
+            let (times, stamps, log_odds) = (times.clone(), stamps.clone(), log_odds.clone());
+            let case = Case { times, stamps, log_odds };
+            let bell = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
+            let tails = Tails { scale: 1.0, degrees: 4.0 };
+            for (density, most) in [(&bell as &dyn DelayDensity, 0.2), (&tails, 0.6)] {
+                let lattice = case.lattice(&counts, density);
+                let want = dense::marginals(&lattice).unwrap();
+                let got = lattice.marginals().unwrap();
+                assert_same(&got, &want, kind);
+                let cells = share_of_cells(&got, 400);
+                assert!(cells < most, "{kind}: {cells}");
+            }
+        }
     }
 }

@@ -1,17 +1,18 @@
 //! Windows that grow until they hold everything that matters.
 //!
-//! A window leaves out instances whose density is below the stamp's best by [`LOG_DROP`] and more:
-//! a factor of 1e-16 each. Three things could make up for so small a density. The odds of an
-//! instance to have a stamp at all: their range is added to the drop, which settles the matter for
-//! a stamp whose window meets no other. Having to make room for other stamps: then weight shows at
-//! the edges of the windows, and they grow until it no longer does (`edges`). Having no path
-//! otherwise: they grow. The second of these is a check, not a proof; the tests hold it against
+//! Windows leave out paths that lose [`LOG_DROP`] and more against others in the densities of the
+//! stamps that they move: a factor of 1e-16 each. Three things could make up for that. The odds of an
+//! instance to have a stamp at all: their range is added to the drop of every stamp that is moved, which
+//! settles the matter for one whose window meets no other. Having to make room for other stamps: then
+//! weight shows at the edges of the windows, and they grow until it no longer does (`edges`). Having no
+//! path otherwise: they grow. The second of these is a check, not a proof; the tests hold it against
 //! the dense recursion.
 
 use super::Stamped;
 use super::band::Band;
 use super::span::Trouble;
 use super::tables::CountTables;
+use super::windows::LogDrop;
 use crate::memory::memory_limit;
 
 /// No alignment has positive probability, or none can be found in the memory there is.
@@ -25,7 +26,7 @@ pub enum Impossible {
     TooLarge(u64),
 }
 
-/// Drop in log density, below its best, at which a stamp's window ends: a factor of 1e-16.
+/// What paths have to lose to be left out: a factor of 1e-16.
 pub(super) const LOG_DROP: f64 = 36.84;
 
 /// Doublings before the windows take in the whole support of the density.
@@ -44,7 +45,13 @@ pub fn widen<T>(
     together: bool,
     mut attempt: impl FnMut(&mut Band) -> Result<T, Trouble>,
 ) -> Result<T, Impossible> {
-    let mut log_drop = LOG_DROP + counts.log_odds_range().unwrap_or(0.0);
+    let range = counts.log_odds_range();
+    let mut log_drop = LogDrop {
+        paths: LOG_DROP,
+        odds: range.unwrap_or(0.0),
+        max_count: counts.max_count().max(1),
+        chains: range.is_some(),
+    };
     for attempts in 0.. {
         band.rebuild(stamped, log_drop).map_err(Impossible::Stamp)?;
         let together = together || counts.log_odds_range().is_none();
@@ -57,9 +64,9 @@ pub fn widen<T>(
         }
         match attempted {
             Ok(value) => return Ok(value),
-            Err(_) if band.is_full() || log_drop == WHOLE_SUPPORT => break,
-            Err(_) if attempts < DOUBLINGS => log_drop *= 2.0,
-            Err(_) => log_drop = WHOLE_SUPPORT,
+            Err(_) if band.is_full() || log_drop.paths == WHOLE_SUPPORT => break,
+            Err(_) if attempts < DOUBLINGS => log_drop = log_drop.doubled(),
+            Err(_) => log_drop = LogDrop { paths: WHOLE_SUPPORT, chains: false, ..log_drop },
         }
     }
     Err(Impossible::Together)

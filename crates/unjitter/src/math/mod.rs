@@ -12,5 +12,5 @@ pub use random::Random;
 pub use scalar::{log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus};
 pub use special::{digamma, ln_gamma, student_t_cdf, student_t_quantile};
 pub use tanh::tanh_in_place;
-pub(crate) use vector::{exp, ln};
+pub(crate) use vector::{exp, ln, ln_1p};
 pub use vector::{exp_in_place, ln_in_place, sigmoid_in_place};

@@ -13,7 +13,8 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 use multiversion::multiversion;
 
 use super::NoiseModel;
-use crate::math::{LANES, Lanes, Random};
+use super::groups::for_groups;
+use crate::math::{Lanes, Random};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Delay and spread of a normal density.
@@ -97,35 +98,14 @@ fn log_densities(bell: Bell, delays: &[f64], out: &mut [f64]) {
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn gather(bell: Bell, delays: &[f64], responsibilities: &[f64], sums: &mut BellSums) {
-    // Filled up with delays that nobody is responsible for.
-    fn filled(values: &[f64]) -> [f64; LANES] {
-        std::array::from_fn(|lane| values.get(lane).copied().unwrap_or(0.0))
-    }
-    let (delays, last_delays) = delays.as_chunks::<LANES>();
-    let (responsibilities, last_responsibilities) = responsibilities.as_chunks::<LANES>();
     let mut own = *sums;
-    for (delays, responsibilities) in delays.iter().zip(responsibilities) {
-        gather_few(bell, delays, responsibilities, &mut own);
-    }
-    gather_few(bell, &filled(last_delays), &filled(last_responsibilities), &mut own);
+    for_groups(bell.mean, delays, responsibilities, |delays, responsibilities| {
+        let scaled = (delays - Lanes::all(bell.mean)) * bell.slope;
+        own.responsibility += responsibilities;
+        own.scaled += responsibilities * scaled;
+        own.excess += responsibilities * (scaled * scaled * 2.0 - Lanes::all(1.0));
+    });
     *sums = own;
-}
-
-#[inline(always)]
-fn gather_few(
-    bell: Bell,
-    delays: &[f64; LANES],
-    responsibilities: &[f64; LANES],
-    sums: &mut BellSums,
-) {
-    // A delay far away, that nobody is responsible for, may have an exponent that overflows.
-    let near =
-        std::array::from_fn(|k| if responsibilities[k] == 0.0 { bell.mean } else { delays[k] });
-    let scaled = (Lanes(near) - Lanes::all(bell.mean)) * bell.slope;
-    let responsibilities = Lanes(*responsibilities);
-    sums.responsibility += responsibilities;
-    sums.scaled += responsibilities * scaled;
-    sums.excess += responsibilities * (scaled * scaled * 2.0 - Lanes::all(1.0));
 }
 
 impl NoiseModel for Gaussian {

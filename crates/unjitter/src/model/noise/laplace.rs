@@ -9,8 +9,11 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, SQRT_2};
 
+use multiversion::multiversion;
+
 use super::NoiseModel;
-use crate::math::Random;
+use super::groups::for_groups;
+use crate::math::{Lanes, Random};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Delay and spread of a double exponential density.
@@ -20,6 +23,27 @@ pub struct Laplace;
 /// 1/b, from the log of the standard deviation.
 fn rate(log_spread: f64) -> f64 {
     SQRT_2 * (-log_spread).exp()
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn log_densities(mean: f64, rate: f64, log_peak: f64, delays: &[f64], out: &mut [f64]) {
+    for (out, &delay) in out.iter_mut().zip(delays) {
+        *out = log_peak - rate * (delay - mean).abs();
+    }
+}
+
+/// Σ r·sign(d − m) and Σ r·(|d − m|/b − 1).
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn gather(mean: f64, rate: f64, delays: &[f64], responsibilities: &[f64]) -> [f64; 2] {
+    let [mut later, mut earlier, mut excess] = [Lanes::all(0.0); 3];
+    for_groups(mean, delays, responsibilities, |delays, responsibilities| {
+        let (scaled, r) = ((delays - Lanes::all(mean)) * rate, responsibilities.0);
+        later += Lanes(std::array::from_fn(|k| if scaled.0[k] > 0.0 { r[k] } else { 0.0 }));
+        earlier += Lanes(std::array::from_fn(|k| if scaled.0[k] < 0.0 { r[k] } else { 0.0 }));
+        excess += responsibilities
+            * (Lanes(std::array::from_fn(|k| scaled.0[k].abs())) - Lanes::all(1.0));
+    });
+    [(later - earlier).sum(), excess.sum()]
 }
 
 impl NoiseModel for Laplace {
@@ -36,9 +60,7 @@ impl NoiseModel for Laplace {
 
     fn log_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
         let (mean, rate, log_peak) = (params[0], rate(params[1]), self.log_peak(params));
-        for (out, &delay) in out.iter_mut().zip(delays) {
-            *out = log_peak - rate * (delay - mean).abs();
-        }
+        log_densities(mean, rate, log_peak, delays, out);
     }
 
     fn log_peak(&self, params: &[f64]) -> f64 {
@@ -58,14 +80,7 @@ impl NoiseModel for Laplace {
         d_params: &mut [f64],
     ) {
         let (mean, rate) = (params[0], rate(params[1]));
-        let (mut later_than_earlier, mut excess) = (0.0, 0.0);
-        for (&delay, &responsibility) in delays.iter().zip(responsibilities) {
-            let scaled = rate * (delay - mean);
-            if scaled != 0.0 {
-                later_than_earlier += responsibility * scaled.signum();
-            }
-            excess += responsibility * (scaled.abs() - 1.0);
-        }
+        let [later_than_earlier, excess] = gather(mean, rate, delays, responsibilities);
         d_params[0] += rate * later_than_earlier;
         d_params[1] += excess;
     }

@@ -9,6 +9,7 @@
 //! outside it the log density may exceed the level by a few last digits.
 
 mod gaussian;
+mod groups;
 mod laplace;
 mod mixture;
 mod shifted_gamma;

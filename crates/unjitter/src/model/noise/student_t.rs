@@ -10,8 +10,11 @@
 
 use std::f64::consts::TAU;
 
+use multiversion::multiversion;
+
 use super::NoiseModel;
-use crate::math::{Random, digamma, ln_gamma};
+use super::groups::for_groups;
+use crate::math::{Lanes, Random, digamma, ln_1p, ln_gamma};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Location, scale and degrees of freedom of a Student-t density.
@@ -68,6 +71,76 @@ fn d_log_normaliser_series(degrees: f64) -> f64 {
     r * (1.0 / 8.0 - s * (1.0 / 64.0 - s * tail))
 }
 
+/// The density with its constants worked out.
+#[derive(Debug, Clone, Copy)]
+struct Tails {
+    location: f64,
+    /// 1 / a.
+    slope: f64,
+    /// ν.
+    degrees: f64,
+}
+
+impl Tails {
+    fn new(params: &[f64]) -> Self {
+        Self { location: params[0], slope: (-params[1]).exp(), degrees: params[2].exp() }
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn log_densities(tails: Tails, log_peak: f64, delays: &[f64], out: &mut [f64]) {
+    let Tails { location, slope, degrees } = tails;
+    let (power, per_degree) = (0.5 * (degrees + 1.0), 1.0 / degrees);
+    for (out, &delay) in out.iter_mut().zip(delays) {
+        let scaled = slope * (delay - location);
+        *out = log_peak - power * ln_1p(scaled * scaled * per_degree);
+    }
+}
+
+/// Sums over delays with their responsibilities r.
+struct Sums {
+    /// Σ r.
+    responsibility: Lanes,
+    /// Σ r·q/(1 + q²/ν).
+    scaled: Lanes,
+    /// Σ r·(q²/ν)/(1 + q²/ν).
+    squared: Lanes,
+    /// Σ r·½(gq² − ν·log(1 + q²/ν)), g = (ν + 1)/(ν + q²).
+    tail: Lanes,
+}
+
+/// Delays whose logarithms are taken at a time: multiples of eight, which stay in the first-level cache.
+const CHUNK: usize = 128;
+
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn gather(tails: Tails, delays: &[f64], responsibilities: &[f64]) -> Sums {
+    let Tails { location, slope, degrees } = tails;
+    let (per_degree, half) = (1.0 / degrees, 0.5 * degrees);
+    let [mut responsibility, mut scaled, mut squared, mut tail] = [Lanes::all(0.0); 4];
+    let mut logs = [0.0; CHUNK];
+    for (delays, responsibilities) in delays.chunks(CHUNK).zip(responsibilities.chunks(CHUNK)) {
+        let known = delays.iter().zip(responsibilities);
+        for (log, (&delay, &r)) in logs.iter_mut().zip(known) {
+            let near = if r == 0.0 { location } else { delay };
+            let q = slope * (near - location);
+            *log = ln_1p(q * q * per_degree);
+        }
+        let mut logs = logs.as_chunks().0.iter();
+        for_groups(location, delays, responsibilities, |delays, r| {
+            let logs = logs.next().map_or(Lanes::all(0.0), |logs| Lanes(*logs));
+            let q = (delays - Lanes::all(location)) * slope;
+            let ratio = q * q * per_degree;
+            let pull = Lanes(std::array::from_fn(|k| 1.0 / (1.0 + ratio.0[k])));
+            let share = ratio * pull;
+            responsibility += r;
+            scaled += r * (q * pull);
+            squared += r * share;
+            tail += r * (share * (half + 0.5) - logs * half);
+        });
+    }
+    Sums { responsibility, scaled, squared, tail }
+}
+
 impl NoiseModel for StudentT {
     fn blocks(&self) -> Vec<BlockSpec> {
         let degrees = Role::DegreesOfFreedom;
@@ -85,13 +158,7 @@ impl NoiseModel for StudentT {
     }
 
     fn log_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
-        let (location, slope, degrees) = (params[0], (-params[1]).exp(), params[2].exp());
-        let (log_peak, power) = (self.log_peak(params), 0.5 * (degrees + 1.0));
-        let per_degree = 1.0 / degrees;
-        for (out, &delay) in out.iter_mut().zip(delays) {
-            let scaled = slope * (delay - location);
-            *out = log_peak - power * (scaled * scaled * per_degree).ln_1p();
-        }
+        log_densities(Tails::new(params), self.log_peak(params), delays, out);
     }
 
     fn log_peak(&self, params: &[f64]) -> f64 {
@@ -113,24 +180,15 @@ impl NoiseModel for StudentT {
         responsibilities: &[f64],
         d_params: &mut [f64],
     ) {
-        let (location, slope, degrees) = (params[0], (-params[1]).exp(), params[2].exp());
-        let d_peak = d_log_normaliser(degrees);
-        let (mut d_location, mut d_log_scale, mut d_log_degrees) = (0.0, 0.0, 0.0);
-        for (&delay, &responsibility) in delays.iter().zip(responsibilities) {
-            let scaled = slope * (delay - location);
-            let ratio = scaled * scaled / degrees;
-            let pull = (degrees + 1.0) / (degrees * (1.0 + ratio));
-            let excess = pull * scaled * scaled;
-            d_location += responsibility * pull * scaled;
-            d_log_scale += responsibility * (excess - 1.0);
-            // For large ν the last two terms nearly cancel: what is left has an absolute error of
-            // about 1e-16·q².
-            let d_tail = 0.5 * excess - 0.5 * degrees * ratio.ln_1p();
-            d_log_degrees += responsibility * (d_peak + d_tail);
-        }
-        d_params[0] += slope * d_location;
-        d_params[1] += d_log_scale;
-        d_params[2] += d_log_degrees;
+        let tails = Tails::new(params);
+        let sums = gather(tails, delays, responsibilities);
+        let total = sums.responsibility.sum();
+        let excess = (tails.degrees + 1.0) * sums.squared.sum();
+        d_params[0] += tails.slope * (tails.degrees + 1.0) / tails.degrees * sums.scaled.sum();
+        d_params[1] += excess - total;
+        // For large ν the last two terms nearly cancel: what is left has an absolute error of about
+        // 1e-16·q².
+        d_params[2] += total * d_log_normaliser(tails.degrees) + sums.tail.sum();
     }
 
     fn sample(&self, params: &[f64], random: &mut Random) -> f64 {

@@ -1,0 +1,117 @@
+//! How well instances suit stamps, one by one and all together.
+//!
+//! Each stamp has a best instance. Where more stamps meet than instances can give, they cannot all have
+//! theirs, and those that come later move on. O(stamps).
+
+use super::Stamped;
+use super::seek::{mean_rate, seek};
+
+/// Stamps are near an instance whose density lies within this drop of the peak.
+pub(super) const NEAR: f64 = 1.0;
+
+/// What is known of the places of stamps before any sum is done.
+#[derive(Debug)]
+pub(super) struct Suited {
+    /// How far below the peak the density of each stamp's best instance may lie: exact or too large,
+    /// never too small.
+    pub(super) drops: Vec<f64>,
+    /// Whether a stamp is near its instance in one alignment of all of them that gives no instance too
+    /// many.
+    pub(super) near: Vec<bool>,
+}
+
+impl Suited {
+    /// For instances that give at most `max_count` stamps. On failure names a stamp that no instance can
+    /// have given.
+    pub(super) fn new(stamped: &Stamped<'_>, max_count: usize) -> Result<Self, usize> {
+        let Stamped { times, stamps, .. } = *stamped;
+        if times.is_empty() {
+            let none = Self { drops: Vec::new(), near: Vec::new() };
+            return if stamps.is_empty() { Ok(none) } else { Err(0) };
+        }
+        let (mut places, drops) = either_side(stamped);
+        let mut best = Vec::with_capacity(stamps.len());
+        for (place, pair) in places.iter_mut().zip(drops.as_chunks().0) {
+            let [before, after]: [f64; 2] = *pair;
+            // Of the last instance, if the middle of the density is past it.
+            let nearer = if before <= after { place.saturating_sub(1) } else { *place };
+            *place = nearer.min(times.len() - 1);
+            best.push(before.min(after));
+        }
+        if let Some(stamp) = best.iter().position(|&drop| drop == f64::INFINITY) {
+            return Err(stamp);
+        }
+        let mut near: Vec<bool> = best.iter().map(|&drop| drop <= NEAR).collect();
+        let moved = move_on(&places, max_count, times.len());
+        let delay =
+            |&(stamp, place): &(usize, usize)| (stamps[stamp] - times[place]) / stamped.unit;
+        let drops = drops_of(stamped, &moved.iter().map(delay).collect::<Vec<_>>());
+        for ((stamp, _), drop) in moved.iter().zip(drops) {
+            near[*stamp] = drop <= NEAR;
+        }
+        Ok(Self { drops: best, near })
+    }
+}
+
+/// How far below the peak these delays lie.
+fn drops_of(stamped: &Stamped<'_>, delays: &[f64]) -> Vec<f64> {
+    let mut drops = vec![0.0; delays.len()];
+    stamped.density.log_density(delays, &mut drops);
+    let peak = stamped.density.log_peak();
+    drops.iter_mut().for_each(|value| *value = (peak - *value).max(0.0));
+    drops
+}
+
+/// For each stamp, the first instance that lies past the middle of its density; and how far below the
+/// peak the instance before that lies, and that one.
+fn either_side(stamped: &Stamped<'_>) -> (Vec<usize>, Vec<f64>) {
+    let Stamped { times, stamps, unit, density } = *stamped;
+    let (low, high) = density.reach(0.5);
+    let middle = 0.5 * (low + high) * unit;
+    let rate = mean_rate(times);
+    let mut places = Vec::with_capacity(stamps.len());
+    let mut delays = Vec::with_capacity(2 * stamps.len());
+    let (per_unit, last) = (1.0 / unit, times.len() - 1);
+    let mut cursor = 0;
+    for &stamp in stamps {
+        let place = stamp - middle;
+        cursor = seek(times, cursor, rate, place, |t| t <= place);
+        places.push(cursor);
+        let sides = [cursor.saturating_sub(1), cursor.min(last)];
+        delays.extend(sides.map(|i| (stamp - times[i]) * per_unit));
+    }
+    (places, drops_of(stamped, &delays))
+}
+
+/// Stamps that cannot have these places, in order and at most `max_count` on one instance, with the first
+/// that is free.
+fn move_on(places: &[usize], max_count: usize, instances: usize) -> Vec<(usize, usize)> {
+    let mut moved = Vec::new();
+    let (mut free, mut given) = (0, 0);
+    for (stamp, &place) in places.iter().enumerate() {
+        if place > free {
+            (free, given) = (place, 0);
+        } else if given == max_count {
+            (free, given) = (free + 1, 0);
+        }
+        given += 1;
+        if place < free {
+            moved.push((stamp, free.min(instances - 1)));
+        }
+    }
+    moved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_later_moves_on() {
+        assert_eq!(move_on(&[0, 2, 4], 1, 9), []);
+        assert_eq!(move_on(&[5, 5, 5, 9], 1, 20), [(1, 6), (2, 7)]);
+        assert_eq!(move_on(&[5, 5, 5, 6, 6, 9], 2, 20), [(2, 6), (4, 7)]);
+        assert_eq!(move_on(&[3, 2, 7], usize::MAX, 10), [(1, 3)]);
+        assert_eq!(move_on(&[8, 8, 8], 1, 9), [(1, 8), (2, 8)]);
+    }
+}

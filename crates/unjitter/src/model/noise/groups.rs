@@ -1,0 +1,29 @@
+//! Delays with their responsibilities, eight at a time.
+
+use crate::math::{LANES, Lanes};
+
+/// Gives `add` all delays and their responsibilities. A delay that nobody is responsible for may be so far
+/// away that its square overflows: it comes as `middle`, and such ones fill up the last eight.
+#[inline(always)]
+pub(super) fn for_groups(
+    middle: f64,
+    delays: &[f64],
+    responsibilities: &[f64],
+    mut add: impl FnMut(Lanes, Lanes),
+) {
+    for (delays, responsibilities) in delays.chunks(LANES).zip(responsibilities.chunks(LANES)) {
+        let (delays, responsibilities) = (filled(delays), filled(responsibilities));
+        let near =
+            std::array::from_fn(|k| if responsibilities[k] == 0.0 { middle } else { delays[k] });
+        add(Lanes(near), Lanes(responsibilities));
+    }
+}
+
+/// These numbers, and zeros where there are fewer than eight.
+#[inline(always)]
+fn filled(values: &[f64]) -> [f64; LANES] {
+    match values.first_chunk() {
+        Some(whole) => *whole,
+        None => std::array::from_fn(|lane| values.get(lane).copied().unwrap_or(0.0)),
+    }
+}
