@@ -184,8 +184,11 @@ impl Band {
         let instances = block.instances.len() as u64;
         let most = counts.max_count().min(block.stamps.len()) as u64;
         if most <= 1 && !together && !self.whole_blocks && cells > WHOLE_CELLS as u64 {
-            // One column is kept for each panel.
-            return cells.div_ceil(PANEL_CELLS as u64).saturating_mul(instances);
+            // One column is kept for each panel, about a window long, besides the panel at hand.
+            let widest = self.windows()[block.stamps.clone()].iter().map(padded).max().unwrap_or(0);
+            let panels = 2 * cells.div_ceil(PANEL_CELLS as u64) + 1;
+            let panel = (PANEL_CELLS as u64).max(widest) * NUMBERS_PER_CELL;
+            return panels.saturating_mul(2 * widest).saturating_add(panel);
         }
         let by_count = if counts.ratios().is_some() { 1 } else { most };
         let tables = instances.saturating_mul(NUMBERS_PER_COUNT * by_count);
