@@ -1,6 +1,6 @@
 //! Some events of a table that has more.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, small};
 
 /// The small data with a column for the kind of event, every second one a sneeze far from any
 /// cough, and columns that the events call otherwise.
@@ -16,24 +16,11 @@ fn with_classes() -> Folder {
     folder
 }
 
-const TABLES: [&str; 13] = [
-    "--instances",
-    "instances.csv",
-    "--events",
-    "events.csv",
-    "--session-column",
-    "who",
-    "--time-column",
-    "when",
-    "--event-session-column",
-    "rec",
-    "--event-time-column",
-    "at",
-    "--quiet",
-];
+/// What the events call their columns.
+const COLUMNS: [&str; 4] = ["--event-session-column", "rec", "--event-time-column", "at"];
 
 fn words<'a>(verb: &'a str, further: &[&'a str]) -> Vec<&'a str> {
-    [&[verb], &TABLES[..], further].concat()
+    small(verb, &[&COLUMNS[..], further].concat())
 }
 
 #[test]

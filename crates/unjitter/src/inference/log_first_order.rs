@@ -59,8 +59,8 @@ impl Chains {
         let rows = states.lows.len();
         for row in 1..rows {
             self.arrive(states, band, block, weights, row);
+            let silent = Silent::of(block, weights, row).mixed;
             for to in states.lows[row]..=states.highs[row] {
-                let silent = Silent::of(block, weights, row).mixed;
                 let stay = possible(states, &states.forward, row - 1, to) + silent;
                 let k = to - states.lows[row - 1];
                 let stamped = log_add(self.latest[0][k], self.latest[1][k]);

@@ -46,6 +46,8 @@ pub fn widen<T>(
     mut attempt: impl FnMut(&mut Band) -> Result<T, Trouble>,
 ) -> Result<T, Impossible> {
     let range = counts.log_odds_range();
+    // Odds without bound are compared over the whole session.
+    let together = together || range.is_none();
     let mut log_drop = LogDrop {
         paths: LOG_DROP,
         odds: range.unwrap_or(0.0),
@@ -54,7 +56,6 @@ pub fn widen<T>(
     };
     for attempts in 0.. {
         band.rebuild(stamped, log_drop).map_err(Impossible::Stamp)?;
-        let together = together || counts.log_odds_range().is_none();
         refuse_too_large(band.bytes(counts, together))?;
         let mut attempted = attempt(band);
         if let Err(Trouble::Underflow) = attempted {

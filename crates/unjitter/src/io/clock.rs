@@ -278,7 +278,7 @@ impl Clock {
 }
 
 /// Seconds to the microsecond.
-pub fn to_microsecond(seconds: f64) -> f64 {
+fn to_microsecond(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 

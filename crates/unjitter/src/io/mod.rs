@@ -24,7 +24,7 @@ mod table;
 mod time_of_day;
 
 pub use chunks::{Chunk, InstanceChunks};
-pub use clock::{Clock, TimeUnit, to_microsecond};
+pub use clock::{Clock, TimeUnit};
 pub use dataset::{Columns, Dataset, DatasetFiles, tables_in};
 pub use disk::{WholeFile, discard_unfinished, replace, replace_all, takes_bytes_directly};
 pub use events::{EventsTable, ReadStamp};
