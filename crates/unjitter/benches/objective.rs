@@ -164,12 +164,15 @@ fn parts(c: &mut Criterion) {
 fn fits(c: &mut Criterion) {
     let mut group = c.benchmark_group("fits");
     group.sample_size(10).measurement_time(Duration::from_secs(10));
-    for (sessions, instances) in [(30, 264), (1, 100_000)] {
-        let data: Vec<Session<'static>> = (0..sessions).map(|k| pressed(k, instances)).collect();
+    let presses = [(30, 264, f64::INFINITY), (1, 100_000, f64::INFINITY), (1, 10_000, 3.0)];
+    for (sessions, instances, degrees) in presses {
+        let data: Vec<Session<'static>> =
+            (0..sessions).map(|k| pressed(k, instances, degrees)).collect();
         for noise in [Noise::Gaussian, Noise::StudentT] {
             let model = Model { noise: noise.clone(), ..Model::default() };
             let options = FitOptions { threads: Some(1), ..FitOptions::default() };
-            let name = BenchmarkId::new(noise.name(), format!("{sessions} x {instances}"));
+            let tails = if degrees.is_finite() { ", heavy tails" } else { "" };
+            let name = BenchmarkId::new(noise.name(), format!("{sessions} x {instances}{tails}"));
             group.bench_function(name, |b| {
                 b.iter(|| model.fit(black_box(&data), &options).unwrap());
             });
@@ -178,8 +181,9 @@ fn fits(c: &mut Criterion) {
     group.finish();
 }
 
-/// A session whose events show in half of its eight features.
-fn pressed(seed: u64, instances: usize) -> Session<'static> {
+/// A session whose events show in half of its eight features. Delays have a Student-t density; with
+/// infinitely many degrees of freedom that is a Gaussian one.
+fn pressed(seed: u64, instances: usize, degrees: f64) -> Session<'static> {
     let mut random = Random::new(seed);
     let events: Vec<bool> = (0..instances).map(|_| random.uniform() < 0.05).collect();
     let features = Array2::from_shape_fn((instances, 8), |(i, column)| {
@@ -188,7 +192,10 @@ fn pressed(seed: u64, instances: usize) -> Session<'static> {
     let mut stamps = Vec::new();
     for i in (0..instances).filter(|&i| events[i]) {
         if random.uniform() < 0.9 {
-            stamps.push(i as f64 + 0.5 + 2.0 * random.normal());
+            let half = 0.5 * degrees;
+            let precision = if half.is_finite() { random.gamma(half) / half } else { 1.0 };
+            let spread = if half.is_finite() { 1.0 } else { 2.0 };
+            stamps.push(i as f64 + 0.5 + spread * random.normal() / precision.sqrt());
         }
     }
     stamps.sort_by(f64::total_cmp);

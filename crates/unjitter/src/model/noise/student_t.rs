@@ -14,7 +14,7 @@ use multiversion::multiversion;
 
 use super::NoiseModel;
 use super::groups::for_groups;
-use crate::math::{Lanes, Random, digamma, ln_1p, ln_gamma};
+use crate::math::{LANES, Lanes, Random, digamma, ln_1p, ln_gamma};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Location, scale and degrees of freedom of a Student-t density.
@@ -109,35 +109,34 @@ struct Sums {
     tail: Lanes,
 }
 
-/// Delays whose logarithms are taken at a time: multiples of eight, which stay in the first-level cache.
-const CHUNK: usize = 128;
+/// Eight delays that nobody is more responsible for than this are passed over. Windows of heavy tails have
+/// many of them, and their terms, at most a few thousand times this, vanish beside the one whole
+/// responsibility of their stamp.
+const NOBODY: f64 = 1e-24;
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn gather(tails: Tails, delays: &[f64], responsibilities: &[f64]) -> Sums {
     let Tails { location, slope, degrees } = tails;
     let (per_degree, half) = (1.0 / degrees, 0.5 * degrees);
     let [mut responsibility, mut scaled, mut squared, mut tail] = [Lanes::all(0.0); 4];
-    let mut logs = [0.0; CHUNK];
-    for (delays, responsibilities) in delays.chunks(CHUNK).zip(responsibilities.chunks(CHUNK)) {
-        let known = delays.iter().zip(responsibilities);
-        for (log, (&delay, &r)) in logs.iter_mut().zip(known) {
-            let near = if r == 0.0 { location } else { delay };
-            let q = slope * (near - location);
-            *log = ln_1p(q * q * per_degree);
+    for_groups(location, delays, responsibilities, |delays, r| {
+        if r.0.iter().all(|&r| r < NOBODY) {
+            return;
         }
-        let mut logs = logs.as_chunks().0.iter();
-        for_groups(location, delays, responsibilities, |delays, r| {
-            let logs = logs.next().map_or(Lanes::all(0.0), |logs| Lanes(*logs));
-            let q = (delays - Lanes::all(location)) * slope;
-            let ratio = q * q * per_degree;
-            let pull = Lanes(std::array::from_fn(|k| 1.0 / (1.0 + ratio.0[k])));
-            let share = ratio * pull;
-            responsibility += r;
-            scaled += r * (q * pull);
-            squared += r * share;
-            tail += r * (share * (half + 0.5) - logs * half);
-        });
-    }
+        let q = (delays - Lanes::all(location)) * slope;
+        let ratio = q * q * per_degree;
+        // A loop, for `map` would not be compiled for this machine's vectors.
+        let (mut logs, mut pull) = (ratio, ratio);
+        for k in 0..LANES {
+            logs.0[k] = ln_1p(ratio.0[k]);
+            pull.0[k] = 1.0 / (1.0 + ratio.0[k]);
+        }
+        let share = ratio * pull;
+        responsibility += r;
+        scaled += r * (q * pull);
+        squared += r * share;
+        tail += r * (share * (half + 0.5) - logs * half);
+    });
     Sums { responsibility, scaled, squared, tail }
 }
 
