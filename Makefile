@@ -120,18 +120,18 @@ test-pythons: wheel
 # The paper's experiments, minutes on two cores (RESULTS.md says how many); interrupted work goes on
 # where it was.
 experiments:
-	cargo run --release --quiet -p unjitter-cli -- experiment $(EXPERIMENTS) --commit $(COMMIT)
+	cargo run --release --quiet -p unjitter-experiments -- $(EXPERIMENTS) --commit $(COMMIT)
 
 # A small version of all six.
 experiments-quick:
 	rm -rf target/experiments
-	cargo run --quiet -p unjitter-cli -- experiment $(EXPERIMENTS) --quick --output target/experiments
+	cargo run --quiet -p unjitter-experiments -- $(EXPERIMENTS) --quick --output target/experiments
 
 # The report in headless Chromium: a made-up one with every oddity, and the demo's.
 page-test: $(PAGE)/node_modules/.ready
 	mkdir -p target/page
 	UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html \
-		cargo test --quiet -p unjitter-cli --bin unjitter a_page_with_everything_on_it
+		cargo test --quiet -p unjitter-cli --lib a_page_with_everything_on_it
 	cargo run --quiet -p unjitter-cli -- demo --quiet --force --output target/page/demo
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html node --test page.test.mjs
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/demo/report.html node --test demo.test.mjs

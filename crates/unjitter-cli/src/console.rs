@@ -8,6 +8,8 @@ use clap::Args;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
 
+use crate::failure::usage;
+
 /// A line on standard error; if nobody listens there, so be it.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
@@ -15,7 +17,7 @@ pub(crate) fn say(text: &str) {
 
 /// How to talk.
 #[derive(Debug, Clone, Copy, Args, Serialize)]
-pub(crate) struct Console {
+pub struct Console {
     /// Print the result as JSON, for machines
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub json: bool,
@@ -38,6 +40,21 @@ pub(crate) struct Console {
 }
 
 impl Console {
+    /// Keeps the program to the threads and the memory that were asked for.
+    pub fn set_limits(&self) -> anyhow::Result<()> {
+        if let Some(threads) = self.threads {
+            rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+        }
+        if let Some(gibibytes) = self.max_memory {
+            if !(gibibytes > 0.0 && gibibytes.is_finite()) {
+                let message = format!("--max-memory {gibibytes}: expected a number above 0");
+                return Err(usage(message));
+            }
+            unjitter::memory::set_memory_limit((gibibytes * f64::from(1 << 30)) as u64);
+        }
+        Ok(())
+    }
+
     /// Prints a result for people.
     pub(crate) fn print(&self, text: &str) -> anyhow::Result<()> {
         let mut out = io::stdout().lock();
@@ -49,7 +66,7 @@ impl Console {
     }
 
     /// Prints a result: `value` for machines, `text` for people.
-    pub(crate) fn result(
+    pub fn result(
         &self,
         value: &impl Serialize,
         text: impl FnOnce() -> String,
@@ -62,7 +79,7 @@ impl Console {
     }
 
     /// A remark on standard error.
-    pub(crate) fn note(&self, text: &str) {
+    pub fn note(&self, text: &str) {
         if !self.quiet {
             say(text);
         }
@@ -75,7 +92,7 @@ impl Console {
 
     /// A bar with the time left, on a terminal; nothing elsewhere. It stays empty for as long as
     /// nobody knows the total.
-    pub(crate) fn progress(&self, label: &str, total: Option<u64>) -> ProgressBar {
+    pub fn progress(&self, label: &str, total: Option<u64>) -> ProgressBar {
         let target = match self.quiet {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(5),

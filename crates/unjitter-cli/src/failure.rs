@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use crate::console::say;
 
 /// What the manual says of exit codes.
-pub(crate) const EXIT_CODES: &str = "\
+pub const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    something failed: a file cannot be read or written
@@ -17,7 +17,7 @@ Exit codes:
 
 /// A mistake that the command line itself finds.
 #[derive(Debug)]
-pub(crate) enum Mistake {
+pub enum Mistake {
     /// An option or a combination of options.
     Usage(String),
     /// What a file says.
@@ -43,12 +43,12 @@ impl std::fmt::Display for Mistake {
 impl std::error::Error for Mistake {}
 
 /// A mistake in the options.
-pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Mistake::Usage(message.into()).into()
 }
 
 /// Tells the user what went wrong, and picks the exit code.
-pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+pub fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         // Whoever was reading has seen enough.
         return ExitCode::SUCCESS;

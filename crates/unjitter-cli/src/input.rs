@@ -1,11 +1,11 @@
 //! Which data: a folder, or single tables, and what their columns are called.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
-use unjitter::io::{Columns, Dataset, DatasetFiles, TimeUnit};
+use unjitter::io::{Columns, Dataset, DatasetFiles, Row, Table, TimeUnit};
 
 use crate::failure::usage;
 use crate::output::is_stream;
@@ -47,32 +47,32 @@ pub(crate) struct Input {
 
 /// What columns are called.
 #[derive(Debug, Clone, Args, Serialize, Deserialize)]
-pub(crate) struct ColumnArgs {
+pub struct ColumnArgs {
     /// Column with the session's name
     #[arg(long, value_name = "NAME", default_value = "session", help_heading = "Columns")]
-    pub session_column: String,
+    pub(crate) session_column: String,
     /// Column with the time: seconds, dates like 2024-05-31T14:03:27.5, or hours, minutes and seconds
     /// like 14:03:27.5
     #[arg(long, value_name = "NAME", default_value = "time", help_heading = "Columns")]
-    pub time_column: String,
+    pub(crate) time_column: String,
     /// Column with the hand-aligned label: 0, 1 or nothing
     #[arg(long, value_name = "NAME", default_value = "label", help_heading = "Columns")]
-    pub label_column: String,
+    pub(crate) label_column: String,
     /// Column with the person or animal recorded
     #[arg(long, value_name = "NAME", default_value = "subject", help_heading = "Columns")]
-    pub subject_column: String,
+    pub(crate) subject_column: String,
     /// Columns that are features, separated by commas; by default all others
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
-    pub features: Vec<String>,
+    pub(crate) features: Vec<String>,
     /// Columns that are no features, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Columns")]
-    pub ignore: Vec<String>,
+    pub(crate) ignore: Vec<String>,
     /// Unit of times that are numbers
     #[arg(long, value_name = "UNIT", default_value = "s", help_heading = "Columns")]
-    pub times_in: Unit,
+    pub(crate) times_in: Unit,
     /// Tables begin with data at once; columns are called 1, 2, 3 and so on
     #[arg(long, help_heading = "Columns")]
-    pub no_header: bool,
+    pub(crate) no_header: bool,
 }
 
 /// Which events are meant, and what their columns are called.
@@ -156,7 +156,7 @@ impl ColumnArgs {
     }
 
     /// For the library.
-    pub(crate) fn columns(&self) -> Columns {
+    pub fn columns(&self) -> Columns {
         Columns {
             session: self.session_column.clone(),
             time: self.time_column.clone(),
@@ -243,4 +243,19 @@ impl Input {
         }
         Ok(Dataset::read(&files, &self.columns()?, use_labels)?)
     }
+}
+
+/// A column of errors that people made.
+pub fn recorded_errors(path: &Path, column: &str) -> anyhow::Result<Vec<f64>> {
+    let mut table = Table::open(path, true)?;
+    let place = table.column(column)?;
+    let mut row = Row::default();
+    let mut errors = Vec::new();
+    while table.next(&mut row)? {
+        // Events that were missed altogether have no error.
+        if !row.cell(place).is_empty() {
+            errors.push(table.number(&row, place)?);
+        }
+    }
+    Ok(errors)
 }

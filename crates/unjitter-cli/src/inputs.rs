@@ -13,14 +13,14 @@ use unjitter::io::tables_in;
 use crate::failure::usage;
 use crate::output::is_stream;
 
-/// Options that name what is written.
+/// Options that name what is written; `work` is of the experiments.
 const OUTPUTS: [&str; 6] = ["output", "missed", "detected", "figures", "journal", "work"];
 
 /// Files and folders that are read.
 static INPUTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Remembers the inputs among the arguments of a verb.
-pub(crate) fn remember(arguments: &ArgMatches) {
+pub fn remember(arguments: &ArgMatches) {
     for id in arguments.ids().filter(|id| !OUTPUTS.contains(&id.as_str())) {
         // Whatever is no path is of another type.
         let paths = arguments.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
@@ -29,12 +29,12 @@ pub(crate) fn remember(arguments: &ArgMatches) {
 }
 
 /// Adds an input that another file names.
-pub(crate) fn add(path: &Path) {
+pub fn add(path: &Path) {
     INPUTS.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
 }
 
 /// Refuses to write over an input: even by force, that is a slip.
-pub(crate) fn refuse(output: &Path) -> anyhow::Result<()> {
+pub fn refuse(output: &Path) -> anyhow::Result<()> {
     let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     match inputs.iter().any(|input| is_read_from(input, output)) {
         true => Err(usage(format!("{} is an input, not an output", output.display()))),
@@ -73,13 +73,12 @@ mod tests {
     use super::*;
 
     /// Paths that verbs read. Whoever adds an option with a path decides here or in `OUTPUTS`.
-    const READ: [&str; 12] = [
+    const READ: [&str; 11] = [
         "config",
         "data",
         "errors",
         "evaluation",
         "events",
-        "files",
         "from",
         "instances",
         "model",

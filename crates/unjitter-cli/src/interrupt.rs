@@ -15,10 +15,11 @@ static LISTENING: AtomicUsize = AtomicUsize::new(0);
 
 /// Work that looks at the flag, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Listening;
+pub struct Listening;
 
 impl Listening {
-    pub(crate) fn start() -> Self {
+    /// From now on.
+    pub fn start() -> Self {
         LISTENING.fetch_add(1, Ordering::SeqCst);
         Self
     }
@@ -31,7 +32,7 @@ impl Drop for Listening {
 }
 
 /// Watches for Ctrl-C and termination from now on.
-pub(crate) fn watch() {
+pub fn watch() {
     let handler = || {
         let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
         if is_second || LISTENING.load(Ordering::SeqCst) == 0 {
@@ -66,6 +67,6 @@ pub(crate) fn stop_if_requested(what_is_left: &str) -> anyhow::Result<()> {
 }
 
 /// For callbacks: break once somebody pressed Ctrl-C.
-pub(crate) fn check() -> ControlFlow<()> {
+pub fn check() -> ControlFlow<()> {
     if is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

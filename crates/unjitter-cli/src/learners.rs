@@ -15,7 +15,7 @@ use crate::model_args::ClassifierName;
 /// A way to learn from stamps or labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub enum Kind {
     /// All alignments: ours.
     Imprecise,
     /// Labels aligned by hand.
@@ -59,7 +59,7 @@ pub(crate) fn description(name: &str) -> &'static str {
 
 /// A learner and the options that it chooses from in each fold.
 #[derive(Debug, Clone)]
-pub(crate) struct Grid {
+pub struct Grid {
     /// Which learner.
     pub kind: Kind,
     /// Model of a learner from all alignments; classifier and priors are every learner's.
@@ -78,12 +78,12 @@ pub(crate) struct Grid {
 
 impl Grid {
     /// All combinations.
-    pub(crate) fn candidates(&self) -> Vec<Box<dyn Learner>> {
+    pub fn candidates(&self) -> Vec<Box<dyn Learner>> {
         self.precisions.iter().flat_map(|&precision| self.at(precision)).collect()
     }
 
     /// With the name of its first candidate.
-    pub(crate) fn contender(&self) -> Contender {
+    pub fn contender(&self) -> Contender {
         let candidates = self.candidates();
         Contender { name: candidates.first().map_or(String::new(), |one| one.name()), candidates }
     }

@@ -97,7 +97,7 @@ fn make_folder(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Replaces a file of the program's own, which may be there already.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     inputs::refuse(path)?;
     Ok(unjitter::io::replace(path, bytes)?)
 }

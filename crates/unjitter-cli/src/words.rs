@@ -91,7 +91,7 @@ pub(crate) fn count(value: usize) -> String {
 }
 
 /// "1 session", "2 sessions".
-pub(crate) fn counted(value: usize, thing: &str) -> String {
+pub fn counted(value: usize, thing: &str) -> String {
     format!("{} {thing}{}", count(value), if value == 1 { "" } else { "s" })
 }
 

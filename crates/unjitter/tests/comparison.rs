@@ -1,5 +1,5 @@
 //! What the method promises against its alternatives, on simulated respiration of reduced size.
-//! The full figures come from `unjitter experiment experiments/spread.toml`.
+//! The full figures come from `experiments/spread.toml`, by `make experiments`.
 
 use std::ops::ControlFlow;
 

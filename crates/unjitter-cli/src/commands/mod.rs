@@ -3,7 +3,6 @@
 pub(crate) mod align;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
-pub(crate) mod experiment;
 pub(crate) mod featurize;
 pub(crate) mod fit;
 pub(crate) mod inspect;

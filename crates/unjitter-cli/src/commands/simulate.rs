@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use unjitter::io::{Clock, Columns, Dataset, DatasetFiles, Table, TableText, compress};
+use unjitter::io::{Clock, Columns, Dataset, DatasetFiles, TableText, compress};
 use unjitter::learning::median_spacing;
 use unjitter::signal::{CYCLE_FEATURES, CycleOptions};
 use unjitter::simulation::{ChestBand, Respiration, Sloppiness, Tails};
@@ -12,6 +12,7 @@ use unjitter::{Recording, Session};
 
 use crate::config::ConfigFile;
 use crate::console::Console;
+use crate::input::recorded_errors;
 use crate::output::Output;
 use crate::words::{count, counted, seconds};
 
@@ -104,7 +105,9 @@ pub(crate) enum TailsName {
 impl AnnotatorArgs {
     fn sloppiness(&self) -> anyhow::Result<Sloppiness> {
         let tails = match (&self.errors, self.tails) {
-            (Some(path), _) => Tails::Recorded { errors: errors(path, &self.error_column)? },
+            (Some(path), _) => {
+                Tails::Recorded { errors: recorded_errors(path, &self.error_column)? }
+            }
             (None, TailsName::Gaussian) => Tails::Gaussian,
             (None, TailsName::Laplace) => Tails::Laplace,
             (None, TailsName::StudentT) => {
@@ -120,21 +123,6 @@ impl AnnotatorArgs {
             extra: self.extra,
         })
     }
-}
-
-/// A column of errors.
-pub(crate) fn errors(path: &std::path::Path, column: &str) -> anyhow::Result<Vec<f64>> {
-    let mut table = Table::open(path, true)?;
-    let place = table.column(column)?;
-    let mut row = unjitter::io::Row::default();
-    let mut errors = Vec::new();
-    while table.next(&mut row)? {
-        // Events that were missed altogether have no error.
-        if !row.cell(place).is_empty() {
-            errors.push(table.number(&row, place)?);
-        }
-    }
-    Ok(errors)
 }
 
 /// A dataset that was made.

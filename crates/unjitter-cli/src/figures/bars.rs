@@ -8,7 +8,7 @@ use crate::palette::{GRID, INK, MUTED};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Bars {
+pub struct Bars {
     /// What it shows.
     pub title: String,
     /// Below the axis of scores.
@@ -21,7 +21,7 @@ pub(crate) struct Bars {
 
 /// One learner.
 #[derive(Debug, Clone)]
-pub(crate) struct Bar {
+pub struct Bar {
     /// Its name.
     pub name: String,
     /// Its score.
@@ -42,7 +42,7 @@ const PLOT: f64 = 200.0;
 const SCORES: f64 = 140.0;
 
 /// Draws one row per learner.
-pub(crate) fn bars(data: &Bars) -> String {
+pub fn bars(data: &Bars) -> String {
     let names = data.bars.iter().map(|bar| text_width(&bar.name, TEXT + 1.0));
     let left = names.fold(40.0, f64::max) + 24.0;
     let (right, top) = (left + PLOT, 14.0);

@@ -90,7 +90,7 @@ const TITLE_BAND: f64 = 32.0;
 
 /// A figure as a file of its own: with its title above, which a page has in words, and on white,
 /// since nobody knows what it will be laid on.
-pub(crate) fn as_file(svg: &str) -> String {
+pub fn as_file(svg: &str) -> String {
     let (tag, body) = svg.split_once('>').unwrap_or((svg, ""));
     let value = |name: &str| {
         let from = tag.split_once(&format!(" {name}=\"")).map_or("", |(_, rest)| rest);

@@ -8,7 +8,7 @@ use super::style::{Style, styles};
 
 /// What to draw.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Curves {
+pub struct Curves {
     /// What it shows.
     pub title: String,
     /// Below the horizontal axis.
@@ -25,7 +25,7 @@ pub(crate) struct Curves {
 
 /// One line.
 #[derive(Debug, Clone)]
-pub(crate) struct Curve {
+pub struct Curve {
     /// Its name.
     pub name: String,
     /// Its points, by rising x.
@@ -34,7 +34,7 @@ pub(crate) struct Curve {
 
 /// One point and its interval; an interval that is not finite is left out.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CurveDot {
+pub struct CurveDot {
     /// Setting.
     pub x: f64,
     /// Score.
@@ -52,7 +52,7 @@ impl CurveDot {
 }
 
 /// Draws lines with bands.
-pub(crate) fn curves(data: &Curves) -> String {
+pub fn curves(data: &Curves) -> String {
     let room = labels::room(data.curves.iter().map(|curve| curve.name.as_str()));
     let (width, height) = (600.0 + room, 370.0);
     draw((width as u32, height as u32), &data.title, |canvas| {

@@ -22,9 +22,9 @@ mod style;
 mod tests;
 
 pub(crate) use alignment::{Alignment, AlignmentInstance, AlignmentStamp, alignment};
-pub(crate) use bars::{Bar, Bars, bars};
+pub use bars::{Bar, Bars, bars};
 pub(crate) use calibration::{Calibration, CalibrationBin, calibration};
-pub(crate) use canvas::as_file;
-pub(crate) use curves::{Curve, CurveDot, Curves, curves};
+pub use canvas::as_file;
+pub use curves::{Curve, CurveDot, Curves, curves};
 pub(crate) use delays::{Delays, delays};
 pub(crate) use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};

@@ -4,7 +4,6 @@ mod align;
 mod config;
 mod demo;
 mod evaluate;
-mod experiment;
 mod featurize;
 mod fit;
 mod folder;

@@ -1,17 +1,7 @@
 use crate::folder::Folder;
 
-const VERBS: [&str; 10] = [
-    "demo",
-    "inspect",
-    "featurize",
-    "simulate",
-    "fit",
-    "align",
-    "predict",
-    "evaluate",
-    "experiment",
-    "report",
-];
+const VERBS: [&str; 9] =
+    ["demo", "inspect", "featurize", "simulate", "fit", "align", "predict", "evaluate", "report"];
 
 #[test]
 fn every_verb_has_a_manual() {

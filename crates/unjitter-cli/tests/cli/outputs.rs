@@ -23,14 +23,11 @@ fn inputs_are_not_written_over_even_by_force() {
     folder.write("taps.csv", "error\n0.5\n");
     folder.write("options.toml", "seed = 1\n");
     folder.write("ev.json", "{}");
-    folder.write("tiny.toml", "name = \"tiny\"\n");
     let read = ["data/instances.csv", "data/events.csv", "model.json", "taps.csv", "options.toml"];
     let before = read.map(|name| folder.bytes(name));
     std::fs::create_dir(folder.path("figures")).unwrap();
     std::fs::hard_link(folder.path("model.json"), folder.path("figures/delays.svg")).unwrap();
     std::fs::hard_link(folder.path("data/events.csv"), folder.path("hard.csv")).unwrap();
-    std::fs::create_dir(folder.path("out")).unwrap();
-    std::fs::hard_link(folder.path("taps.csv"), folder.path("out/RESULTS.md")).unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("data/instances.csv", folder.path("soft.csv")).unwrap();
     let simulate = ["simulate", "--from", "data", "--errors", "taps.csv"];
@@ -61,16 +58,6 @@ fn inputs_are_not_written_over_even_by_force() {
         assert!(err.contains("is an input, not an output"), "{arguments:?}: {err}");
     }
     assert_eq!(read.map(|name| folder.bytes(name)), before);
-}
-
-#[test]
-fn experiments_spare_what_they_read() {
-    let folder = Folder::new();
-    folder.write("tiny.toml", crate::experiment::TINY);
-    folder.write("RESULTS.md", "error\n0.5\n");
-    let err =
-        folder.fails(2, &["experiment", "tiny.toml", "--errors", "RESULTS.md", "--output", "."]);
-    assert!(err.contains("RESULTS.md is an input, not an output"), "{err}");
 }
 
 #[cfg(unix)]

@@ -1,13 +1,13 @@
 //! What an outcome shows, in plain sentences made from its numbers.
 
-use super::outcome::{Outcome, Point, Role, Series, Test};
-use super::spec::Measure;
+use crate::outcome::{Outcome, Point, Role, Series, Test};
+use crate::spec::Measure;
 
 /// The level below which a difference is called significant.
 const SIGNIFICANT: f64 = 0.05;
 
 /// One or a few sentences.
-pub(super) fn sentence(outcome: &Outcome) -> String {
+pub(crate) fn sentence(outcome: &Outcome) -> String {
     let parts = match (outcome.measure, outcome.sweep.is_some()) {
         (Measure::Kept, _) => kept(outcome),
         (Measure::F1, true) => swept(outcome),
@@ -118,7 +118,7 @@ fn tested(tests: &[Test]) -> Option<String> {
 }
 
 /// A p-value in as many digits as matter, and a small one as a bound.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     match p {
         _ if p < 1e-4 => "p below 0.0001".to_owned(),
         _ if p < 0.01 => format!("p = {p:.4}"),

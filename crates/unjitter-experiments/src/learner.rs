@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use unjitter::evaluation::Contender;
 use unjitter::learning::{FitOptions, LbfgsOptions};
 use unjitter::{ClassifierSpec, Model, Noise};
+use unjitter_cli::learners::{Grid, Kind};
 
-use super::place::Mistake;
-use crate::learners::{Grid, Kind};
+use crate::place::Mistake;
 
 /// One learner; lists are grids to choose from in each fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,18 +62,18 @@ fn one() -> Vec<f64> {
 
 impl LearnerSpec {
     /// Its name in tables.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.grid(None, 1.0).contender().name)
     }
 
     /// Whether other stamps would change what it learns.
-    pub(super) fn sees_stamps(&self) -> bool {
+    pub(crate) fn sees_stamps(&self) -> bool {
         self.kind != Kind::HandAligned
     }
 
     /// The grid. `components` replaces the noise model of our learners; `unit` is the length of the
     /// annotator's unit of time.
-    pub(super) fn contender(&self, components: Option<usize>, unit: f64) -> Contender {
+    pub(crate) fn contender(&self, components: Option<usize>, unit: f64) -> Contender {
         Contender { name: self.name(), candidates: self.grid(components, unit).candidates() }
     }
 
@@ -105,7 +105,7 @@ impl LearnerSpec {
     }
 
     /// Refuses settings that this kind does not have, and empty grids. `k` is its position.
-    pub(super) fn check(&self, k: usize) -> Result<(), Mistake> {
+    pub(crate) fn check(&self, k: usize) -> Result<(), Mistake> {
         let given = [
             ("noise", self.noise.is_some(), Kind::Imprecise),
             ("restarts", self.restarts.is_some(), Kind::Imprecise),

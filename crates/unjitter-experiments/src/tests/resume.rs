@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::super::outcome::Outcome;
-use super::super::run::{RunOptions, run};
-use super::super::{Step, write};
 use super::{TINY, dataset, parse};
+use crate::outcome::Outcome;
+use crate::results::write;
+use crate::run::{RunOptions, Step, run};
 
 fn go_on(_: Step<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::super::spec::{Over, Spec};
 use super::{TINY, parse};
+use crate::spec::{Over, Spec};
 
 fn message(text: &str) -> String {
     parse(text).unwrap_err().to_string()

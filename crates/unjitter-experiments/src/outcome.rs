@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use unjitter::evaluation::MeanInterval;
 
-use super::spec::Measure;
-use super::stopwatch::Took;
+use crate::spec::Measure;
+use crate::stopwatch::Took;
 
 /// An experiment on one dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -133,7 +133,7 @@ pub(crate) struct Test {
 
 impl Outcome {
     /// Name of its files: the experiment and the dataset. A quick version has files of its own.
-    pub(super) fn stem(&self) -> String {
+    pub(crate) fn stem(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let dataset: String = self.dataset.name.chars().map(plain).collect();
         let quick = if self.how.quick { ".quick" } else { "" };

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use unjitter::evaluation::CrossValidation;
 use unjitter::simulation::Sloppiness;
 
-use super::datasets::{Dataset, Simulated};
-use super::learner::LearnerSpec;
-use super::place::{Mistake, unreadable};
-use super::quick::Quick;
+use crate::datasets::{Dataset, Simulated};
+use crate::learner::LearnerSpec;
+use crate::place::{Mistake, unreadable};
+use crate::quick::Quick;
 
 /// An experiment: annotators × learners × datasets × seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
-
-use crate::inputs;
+use unjitter_cli::inputs;
 
 /// Between two notes: what a killed run may lose.
 const OFTEN: Duration = Duration::from_secs(2);

@@ -2,9 +2,9 @@
 
 use unjitter::evaluation::MeanInterval;
 
-use super::super::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
-use super::super::results::write;
-use super::super::spec::Measure;
+use crate::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
+use crate::results::write;
+use crate::spec::Measure;
 
 fn point(x: Option<f64>, mean: f64) -> Point {
     Point {
@@ -51,7 +51,7 @@ fn compared(name: &str, dataset: &str) -> Outcome {
         ],
         tests: vec![test],
         how: How {
-            command: "unjitter experiment x.toml".into(),
+            command: "unjitter-experiments x.toml".into(),
             commit: "abc1234".into(),
             quick: false,
             seeds: vec![0, 1],
@@ -95,7 +95,7 @@ fn a_comparison_has_its_table_its_verdict_and_its_origin() {
         "| LR-N | 0.200 [0.150, 0.250] | 0.201 | 0.750 | 0.500 | +0.600, p = 0.0012 |",
         "| LR-M | 0.800 [0.750, 0.850] | 0.801 | 0.750 | 0.500 | – |",
         "(results/human.one.svg)",
-        "seeds 0 and 1, 10 outer and 5 inner folds; version abc1234: `unjitter experiment x.toml`",
+        "seeds 0 and 1, 10 outer and 5 inner folds; version abc1234: `unjitter-experiments x.toml`",
     ] {
         assert!(page.contains(expected), "{expected:?} is not in\n{page}");
     }

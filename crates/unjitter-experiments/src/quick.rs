@@ -1,10 +1,10 @@
 //! The small version of an experiment: the same questions in seconds.
 
 use serde::{Deserialize, Serialize};
+use unjitter_cli::learners::Kind;
 
-use super::datasets::Simulated;
-use super::spec::Spec;
-use crate::learners::Kind;
+use crate::datasets::Simulated;
+use crate::spec::Spec;
 
 /// What replaces its namesake in the quick version; what is not given stays.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) struct Quick {
 
 impl Quick {
     /// The quick version of `spec`.
-    pub(super) fn applied_to(&self, spec: &Spec) -> Spec {
+    pub(crate) fn applied_to(&self, spec: &Spec) -> Spec {
         let mut quick = spec.clone();
         replace(&mut quick.datasets, &self.datasets);
         replace(&mut quick.seeds, &self.seeds);

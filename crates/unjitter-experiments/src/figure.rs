@@ -1,14 +1,14 @@
 //! The figure of an outcome: lines over a sweep, marks side by side without one.
+use unjitter_cli::figures::{Bar, Bars, Curve, CurveDot, Curves, bars, curves};
 
-use super::outcome::{Outcome, Point, Series};
-use super::spec::Measure;
-use crate::figures::{Bar, Bars, Curve, CurveDot, Curves, bars, curves};
+use crate::outcome::{Outcome, Point, Series};
+use crate::spec::Measure;
 
 /// Below this width of the scores, an axis from 0 to 1 would hide what there is to see.
 const NARROW: f64 = 0.3;
 
 /// The figure as SVG.
-pub(super) fn figure(outcome: &Outcome) -> String {
+pub(crate) fn figure(outcome: &Outcome) -> String {
     let title = format!("{}: {}", outcome.dataset.name, outcome.title);
     let score = match outcome.measure {
         Measure::F1 => "F1, mean over folds and seeds",

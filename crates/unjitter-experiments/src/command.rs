@@ -1,29 +1,38 @@
-//! `unjitter experiment`: the paper's experiments, or your own, from a TOML file.
+//! The command line: experiments from TOML files, the paper's or your own.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::Args;
+use clap::Parser;
 use unjitter::io::{Columns, Dataset as Read, DatasetFiles};
+use unjitter_cli::console::Console;
+use unjitter_cli::failure::{EXIT_CODES, Mistake};
+use unjitter_cli::input::{ColumnArgs, recorded_errors};
+use unjitter_cli::inputs;
+use unjitter_cli::interrupt::{self, Listening};
+use unjitter_cli::words::counted;
 
-use super::simulate::errors;
-use crate::console::Console;
-use crate::experiment::{
-    Dataset, Outcome, RunOptions, Spec, Step, Stopwatch, Took, in_words, run, write,
-};
-use crate::failure::Mistake;
-use crate::input::ColumnArgs;
-use crate::inputs;
-use crate::interrupt::{self, Listening};
-use crate::words::counted;
+use crate::datasets::Dataset;
+use crate::outcome::Outcome;
+use crate::results::write;
+use crate::run::{RunOptions, Step, run};
+use crate::spec::Spec;
+use crate::stopwatch::{Stopwatch, Took, in_words};
+
+/// How the program is started from a checkout, for the record.
+const PROGRAM: &str = "cargo run --release -p unjitter-experiments --";
 
 /// Run experiments: learners on annotators of every sloppiness
 ///
 /// An experiment is a TOML file: which annotators, learners, datasets and seeds. Results go to
 /// RESULTS.md, with a figure and the numbers of each beside it; running one again changes its own
 /// sections only. Work that was interrupted goes on where it was.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Experiment {
+#[derive(Debug, Clone, Parser)]
+#[command(name = "unjitter-experiments", version, after_help = EXIT_CODES)]
+#[command(arg_required_else_help = true, allow_negative_numbers = true)]
+pub(crate) struct Experiments {
+    #[command(flatten)]
+    pub console: Console,
     /// Experiments
     #[arg(required = true, value_name = "FILE.toml")]
     files: Vec<PathBuf>,
@@ -55,8 +64,8 @@ pub(crate) struct Experiment {
     commit: String,
 }
 
-impl Experiment {
-    pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+impl Experiments {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
         let specs: Vec<Spec> =
             self.files.iter().map(|file| Spec::read(file)).collect::<anyhow::Result<_>>()?;
         // At once, and not after hours of work.
@@ -69,16 +78,16 @@ impl Experiment {
                 false => given.clone(),
             };
             let options = self.options(file, spec)?;
-            let outcomes = self.go(spec, &datasets, &options, console)?;
+            let outcomes = self.go(spec, &datasets, &options)?;
             let page = write(&outcomes, &self.output)?;
-            console.note(&format!("{}: wrote {}", spec.name, page.display()));
+            self.console.note(&format!("{}: wrote {}", spec.name, page.display()));
             all.extend(outcomes.first().and_then(|outcome| outcome.how.took));
             pages.push(
                 serde_json::json!({ "experiment": spec.name, "page": page, "outcomes": outcomes }),
             );
         }
-        console.note(&told(&all));
-        console.result(&pages, || format!("see {}", self.output.join("RESULTS.md").display()))
+        self.console.note(&told(&all));
+        self.console.result(&pages, || format!("see {}", self.output.join("RESULTS.md").display()))
     }
 
     fn read_data(&self) -> anyhow::Result<Vec<Dataset>> {
@@ -98,12 +107,11 @@ impl Experiment {
         spec: &Spec,
         datasets: &[Dataset],
         options: &RunOptions,
-        console: &Console,
     ) -> anyhow::Result<Vec<Outcome>> {
         let _listening = Listening::start();
         let work = format!("{}, version {}", options.command, options.commit);
         let stopwatch = Stopwatch::start(&self.work_folder(), work)?;
-        let bar = console.progress(&spec.name, None);
+        let bar = self.console.progress(&spec.name, None);
         let outcomes = run(spec, datasets, options, &|Step { done, total, label }| {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
@@ -133,12 +141,12 @@ impl Experiment {
 
     fn options(&self, file: &Path, spec: &Spec) -> anyhow::Result<RunOptions> {
         let errors = match (&self.errors, &spec.errors) {
-            (Some(path), _) => Some(errors(path, &self.error_column)?),
+            (Some(path), _) => Some(recorded_errors(path, &self.error_column)?),
             (None, Some(of)) => {
                 let folder = file.parent().context("a file has a folder")?;
                 let (path, column) = (folder.join(&of.file), of.column.as_deref());
                 inputs::add(&path);
-                Some(errors(&path, column.unwrap_or("error"))?)
+                Some(recorded_errors(&path, column.unwrap_or("error"))?)
             }
             (None, None) => None,
         };
@@ -156,7 +164,7 @@ impl Experiment {
     fn command(&self, file: &Path) -> String {
         let last =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut command = format!("unjitter experiment {}", file.display());
+        let mut command = format!("{PROGRAM} {}", file.display());
         if self.quick {
             command.push_str(" --quick");
         }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::super::plan::{cells, draw, settings};
 use super::{TINY, dataset, parse};
+use crate::plan::{cells, draw, settings};
 
 #[test]
 fn a_sweep_moves_its_setting_and_no_other() {

@@ -10,13 +10,13 @@ use unjitter::evaluation::{
     CellsDone, Confusion, Judged, bonferroni, mean_interval, mean_of_each, paired_t_test,
 };
 use unjitter::simulation::Tails;
+use unjitter_cli::inputs;
+use unjitter_cli::learners::Kind;
 
-use super::datasets::Dataset;
-use super::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
-use super::plan::{self, Cell, Setting};
-use super::spec::{Measure, Spec};
-use crate::inputs;
-use crate::learners::Kind;
+use crate::datasets::Dataset;
+use crate::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
+use crate::plan::{self, Cell, Setting};
+use crate::spec::{Measure, Spec};
 
 /// How to run an experiment.
 #[derive(Debug, Clone, Default)]

@@ -12,40 +12,40 @@ use unjitter::learning::median_spacing;
 use unjitter::simulation::Sloppiness;
 use unjitter::{Recording, Result, Session};
 
-use super::datasets::Dataset;
-use super::learner::LearnerSpec;
-use super::spec::{Over, Spec, TimeUnit};
+use crate::datasets::Dataset;
+use crate::learner::LearnerSpec;
+use crate::spec::{Over, Spec, TimeUnit};
 
 /// An annotator and what our learners assume of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Setting {
-    pub(super) x: Option<f64>,
-    pub(super) annotator: Sloppiness,
+pub(crate) struct Setting {
+    pub(crate) x: Option<f64>,
+    pub(crate) annotator: Sloppiness,
     components: Option<usize>,
 }
 
 /// Stamps drawn for every session, for one setting and one seed.
-pub(super) struct Drawn {
-    pub(super) setting: usize,
-    pub(super) seed: u64,
-    pub(super) recordings: Arc<Vec<Recording<'static>>>,
+pub(crate) struct Drawn {
+    pub(crate) setting: usize,
+    pub(crate) seed: u64,
+    pub(crate) recordings: Arc<Vec<Recording<'static>>>,
 }
 
 /// One learner on one drawing.
-pub(super) struct Cell {
-    pub(super) setting: usize,
-    pub(super) learner: usize,
-    pub(super) recordings: Arc<Vec<Recording<'static>>>,
-    pub(super) contender: Contender,
-    pub(super) options: CrossValidation,
+pub(crate) struct Cell {
+    pub(crate) setting: usize,
+    pub(crate) learner: usize,
+    pub(crate) recordings: Arc<Vec<Recording<'static>>>,
+    pub(crate) contender: Contender,
+    pub(crate) options: CrossValidation,
     /// Equal for cells that compute the same numbers.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// What to tell who watches.
-    pub(super) label: String,
+    pub(crate) label: String,
 }
 
 /// The settings of an experiment, one without a sweep.
-pub(super) fn settings(spec: &Spec) -> Vec<Setting> {
+pub(crate) fn settings(spec: &Spec) -> Vec<Setting> {
     let plain = Setting { x: None, annotator: spec.annotator.clone(), components: None };
     let Some(sweep) = &spec.sweep else { return vec![plain] };
     let at = |&x: &f64| {
@@ -65,7 +65,7 @@ pub(super) fn settings(spec: &Spec) -> Vec<Setting> {
 }
 
 /// Length of the annotator's unit of time.
-pub(super) fn unit(spec: &Spec, dataset: &Dataset) -> f64 {
+pub(crate) fn unit(spec: &Spec, dataset: &Dataset) -> f64 {
     let sessions: Vec<Session> = dataset.recordings.iter().map(|r| r.session.clone()).collect();
     match spec.time_unit {
         TimeUnit::MedianSpacing => median_spacing(&sessions),
@@ -74,7 +74,7 @@ pub(super) fn unit(spec: &Spec, dataset: &Dataset) -> f64 {
 }
 
 /// Stamps for every seed and setting.
-pub(super) fn draw(spec: &Spec, dataset: &Dataset, settings: &[Setting]) -> Result<Vec<Drawn>> {
+pub(crate) fn draw(spec: &Spec, dataset: &Dataset, settings: &[Setting]) -> Result<Vec<Drawn>> {
     let unit = unit(spec, dataset);
     let mut drawn = Vec::new();
     for &seed in &spec.seeds {
@@ -96,7 +96,7 @@ fn annotate(
 }
 
 /// Every learner on every drawing. `version` keeps numbers of other versions of the program apart.
-pub(super) fn cells(
+pub(crate) fn cells(
     spec: &Spec,
     dataset: &Dataset,
     settings: &[Setting],

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use unjitter::{Recording, Session};
 
-use super::datasets::Dataset;
-use super::spec::Spec;
+use crate::datasets::Dataset;
+use crate::spec::Spec;
 
 /// An experiment small enough for a test: two settings, two learners, one seed.
 const TINY: &str = r#"

@@ -4,30 +4,29 @@ use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-
-use crate::failure::usage;
+use unjitter_cli::failure::usage;
 
 /// A value that cannot be used: where it is (`sweep.values.2`), and what is wrong.
 #[derive(Debug)]
-pub(super) struct Mistake {
-    pub(super) at: String,
-    pub(super) problem: String,
+pub(crate) struct Mistake {
+    pub(crate) at: String,
+    pub(crate) problem: String,
 }
 
 impl Mistake {
-    pub(super) fn new(at: impl Into<String>, problem: impl Into<String>) -> Self {
+    pub(crate) fn new(at: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { at: at.into(), problem: problem.into() }
     }
 
     /// The mistake as an error that names file and line.
-    pub(super) fn in_file(&self, path: &Path, text: &str) -> anyhow::Error {
+    pub(crate) fn in_file(&self, path: &Path, text: &str) -> anyhow::Error {
         let line = line_of(text, &self.at).map_or(String::new(), |line| format!(", line {line}"));
         usage(format!("{}{line}: {} {}", path.display(), self.at, self.problem))
     }
 }
 
 /// What the parser says, with file, line and column.
-pub(super) fn unreadable(path: &Path, text: &str, error: &toml::de::Error) -> anyhow::Error {
+pub(crate) fn unreadable(path: &Path, text: &str, error: &toml::de::Error) -> anyhow::Error {
     let place = error.span().map_or(String::new(), |span| {
         let before = &text[..span.start];
         let line = 1 + before.matches('\n').count();

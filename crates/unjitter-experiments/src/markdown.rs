@@ -1,18 +1,18 @@
 //! Outcomes as one Markdown page, a section each.
 
 use std::fmt::Write;
+use unjitter_cli::words::counted;
 
-use super::outcome::{How, Outcome, Point, Series};
-use super::sentence::{p_value, sentence};
-use super::spec::Measure;
-use super::stopwatch::{Took, in_words};
-use crate::words::counted;
+use crate::outcome::{How, Outcome, Point, Series};
+use crate::sentence::{p_value, sentence};
+use crate::spec::Measure;
+use crate::stopwatch::{Took, in_words};
 
 /// The page of all outcomes; `figures` is the folder of their figures, relative to the page.
-pub(super) fn page(outcomes: &[Outcome], figures: &str) -> String {
+pub(crate) fn page(outcomes: &[Outcome], figures: &str) -> String {
     let mut page = String::from(
         "# Results\n\n\
-         Written by `unjitter experiment`; every section names its command, seeds and version. \
+         Written by `make experiments`; every section names its version, and the command and seeds that gave it. \
          Scores are means over folds with a 95 % t-interval, the score of a fold being its mean over \
          the seeds, which draw stamps; folds share training sessions, so the intervals are somewhat \
          narrow. Folds without a positive label are left out. *Pooled* scores count hits and errors of all folds and seeds together.\n",

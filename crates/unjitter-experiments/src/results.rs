@@ -6,12 +6,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use unjitter_cli::figures::as_file;
+use unjitter_cli::output::replace;
 
-use super::figure::figure;
-use super::markdown::page;
-use super::outcome::Outcome;
-use crate::figures::as_file;
-use crate::output::replace;
+use crate::figure::figure;
+use crate::markdown::page;
+use crate::outcome::Outcome;
 
 /// Folder of numbers and figures beside the page.
 const RESULTS: &str = "results";

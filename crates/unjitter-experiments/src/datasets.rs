@@ -28,12 +28,12 @@ pub(crate) enum Simulated {
 const POPULATION: u64 = 0;
 
 impl Simulated {
-    pub(super) fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         vec![Self::Mpuff, Self::Puffmarker]
     }
 
     /// The recordings.
-    pub(super) fn dataset(self) -> Result<Dataset> {
+    pub(crate) fn dataset(self) -> Result<Dataset> {
         let (name, preset) = match self {
             Self::Mpuff => ("mpuff", Respiration::mpuff()),
             Self::Puffmarker => ("puffmarker", Respiration::puffmarker()),

@@ -1,0 +1,54 @@
+//! The command line of unjitter: parse, then run.
+//!
+//! There is no mathematics here. Each verb is a file in `commands`; what they share is beside it.
+//!
+//! This is a library only so that the experiments of the workspace, a program of their own, draw,
+//! write, stop and fail in the same way. What is public is what they use; it is no API, and changes
+//! without notice.
+
+mod args;
+mod checked;
+mod commands;
+mod config;
+pub mod console;
+mod evaluation_file;
+pub mod failure;
+pub mod figures;
+mod gallery;
+pub mod input;
+pub mod inputs;
+mod inspection_text;
+pub mod interrupt;
+pub mod learners;
+mod model_args;
+mod model_file;
+pub mod output;
+mod palette;
+mod report;
+pub mod words;
+
+use std::process::ExitCode;
+
+use clap::FromArgMatches;
+
+/// The program.
+pub fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let command = args::command();
+    let arguments = config::expand(&command, std::env::args_os().collect())?;
+    // Clap prints its own errors, help and version, with their exit codes.
+    let matches = command.try_get_matches_from(arguments).unwrap_or_else(|error| error.exit());
+    if let Some((_, arguments)) = matches.subcommand() {
+        inputs::remember(arguments);
+    }
+    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.console.set_limits()?;
+    interrupt::watch();
+    cli.verb.run(&cli.console)
+}

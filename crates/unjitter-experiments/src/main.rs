@@ -1,0 +1,48 @@
+//! The paper's experiments, and any of their kind: a TOML file says which annotators, learners,
+//! datasets and seeds; running it gives tables and figures.
+//!
+//! `command` is the command line, `spec` says what to do, `plan` lays the grid out, `run` goes
+//! through it with a journal per cell, `outcome` holds the numbers, `results` writes them,
+//! `stopwatch` tells how long it all took. Nothing is computed here that the library does not
+//! compute; what is said, drawn and written goes the way of the command line.
+
+mod command;
+mod datasets;
+mod figure;
+mod learner;
+mod markdown;
+mod outcome;
+mod place;
+mod plan;
+mod quick;
+mod results;
+mod run;
+mod sentence;
+mod spec;
+mod stopwatch;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+use unjitter_cli::{failure, inputs, interrupt};
+
+use command::Experiments;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    // Clap prints its own errors, help and version, with their exit codes.
+    let matches = Experiments::command().get_matches();
+    inputs::remember(&matches);
+    let experiments = Experiments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    experiments.console.set_limits()?;
+    interrupt::watch();
+    experiments.run()
+}
