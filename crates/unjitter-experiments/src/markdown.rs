@@ -12,10 +12,11 @@ use crate::stopwatch::{Took, in_words};
 pub(crate) fn page(outcomes: &[Outcome], figures: &str) -> String {
     let mut page = String::from(
         "# Results\n\n\
-         Written by `make experiments`; every section names its version, and the command and seeds that gave it. \
-         Scores are means over folds with a 95 % t-interval, the score of a fold being its mean over \
-         the seeds, which draw stamps; folds share training sessions, so the intervals are somewhat \
-         narrow. Folds without a positive label are left out. *Pooled* scores count hits and errors of all folds and seeds together.\n",
+         Written by `make experiments`; every section names its version, and the command and seeds \
+         that gave it. Scores are means over folds with a 95 % t-interval, cut at 0 and 1; the score \
+         of a fold is its mean over the seeds, which draw stamps. Folds share training sessions, so \
+         the intervals are somewhat narrow. Folds without a positive label are left out. *Pooled* \
+         scores count hits and errors of all folds and seeds together.\n",
     );
     page.push_str(&times(outcomes));
     let mut experiment = "";

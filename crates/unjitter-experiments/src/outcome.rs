@@ -103,7 +103,7 @@ pub(crate) struct Point {
     pub x: Option<f64>,
     /// Scores of single folds (or sessions), each the mean over seeds.
     pub folds: Vec<f64>,
-    /// Their mean, with its t-interval of 95 %.
+    /// Their mean, with its t-interval of 95 % as far as it lies between 0 and 1.
     pub mean: MeanInterval,
     /// The score of all folds and seeds taken together.
     pub pooled: f64,

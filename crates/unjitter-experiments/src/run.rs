@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use unjitter::baselines::kept_by_naive;
 use unjitter::evaluation::{
-    CellsDone, Confusion, Judged, bonferroni, mean_interval, mean_of_each, paired_t_test,
+    CellsDone, Confusion, Judged, MeanInterval, bonferroni, mean_interval, mean_of_each,
+    paired_t_test,
 };
 use unjitter::simulation::Tails;
 use unjitter_cli::inputs;
@@ -160,6 +161,13 @@ fn judge(
     comparison.contenders.into_iter().next().context("one contender was judged")
 }
 
+/// The mean of shares, F1 among them, and its t-interval cut at 0 and 1: of few folds it would reach
+/// to where no share can be.
+fn mean_share(folds: &[f64]) -> unjitter::Result<MeanInterval> {
+    let found = mean_interval(folds, LEVEL)?;
+    Ok(MeanInterval { low: found.low.max(0.0), high: found.high.min(1.0), ..found })
+}
+
 /// The points of every learner, from the scores of its cells over all seeds.
 fn series(
     spec: &Spec,
@@ -179,7 +187,7 @@ fn series(
             let pooled = pooled.scores();
             points.push(Point {
                 x: *x,
-                mean: mean_interval(&folds, LEVEL)?,
+                mean: mean_share(&folds)?,
                 folds,
                 pooled: pooled.f1,
                 precision: Some(pooled.precision),
@@ -217,7 +225,7 @@ fn kept_outcome(
         }
         let seeds: Vec<&[f64]> = seeds.iter().map(Vec::as_slice).collect();
         let folds = mean_of_each(&seeds)?;
-        let mean = mean_interval(&folds, LEVEL)?;
+        let mean = mean_share(&folds)?;
         points.push(Point {
             x: *x,
             folds,

@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use unjitter::evaluation::{MeanInterval, mean_interval};
+
 use super::{TINY, dataset, parse};
 use crate::outcome::Outcome;
 use crate::results::write;
@@ -59,6 +61,24 @@ fn tests_are_paired_by_fold_and_corrected_for_their_number() {
         assert_eq!(test.p_value, (2.0 * plain.p_value).min(1.0));
         assert_eq!(test.difference, plain.mean_difference);
     }
+}
+
+#[test]
+fn intervals_end_where_scores_do() {
+    let text = TINY.replacen("2.0]", "2.0, 9.0]", 1);
+    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+    let kept = text.split("[[learners]]").next().unwrap();
+    let kept = kept.replacen("compare = \"LR-M\"", "measure = \"kept\"", 1);
+    let kept = run(&parse(&kept).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+    let (mut below, mut above) = (0, 0);
+    for point in [found, kept].iter().flatten().flat_map(|o| &o.series).flat_map(|s| &s.points) {
+        let whole = mean_interval(&point.folds, 0.95).unwrap();
+        let (low, high) = (whole.low.max(0.0), whole.high.min(1.0));
+        assert_eq!(point.mean, MeanInterval { low, high, ..whole });
+        below += usize::from(whole.low < 0.0);
+        above += usize::from(whole.high > 1.0);
+    }
+    assert!(below > 0 && above > 0, "{below} and {above} intervals reach too far");
 }
 
 #[test]
