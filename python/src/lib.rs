@@ -46,10 +46,7 @@ mod _core {
     use super::memory::{memory_limit, set_memory_limit};
     #[pymodule_export]
     use super::metrics::{
-        average_precision, best_f1, bonferroni, bootstrap_interval, brier_score, confusion,
-        detect_events, event_metrics, expected_calibration_error, log_loss, match_events,
-        mean_event_average_precision, mean_interval, paired_t_test, precision_recall_curve,
-        reliability_curve, scores,
+        detect_events, event_metrics, match_events, mean_event_average_precision,
     };
     #[pymodule_export]
     use super::posterior::{Posterior, posterior};

@@ -1,4 +1,4 @@
-"""Metrics agree with scikit-learn, SciPy and mir_eval on many random cases."""
+"""What metrics mean at their edges; and beside scikit-learn, SciPy and mir_eval."""
 
 from __future__ import annotations
 
@@ -27,35 +27,37 @@ def draw(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return labels, np.round(scores, 1).clip(0.1, 0.9) if seed % 3 == 0 else scores
 
 
-@pytest.mark.parametrize("seed", CASES)
-def test_counts_and_shares_are_those_of_scikit_learn(seed):
-    labels, scores = draw(seed)
-    threshold = float(np.random.default_rng(seed).choice(scores))
-    called = scores >= threshold
-    (tn, fp), (fn, tp) = sklearn.metrics.confusion_matrix(labels, called, labels=[0, 1])
-    assert metrics.confusion(labels, scores, threshold) == (tp, fp, fn, tn)
-    want = sklearn.metrics.precision_recall_fscore_support(
-        labels, called, average="binary", zero_division=0
-    )[:3]
-    got = metrics.precision_recall_f1(labels, scores, threshold)
-    # One division each; F1 is another form of the same fraction.
-    np.testing.assert_allclose(got, want, rtol=1e-15)
-    alone = [of(labels, scores, threshold) for of in (metrics.precision, metrics.recall)]
-    assert (*alone, metrics.f1(labels, scores, threshold)) == got
+def test_the_threshold_itself_is_positive():
+    case = [1, 0, 1, 1, 0, 1], [0.5, 0.5, 0.4, 0.6, 0.1, 0.2], 0.5
+    assert metrics.confusion(*case) == (2, 1, 2, 1)
+    scores = metrics.precision_recall_f1(*case)
+    assert scores == (2 / 3, 2 / 4, 4 / 7)
+    alone = (metrics.precision(*case), metrics.recall(*case), metrics.f1(*case))
+    assert alone == scores
+    assert metrics.confusion(*case[:2], np.inf) == (0, 0, 4, 2)
+    with pytest.raises(ValueError, match="threshold is NaN"):
+        metrics.f1(*case[:2], np.nan)
 
 
-@pytest.mark.parametrize("seed", CASES)
-def test_curve_and_area_are_those_of_scikit_learn(seed):
-    labels, scores = draw(seed)
-    for got, want in zip(
-        metrics.precision_recall_curve(labels, scores),
-        sklearn.metrics.precision_recall_curve(labels, scores),
-    ):
-        # The same counts, divided once.
-        np.testing.assert_allclose(got, want, rtol=1e-15)
-    want = sklearn.metrics.average_precision_score(labels, scores)
-    # A sum of up to 200 terms below 1 in another order.
-    assert metrics.average_precision(labels, scores) == pytest.approx(want, abs=1e-13)
+def test_a_share_of_nothing_is_zero_and_no_warning():
+    nothing = [0, 0, 0], [0.2, 0.7, 0.7]
+    assert metrics.precision_recall_f1(*nothing) == (0.0, 0.0, 0.0)
+    assert metrics.precision_recall_f1([1, 0], [0.1, 0.2]) == (0.0, 0.0, 0.0)
+    precision, recall, thresholds = metrics.precision_recall_curve(*nothing)
+    assert (precision.tolist(), recall.tolist()) == ([0.0, 0.0, 1.0], [0.0, 0.0, 0.0])
+    assert thresholds.tolist() == [0.2, 0.7]
+    assert metrics.average_precision(*nothing) == 0.0
+    assert metrics.best_f1(*nothing) == (0.7, 0.0, 0.0, 0.0)
+
+
+def test_equal_scores_make_one_point_whatever_their_order():
+    for labels in ([1, 0, 1], [0, 1, 1]):
+        curve = metrics.precision_recall_curve(labels, [0.7, 0.7, 0.2])
+        assert [values.tolist() for values in curve] == [[2 / 3, 0.5, 1], [1, 0.5, 0], [0.2, 0.7]]
+        # One half of 1/2 and one half of 2/3; roundings of numbers below one.
+        area = metrics.average_precision(labels, [0.7, 0.7, 0.2])
+        assert area == pytest.approx(7 / 12, rel=1e-15)
+    assert len(metrics.precision_recall_curve([0, 1], [0.0, -0.0]).thresholds) == 1
 
 
 @pytest.mark.parametrize("seed", CASES)
@@ -69,16 +71,6 @@ def test_the_best_threshold_is_the_best_of_all(seed):
     # Of thresholds with the same F1, which scikit-learn may round differently, the highest.
     assert best.threshold == max(s for s, f1 in every.items() if f1 >= highest * (1 - 1e-12))
     assert best[1:] == metrics.precision_recall_f1(labels, scores, best.threshold)
-
-
-@pytest.mark.parametrize("seed", CASES)
-def test_losses_are_those_of_scikit_learn(seed):
-    labels, scores = draw(seed)
-    # Means of up to 200 terms, summed in another order.
-    want = sklearn.metrics.brier_score_loss(labels, scores)
-    assert metrics.brier_score(labels, scores) == pytest.approx(want, rel=1e-13)
-    want = sklearn.metrics.log_loss(labels, np.column_stack([1 - scores, scores]))
-    assert metrics.log_loss(labels, scores) == pytest.approx(want, rel=1e-13)
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
@@ -102,8 +94,17 @@ def test_reliability_is_the_calibration_curve_of_scikit_learn(seed, strategy):
     assert error == pytest.approx(want, abs=1e-13)
 
 
-def test_a_certain_mistake_is_infinitely_bad():
-    assert metrics.log_loss([1, 0], [0.0, 0.5]) == np.inf
+def test_losses_take_labels_of_one_kind():
+    assert metrics.brier_score([1, 1], [0.5, 1.0]) == 0.125
+    assert metrics.brier_score([0, 0], [0.5, 1.0]) == 0.625
+    # Two logarithms and their mean.
+    assert metrics.log_loss([1, 1], [0.25, 0.5]) == pytest.approx(np.log(8) / 2, rel=1e-15)
+    assert metrics.log_loss([0, 0], [0.75, 0.5]) == pytest.approx(np.log(8) / 2, rel=1e-15)
+
+
+def test_a_certain_mistake_is_infinitely_bad_and_a_certain_truth_costs_nothing():
+    assert metrics.log_loss([1, 0], [0.0, 0.5]) == metrics.log_loss([1, 0], [0.5, 1.0]) == np.inf
+    assert str(metrics.log_loss([1, 0], [1.0, 0.0])) == "0.0"
 
 
 @pytest.mark.parametrize("seed", CASES)
@@ -207,21 +208,51 @@ def test_the_surest_of_near_candidates_stays():
     assert everything.scores.tolist() == [0.6, 0.1]
 
 
+def test_two_pairs_have_the_cauchy_tail():
+    # Differences 1 and 3: their mean is twice its standard error.
+    test = metrics.paired_t_test([1.0, 3.0], [0.0, 0.0])
+    assert test[:3] == (2.0, 2.0, 1)
+    # The arctangent and a few roundings.
+    assert test.p_value == pytest.approx(1 - 2 * np.arctan(2.0) / np.pi, rel=1e-13)
+
+
+def test_equal_differences_leave_no_spread_to_compare_with():
+    scores = np.array([0.1, 0.2, 0.3])
+    assert metrics.paired_t_test(scores, scores) == (0.0, 0.0, 2, 1.0)
+    # Neither is rounding evidence, nor does it make a spread.
+    assert metrics.paired_t_test([0.1 + 0.2, 0.5], [0.3, 0.5])[1:] == (0.0, 1, 1.0)
+    assert metrics.paired_t_test([0.2, 0.3, 0.4], scores)[1:] == (np.inf, 2, 0.0)
+    assert metrics.paired_t_test(scores, [0.2, 0.3, 0.4])[1:] == (-np.inf, 2, 0.0)
+
+
 @pytest.mark.parametrize("seed", range(20))
-def test_paired_t_test_is_that_of_scipy(seed):
-    rng = np.random.default_rng(seed)
-    first, second = rng.random((2, int(rng.integers(2, 20))))
-    want = scipy.stats.ttest_rel(first, second)
-    got = metrics.paired_t_test(first, second)
-    # The distribution function is good to 1e-13; t to rounding of a few sums.
-    assert got.t == pytest.approx(want.statistic, rel=1e-11)
-    assert got.p_value == pytest.approx(want.pvalue, rel=1e-10)
-    assert got.degrees_of_freedom == want.df
-    interval = scipy.stats.ttest_1samp(first, 0.0).confidence_interval(0.9)
-    # A quantile found by the distribution function: as above, with its slope.
+def test_the_interval_of_a_mean_is_that_of_the_t_test(seed):
+    scores = np.random.default_rng(seed).random(2 + seed)
+    want = scipy.stats.ttest_1samp(scores, 0.0).confidence_interval(0.9)
+    # The same standard error and quantile, multiplied in another order.
     np.testing.assert_allclose(
-        metrics.mean_interval(first, level=0.9), (first.mean(), *interval), rtol=1e-9
+        metrics.mean_interval(scores, level=0.9), (scores.mean(), *want), rtol=1e-12, atol=1e-14
     )
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (lambda: metrics.paired_t_test([0.5], [0.4]), "1 scores, expected at least 2"),
+        (lambda: metrics.paired_t_test([0.5] * 3, [0.4] * 2), "2 scores of the second .* for 3"),
+        (lambda: metrics.paired_t_test([0.5] * 2, [0.5, np.nan]), "score 1 is nan"),
+        (lambda: metrics.paired_t_test([[0.5]], [[0.5]]), "expected one dimension, got 2"),
+        (lambda: metrics.mean_interval([0.1, 0.2], level=1.0), "level is 1.0, expected .* between"),
+        (lambda: metrics.bonferroni(1.5, 2), "p_value is 1.5"),
+        (lambda: metrics.bonferroni(0.5, 0), "0 comparisons, expected at least 1"),
+        (lambda: metrics.bootstrap_interval(len, 0), "no sessions were given"),
+        (lambda: metrics.bootstrap_interval(len, 3, resamples=0), "resamples is 0"),
+        (lambda: metrics.bootstrap_interval(len, 3, level=np.nan), "level is nan"),
+    ],
+)
+def test_mistakes_about_scores_are_named(mistake, message):
+    with pytest.raises(ValueError, match=message):
+        mistake()
 
 
 def test_corrected_p_values_stop_at_one():
@@ -230,17 +261,22 @@ def test_corrected_p_values_stop_at_one():
 
 
 def test_bootstrap_interval_holds_the_middle_of_the_resampled_values():
-    values, seen = np.arange(10.0), []
+    values, drawn = np.random.default_rng(0).random(10), []
 
-    def mean(drawn):
-        seen.append(values[drawn].mean())
-        return seen[-1]
+    def mean(positions):
+        drawn.append(positions)
+        return values[positions].mean()
 
-    low, high = metrics.bootstrap_interval(mean, values.tolist(), level=0.8, resamples=500)
-    assert len(seen) == 500
-    # NumPy's quantiles of the same values, interpolated in another order.
-    np.testing.assert_allclose((low, high), np.quantile(seen, [0.1, 0.9]), rtol=1e-13)
-    assert metrics.bootstrap_interval(mean, 10, seed=1) != metrics.bootstrap_interval(mean, 10)
+    found = metrics.bootstrap_interval(mean, values.tolist(), level=0.8, resamples=500)
+    assert np.shape(drawn) == (500, 10)
+    # As often each: binomial of 5000 draws, standard deviation 21, five of them.
+    assert np.all(np.abs(np.bincount(np.ravel(drawn), minlength=10) - 500) < 105)
+    inside = np.mean([found.low <= values[own].mean() <= found.high for own in drawn])
+    # Each end lies between two of 500 values.
+    assert inside == pytest.approx(0.8, abs=1 / 250)
+    again = metrics.bootstrap_interval(mean, 10, level=0.8, resamples=500)
+    assert found == again != metrics.bootstrap_interval(mean, 10, level=0.8, seed=1)
+    assert metrics.bootstrap_interval(lambda positions: 0.5, 1, resamples=1) == (0.5, 0.5)
 
 
 def test_what_a_statistic_raises_comes_through():
@@ -249,7 +285,7 @@ def test_what_a_statistic_raises_comes_through():
 
     with pytest.raises(KeyError, match="no such session"):
         metrics.bootstrap_interval(fail, 3)
-    with pytest.raises(ValueError, match="statistic of resample 0 is NaN"):
+    with pytest.raises(ValueError, match="statistic of resample 0 is nan"):
         metrics.bootstrap_interval(lambda drawn: np.nan, 3)
 
 
@@ -278,7 +314,7 @@ def test_unknown_labels_and_unlabelled_sessions_are_left_out():
         ([0, 1], [0.5], "2 labels for 1 probabilities"),
         ([0, 2], [0.5, 0.5], "label 1 is .*2.*, expected 0 or 1"),
         ([0, 1], [0.5, 1.5], "probability 1 is 1.5, expected a number from 0 to 1"),
-        ([0, 1], [0.5, np.nan], "probability 1 is NaN"),
+        ([0, 1], [0.5, np.nan], "probability 1 is nan"),
         ([[0, 1]], [0.5, 0.5], "y_true has 2 dimensions"),
         ([0, 1], np.zeros((2, 3)), r"shape \(2, 3\)"),
         (np.zeros(0), [], "0 instances, expected at least 1"),

@@ -325,7 +325,7 @@ def _line(summary: dict[str, Any]) -> dict[str, Any]:
         "f1": _number(scores.get("f1")),
         "f1_low": _number(interval.get("low")),
         "f1_high": _number(interval.get("high")),
-        "mean_f1": np.nan if folds is None else mean_interval(folds).mean,
+        "mean_f1": np.nan if folds is None else float(np.mean(folds)),
         "p_value": _number(labelled.get("p_value")),
         "average_precision": _number(labelled.get("average_precision")),
         "brier_score": _number(labelled.get("brier_score")),

@@ -1,14 +1,17 @@
-"""Instances called positive or not, against their labels."""
+"""Instances called positive or not, against their labels.
+
+scikit-learn counts; here sessions are pooled, and what it leaves to a warning has a value.
+"""
 
 from __future__ import annotations
 
-import json
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.stats
+import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
 from ._base import are_sessions, sessions_of
 from ._check import whole
 from ._session import Session
@@ -86,7 +89,11 @@ def confusion(y_true: Any, y_score: Any, threshold: float = 0.5) -> Confusion:
     >>> metrics.confusion([0, 0, 1, 1], [0.1, 0.6, 0.4, 0.9])
     Confusion(true_positives=1, false_positives=1, false_negatives=1, true_negatives=1)
     """
-    return Confusion(*_core.confusion(*_pooled(y_true, y_score), float(threshold)))
+    counts = sklearn.metrics.confusion_matrix(
+        *_called(y_true, y_score, threshold), labels=[True, False]
+    )
+    hits, misses, false_alarms, others = counts.ravel().tolist()
+    return Confusion(hits, false_alarms, misses, others)
 
 
 def precision_recall_f1(y_true: Any, y_score: Any, threshold: float = 0.5) -> Scores:
@@ -108,7 +115,10 @@ def precision_recall_f1(y_true: Any, y_score: Any, threshold: float = 0.5) -> Sc
     >>> metrics.precision_recall_f1([0, 0, 1, 1], [0.1, 0.6, 0.7, 0.9])
     Scores(precision=0.6666666666666666, recall=1.0, f1=0.8)
     """
-    return Scores(*_core.scores(*_pooled(y_true, y_score), float(threshold)))
+    *scores, _ = sklearn.metrics.precision_recall_fscore_support(
+        *_called(y_true, y_score, threshold), average="binary", zero_division=0
+    )
+    return Scores(*map(float, scores))
 
 
 def precision(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
@@ -180,10 +190,13 @@ def precision_recall_curve(y_true: Any, y_score: Any) -> PrecisionRecallCurve:
     >>> thresholds
     array([0.2, 0.4, 0.9])
     """
-    thresholds, precisions, recalls = _core.precision_recall_curve(*_pooled(y_true, y_score))
-    return PrecisionRecallCurve(
-        np.append(precisions[::-1], 1.0), np.append(recalls[::-1], 0.0), thresholds[::-1].copy()
-    )
+    labels, scores = _pooled(y_true, y_score)
+    if labels.any():
+        return PrecisionRecallCurve(*sklearn.metrics.precision_recall_curve(labels, scores))
+    # scikit-learn would warn, and say that all of nothing is found.
+    thresholds = np.unique(scores)
+    nothing = np.zeros(len(thresholds))
+    return PrecisionRecallCurve(np.append(nothing, 1.0), np.append(nothing, 0.0), thresholds)
 
 
 def average_precision(y_true: Any, y_score: Any) -> float:
@@ -195,7 +208,9 @@ def average_precision(y_true: Any, y_score: Any) -> float:
     >>> metrics.average_precision([0, 1, 1], [0.2, 0.4, 0.9])
     1.0
     """
-    return _core.average_precision(*_pooled(y_true, y_score))
+    labels, scores = _pooled(y_true, y_score)
+    # Without positives scikit-learn says the same, with a warning.
+    return float(sklearn.metrics.average_precision_score(labels, scores)) if labels.any() else 0.0
 
 
 def best_f1(y_true: Any, y_score: Any) -> BestF1:
@@ -220,7 +235,12 @@ def best_f1(y_true: Any, y_score: Any) -> BestF1:
     >>> metrics.best_f1([0, 1, 1], [0.2, 0.4, 0.9]).threshold
     0.4
     """
-    return BestF1(*_core.best_f1(*_pooled(y_true, y_score)))
+    labels, scores = _pooled(y_true, y_score)
+    # From counts: of the precision and recall of a curve, equals would differ by rounding.
+    thresholds, place = np.unique(scores, return_inverse=True)
+    hits, called = (np.bincount(place, own)[::-1].cumsum() for own in (labels, None))
+    best = float(thresholds[::-1][np.argmax(2.0 * hits / (called + labels.sum()))])
+    return BestF1(best, *precision_recall_f1(labels, scores, best))
 
 
 def reliability_curve(
@@ -248,8 +268,12 @@ def reliability_curve(
     >>> metrics.reliability_curve([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2).observed_share
     array([0., 1.])
     """
-    bins = _bins(n_bins, strategy)
-    return ReliabilityCurve(*_core.reliability_curve(*_pooled(y_true, y_score), bins))
+    labels, scores = _pooled(y_true, y_score)
+    # The bins of scikit-learn's calibration_curve, which does not tell how many are in each.
+    bins = np.searchsorted(_edges(scores, n_bins, strategy), scores)
+    _, bins, counts = np.unique(bins, return_inverse=True, return_counts=True)
+    predicted, observed = (np.bincount(bins, own) / counts for own in (scores, labels))
+    return ReliabilityCurve(predicted, observed, counts)
 
 
 def expected_calibration_error(
@@ -264,8 +288,9 @@ def expected_calibration_error(
     >>> metrics.expected_calibration_error([0, 1], [0.25, 0.75], n_bins=2)
     0.25
     """
-    bins = _bins(n_bins, strategy)
-    return _core.expected_calibration_error(*_pooled(y_true, y_score), bins)
+    curve = reliability_curve(y_true, y_score, n_bins=n_bins, strategy=strategy)
+    gaps = np.abs(curve.mean_predicted - curve.observed_share)
+    return float(np.average(gaps, weights=curve.counts))
 
 
 def brier_score(y_true: Any, y_score: Any) -> float:
@@ -277,7 +302,7 @@ def brier_score(y_true: Any, y_score: Any) -> float:
     >>> metrics.brier_score([0, 1], [0.5, 0.5])
     0.25
     """
-    return _core.brier_score(*_pooled(y_true, y_score))
+    return float(sklearn.metrics.brier_score_loss(*_pooled(y_true, y_score)))
 
 
 def log_loss(y_true: Any, y_score: Any) -> float:
@@ -290,13 +315,37 @@ def log_loss(y_true: Any, y_score: Any) -> float:
     >>> metrics.log_loss([0, 1], [0.0, 0.0])
     inf
     """
-    return _core.log_loss(*_pooled(y_true, y_score))
+    # scikit-learn's would clip. No logarithm is positive: less their mean is its size.
+    return float(abs(scipy.stats.bernoulli.logpmf(*_pooled(y_true, y_score)).mean()))
+
+
+def _called(
+    y_true: Any, y_score: Any, threshold: float
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which instances are positive, and which are called so."""
+    if np.isnan(threshold):
+        raise ValueError("threshold is NaN, expected a number")
+    labels, scores = _pooled(y_true, y_score)
+    return labels, scores >= threshold
 
 
 def _pooled(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
-    """Known labels and their probabilities in one array each."""
-    if not are_sessions(y_true):
-        return known_labels(y_true), positive_column(y_score)
+    """Known labels and their probabilities in one array each; at least one."""
+    if are_sessions(y_true):
+        labels, scores = _of_sessions(y_true, y_score)
+    else:
+        labels, scores = known_labels(y_true), positive_column(y_score)
+    if len(labels) != len(scores):
+        raise ValueError(f"{len(labels)} labels for {len(scores)} probabilities")
+    if len(labels) == 0:
+        raise ValueError("0 instances, expected at least 1")
+    odd = np.flatnonzero(~((scores >= 0.0) & (scores <= 1.0)))
+    if len(odd):
+        raise ValueError(f"probability {odd[0]} is {scores[odd[0]]}, expected a number from 0 to 1")
+    return labels, scores
+
+
+def _of_sessions(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
     sessions = sessions_of(y_true)
     scores = [y_score] if isinstance(y_true, Session) else list(y_score)
     if len(scores) != len(sessions):
@@ -344,11 +393,11 @@ def positive_column(y_score: ArrayLike) -> _Floats:
     return np.ascontiguousarray(scores)
 
 
-def _bins(n_bins: int, strategy: str) -> str:
-    kinds = {"uniform": "equal_width", "quantile": "quantile"}
-    if strategy not in kinds:
-        raise ValueError(f"strategy is {strategy!r}, expected one of {', '.join(kinds)}")
-    number = whole("n_bins", n_bins)
-    if number < 1:
-        raise ValueError(f"n_bins is {n_bins}, expected at least 1")
-    return json.dumps({kinds[strategy]: number})
+def _edges(scores: _Floats, n_bins: int, strategy: str) -> _Floats:
+    """Where bins meet; a bin has its upper edge."""
+    if strategy not in ("uniform", "quantile"):
+        raise ValueError(f"strategy is {strategy!r}, expected one of uniform, quantile")
+    if not 1 <= whole("n_bins", n_bins) <= 1_000_000:
+        raise ValueError(f"n_bins is {n_bins}, expected a number from 1 to 1000000")
+    shares: _Floats = np.arange(1, n_bins) / n_bins
+    return shares if strategy == "uniform" else np.quantile(scores, shares)

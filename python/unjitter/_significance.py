@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
-from . import _core
-from ._check import whole
+from ._check import probability, whole
 
 _Floats = NDArray[np.float64]
 
@@ -41,7 +42,9 @@ class MeanInterval(NamedTuple):
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     """Whether one learner beats another on the same folds by more than chance.
 
-    Folds share most of their training sessions, so the test is somewhat too sure of itself.
+    Folds share most of their training sessions, so the test is somewhat too sure of itself. Where
+    all differences are equal there is no spread to compare with: if they are zero, t is 0 and p is
+    1; if not, t is infinite and p is 0.
 
     Parameters
     ----------
@@ -60,7 +63,19 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     >>> round(test.p_value, 4), test.degrees_of_freedom
     (0.0728, 2)
     """
-    return PairedTest(*_core.paired_t_test(numbers(first), numbers(second)))
+    one, other = _scores(first), _scores(second)
+    if len(one) != len(other):
+        raise ValueError(f"{len(other)} scores of the second learner for {len(one)} of the first")
+    difference = float(np.mean(one - other))
+    # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding, which SciPy would take for a spread; and where
+    # there is none it gives NaN.
+    rounding = 4.0 * np.finfo(np.float64).eps * np.max(np.abs([one, other]))
+    if np.allclose(one - other, difference, rtol=0.0, atol=rounding):
+        same = abs(difference) <= rounding
+        t, p_value = (0.0, 1.0) if same else (math.copysign(math.inf, difference), 0.0)
+    else:
+        t, p_value = map(float, scipy.stats.ttest_rel(one, other))
+    return PairedTest(difference, t, len(one) - 1, p_value)
 
 
 def bonferroni(p_value: float, comparisons: int) -> float:
@@ -70,7 +85,9 @@ def bonferroni(p_value: float, comparisons: int) -> float:
     >>> metrics.bonferroni(0.02, 4)
     0.08
     """
-    return _core.bonferroni(float(p_value), whole("comparisons", comparisons))
+    if whole("comparisons", comparisons) == 0:
+        raise ValueError("0 comparisons, expected at least 1")
+    return min(1.0, probability("p_value", p_value) * comparisons)
 
 
 def mean_interval(scores: ArrayLike, *, level: float = 0.95) -> MeanInterval:
@@ -94,7 +111,10 @@ def mean_interval(scores: ArrayLike, *, level: float = 0.95) -> MeanInterval:
     >>> metrics.mean_interval([0.5, 0.5, 0.5])
     MeanInterval(mean=0.5, low=0.5, high=0.5)
     """
-    return MeanInterval(*_core.mean_interval(numbers(scores), float(level)))
+    given, high = _scores(scores), 0.5 * (1.0 + _level(level))
+    mean = float(given.mean())
+    reach = float(scipy.stats.t.ppf(high, len(given) - 1) * scipy.stats.sem(given))
+    return MeanInterval(mean, mean - reach, mean + reach)
 
 
 def bootstrap_interval(
@@ -138,16 +158,35 @@ def bootstrap_interval(
     True
     """
     number = len(sessions) if isinstance(sessions, Sequence) else whole("sessions", sessions)
-    return Interval(
-        *_core.bootstrap_interval(
-            statistic, number, (float(level), whole("resamples", resamples), whole("seed", seed))
-        )
-    )
+    if number == 0:
+        raise ValueError("no sessions were given")
+    if not 1 <= whole("resamples", resamples) <= 10_000_000:
+        raise ValueError(f"resamples is {resamples}, expected a number from 1 to 10000000")
+    tail = 0.5 * (1.0 - _level(level))
+    random = np.random.default_rng(whole("seed", seed))
+    # scipy.stats.bootstrap would draw everything before it asks once, and refuses a single session.
+    scores = np.empty(resamples)
+    for k in range(resamples):
+        scores[k] = statistic(random.integers(number, size=number))
+        if not np.isfinite(scores[k]):
+            raise ValueError(f"statistic of resample {k} is {scores[k]}, expected a finite number")
+    return Interval(*np.quantile(scores, [tail, 1.0 - tail]).tolist())
 
 
-def numbers(values: ArrayLike) -> _Floats:
-    """A list of numbers as an array."""
-    given = np.ascontiguousarray(values, dtype=np.float64)
-    if given.ndim != 1:
-        raise ValueError(f"expected one dimension, got {given.ndim}")
-    return given
+def _level(level: float) -> float:
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level is {level}, expected a number between 0 and 1")
+    return float(level)
+
+
+def _scores(values: ArrayLike) -> _Floats:
+    """Two finite numbers or more."""
+    scores = np.asarray(values, dtype=np.float64)
+    if scores.ndim != 1:
+        raise ValueError(f"expected one dimension, got {scores.ndim}")
+    if len(scores) < 2:
+        raise ValueError(f"{len(scores)} scores, expected at least 2")
+    odd = np.flatnonzero(~np.isfinite(scores))
+    if len(odd):
+        raise ValueError(f"score {odd[0]} is {scores[odd[0]]}, expected a finite number")
+    return scores
