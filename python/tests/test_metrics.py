@@ -94,6 +94,11 @@ def test_reliability_is_the_calibration_curve_of_scikit_learn(seed, strategy):
     assert error == pytest.approx(want, abs=1e-13)
 
 
+def test_a_bin_has_its_upper_edge():
+    curve = metrics.reliability_curve([0, 1, 1], [0.0, 0.5, 0.6], n_bins=2)
+    assert [values.tolist() for values in curve] == [[0.25, 0.6], [0.5, 1.0], [2, 1]]
+
+
 def test_losses_take_labels_of_one_kind():
     assert metrics.brier_score([1, 1], [0.5, 1.0]) == 0.125
     assert metrics.brier_score([0, 0], [0.5, 1.0]) == 0.625
@@ -274,8 +279,9 @@ def test_bootstrap_interval_holds_the_middle_of_the_resampled_values():
     inside = np.mean([found.low <= values[own].mean() <= found.high for own in drawn])
     # Each end lies between two of 500 values.
     assert inside == pytest.approx(0.8, abs=1 / 250)
-    again = metrics.bootstrap_interval(mean, 10, level=0.8, resamples=500)
-    assert found == again != metrics.bootstrap_interval(mean, 10, level=0.8, seed=1)
+    options = {"level": 0.8, "resamples": 500}
+    assert found == metrics.bootstrap_interval(mean, 10, **options)
+    assert found != metrics.bootstrap_interval(mean, 10, seed=1, **options)
     assert metrics.bootstrap_interval(lambda positions: 0.5, 1, resamples=1) == (0.5, 0.5)
 
 

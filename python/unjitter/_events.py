@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._clock import Clock, Times, read_times
 from ._floats import floats
-from ._instances import positive_column
+from ._pooled import positive_column
 
 _Floats = NDArray[np.float64]
 Tolerance = float | tuple[float, float]

@@ -10,18 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.stats
 import sklearn.metrics
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ._base import are_sessions, sessions_of
 from ._check import whole
-from ._session import Session
+from ._pooled import pooled
 
 _Floats = NDArray[np.float64]
-
-NO_LABELS = (
-    "these sessions have no labels to score by; the stamps themselves can rank models: "
-    "scoring=metrics.log_evidence_scorer"
-)
 
 
 class Confusion(NamedTuple):
@@ -190,7 +184,7 @@ def precision_recall_curve(y_true: Any, y_score: Any) -> PrecisionRecallCurve:
     >>> thresholds
     array([0.2, 0.4, 0.9])
     """
-    labels, scores = _pooled(y_true, y_score)
+    labels, scores = pooled(y_true, y_score)
     if labels.any():
         return PrecisionRecallCurve(*sklearn.metrics.precision_recall_curve(labels, scores))
     # scikit-learn would warn, and say that all of nothing is found.
@@ -208,7 +202,7 @@ def average_precision(y_true: Any, y_score: Any) -> float:
     >>> metrics.average_precision([0, 1, 1], [0.2, 0.4, 0.9])
     1.0
     """
-    labels, scores = _pooled(y_true, y_score)
+    labels, scores = pooled(y_true, y_score)
     # Without positives scikit-learn says the same, with a warning.
     return float(sklearn.metrics.average_precision_score(labels, scores)) if labels.any() else 0.0
 
@@ -235,7 +229,7 @@ def best_f1(y_true: Any, y_score: Any) -> BestF1:
     >>> metrics.best_f1([0, 1, 1], [0.2, 0.4, 0.9]).threshold
     0.4
     """
-    labels, scores = _pooled(y_true, y_score)
+    labels, scores = pooled(y_true, y_score)
     # From counts: of the precision and recall of a curve, equals would differ by rounding.
     thresholds, place = np.unique(scores, return_inverse=True)
     hits, called = (np.bincount(place, own)[::-1].cumsum() for own in (labels, None))
@@ -268,7 +262,7 @@ def reliability_curve(
     >>> metrics.reliability_curve([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.9], n_bins=2).observed_share
     array([0., 1.])
     """
-    labels, scores = _pooled(y_true, y_score)
+    labels, scores = pooled(y_true, y_score)
     # The bins of scikit-learn's calibration_curve, which does not tell how many are in each.
     bins = np.searchsorted(_edges(scores, n_bins, strategy), scores)
     _, bins, counts = np.unique(bins, return_inverse=True, return_counts=True)
@@ -302,7 +296,7 @@ def brier_score(y_true: Any, y_score: Any) -> float:
     >>> metrics.brier_score([0, 1], [0.5, 0.5])
     0.25
     """
-    return float(sklearn.metrics.brier_score_loss(*_pooled(y_true, y_score)))
+    return float(sklearn.metrics.brier_score_loss(*pooled(y_true, y_score)))
 
 
 def log_loss(y_true: Any, y_score: Any) -> float:
@@ -316,7 +310,7 @@ def log_loss(y_true: Any, y_score: Any) -> float:
     inf
     """
     # scikit-learn's would clip. No logarithm is positive: less their mean is its size.
-    return float(abs(scipy.stats.bernoulli.logpmf(*_pooled(y_true, y_score)).mean()))
+    return float(abs(scipy.stats.bernoulli.logpmf(*pooled(y_true, y_score)).mean()))
 
 
 def _called(
@@ -325,72 +319,8 @@ def _called(
     """Which instances are positive, and which are called so."""
     if np.isnan(threshold):
         raise ValueError("threshold is NaN, expected a number")
-    labels, scores = _pooled(y_true, y_score)
+    labels, scores = pooled(y_true, y_score)
     return labels, scores >= threshold
-
-
-def _pooled(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
-    """Known labels and their probabilities in one array each; at least one."""
-    if are_sessions(y_true):
-        labels, scores = _of_sessions(y_true, y_score)
-    else:
-        labels, scores = known_labels(y_true), positive_column(y_score)
-    if len(labels) != len(scores):
-        raise ValueError(f"{len(labels)} labels for {len(scores)} probabilities")
-    if len(labels) == 0:
-        raise ValueError("0 instances, expected at least 1")
-    odd = np.flatnonzero(~((scores >= 0.0) & (scores <= 1.0)))
-    if len(odd):
-        raise ValueError(f"probability {odd[0]} is {scores[odd[0]]}, expected a number from 0 to 1")
-    return labels, scores
-
-
-def _of_sessions(y_true: Any, y_score: Any) -> tuple[NDArray[np.bool_], _Floats]:
-    sessions = sessions_of(y_true)
-    scores = [y_score] if isinstance(y_true, Session) else list(y_score)
-    if len(scores) != len(sessions):
-        raise ValueError(f"{len(scores)} arrays of probabilities for {len(sessions)} sessions")
-    labels, probabilities = [], []
-    for position, (session, score) in enumerate(zip(sessions, scores)):
-        if session.labels is None:
-            continue
-        positive = positive_column(score)
-        if len(positive) != len(session):
-            name = position if session.name is None else session.name
-            raise ValueError(
-                f"session {name}: {len(positive)} probabilities for {len(session)} instances"
-            )
-        known = session.labels >= 0
-        labels.append(session.labels[known] == 1)
-        probabilities.append(positive[known])
-    if not sum(map(len, labels)):
-        raise ValueError(NO_LABELS)
-    return np.concatenate(labels), np.concatenate(probabilities)
-
-
-def known_labels(y_true: ArrayLike) -> NDArray[np.bool_]:
-    """Labels as truth values; none may be unknown."""
-    labels = np.asarray(y_true)
-    if labels.ndim != 1:
-        raise ValueError(f"y_true has {labels.ndim} dimensions, expected 1")
-    if labels.dtype == np.bool_:
-        return labels
-    odd = np.flatnonzero((labels != 0) & (labels != 1))
-    if len(odd):
-        raise ValueError(f"label {odd[0]} is {labels[odd[0]]!r}, expected 0 or 1")
-    return np.asarray(labels == 1)
-
-
-def positive_column(y_score: ArrayLike) -> _Floats:
-    """Probabilities of the positive label, from one column or two."""
-    scores = np.asarray(y_score, dtype=np.float64)
-    if scores.ndim == 2 and scores.shape[1] == 2:
-        scores = scores[:, 1]
-    if scores.ndim != 1:
-        raise ValueError(
-            f"probabilities have shape {scores.shape}, expected (n_instances,) or (n_instances, 2)"
-        )
-    return np.ascontiguousarray(scores)
 
 
 def _edges(scores: _Floats, n_bins: int, strategy: str) -> _Floats:

@@ -17,7 +17,8 @@ from ._events import (
     mean_event_average_precision,
     window,
 )
-from ._instances import NO_LABELS, average_precision, brier_score, f1, log_loss
+from ._instances import average_precision, brier_score, f1, log_loss
+from ._pooled import NO_LABELS
 from ._session import UNKNOWN, Session
 
 _Floats = NDArray[np.float64]
