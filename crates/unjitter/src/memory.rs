@@ -3,12 +3,23 @@
 //! Stamps that lie far from their instances, as those of a wrong clock do, have windows as wide as the
 //! session, and the cells of all windows may be more than any machine holds. They are counted before
 //! anything is allocated; what would need more than the limit is an error instead of an abort. The limit
-//! belongs to the process, as its threads do, and no result depends on it.
+//! belongs to the process, as its threads do: who needs much waits until those at work leave room. No
+//! result depends on it.
+//!
+//! Nobody waits while holding, nor hands work to other threads while holding, so that no two can wait for
+//! each other. So little that all threads may take it at a time is neither counted nor waited for.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 /// Bytes; 0 until somebody asks or sets it.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
+
+/// What those at work hold.
+static HELD: Mutex<u64> = Mutex::new(0);
+/// Some of it has been given back.
+static FREED: Condvar = Condvar::new();
 
 /// The limit where the machine does not tell what it has: 4 GiB.
 const UNKNOWN: u64 = 4 << 30;
@@ -18,43 +29,129 @@ pub fn set_memory_limit(bytes: u64) {
     LIMIT.store(bytes.max(1), Ordering::Relaxed);
 }
 
-/// The limit in bytes. By default half of what the machine has, or of what the control group of
-/// the process may use; 4 GiB on systems that do not say.
+/// The limit in bytes. By default half of what the process may use: of the machine's memory, of its
+/// control groups', of its address space, whichever is least; 4 GiB on systems that do not say.
 pub fn memory_limit() -> u64 {
     match LIMIT.load(Ordering::Relaxed) {
         0 => {
-            let limit = available().map_or(UNKNOWN, |bytes| bytes / 2);
-            set_memory_limit(limit);
-            limit
+            let limit = available(&|path| std::fs::read_to_string(path).ok());
+            set_memory_limit(limit.map_or(UNKNOWN, |bytes| bytes / 2));
+            memory_limit()
         }
         limit => limit,
     }
 }
 
-/// What Linux says of the machine and of the control group, whichever is less.
-fn available() -> Option<u64> {
-    let machine = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let machine = total_kib(&machine)?.saturating_mul(1024);
-    let group = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
-        .into_iter()
-        .find_map(|path| std::fs::read_to_string(path).ok()?.trim().parse().ok());
-    Some(group.unwrap_or(machine).min(machine))
+/// What Linux says that the process may use.
+fn available(read: &dyn Fn(&Path) -> Option<String>) -> Option<u64> {
+    let word = |path: &str, line: &str, at: usize| -> Option<u64> {
+        let text = read(Path::new(path))?;
+        let line = text.lines().find_map(|text| text.strip_prefix(line))?;
+        line.split_whitespace().nth(at)?.parse().ok()
+    };
+    let machine = word("/proc/meminfo", "MemTotal:", 0).map(|kib| kib.saturating_mul(1024));
+    let addresses = word("/proc/self/limits", "Max address space", 0);
+    let own = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
+    let groups = own.lines().filter_map(|line| {
+        let (hierarchy, group) = line.split_once(':')?.1.split_once(':')?;
+        let (root, file) = match hierarchy {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            _ if hierarchy.split(',').any(|name| name == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+            }
+            _ => return None,
+        };
+        // The limits of the groups around it hold as well.
+        let around = Path::new(group).ancestors().filter_map(|group| group.strip_prefix("/").ok());
+        around
+            .filter_map(|group| read(&Path::new(root).join(group).join(file))?.trim().parse().ok())
+            .min()
+    });
+    groups.chain(machine).chain(addresses).min()
 }
 
-fn total_kib(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find(|line| line.starts_with("MemTotal:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
+/// Whether so little is needed that all threads may need it at a time.
+pub(crate) fn is_little(bytes: u64) -> bool {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let cores = CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
+    // Asked of a thread of a pool only: others would start one.
+    let pool = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
+    bytes.saturating_mul(4 * pool.max(*cores) as u64) <= memory_limit()
+}
+
+/// Waits until those at work leave room for so many bytes, and holds them. Whoever is alone may go on.
+pub(crate) fn hold(bytes: u64) -> Held {
+    let is_full = |held: &mut u64| *held > 0 && held.saturating_add(bytes) > memory_limit();
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut held = FREED.wait_while(held, is_full).unwrap_or_else(PoisonError::into_inner);
+    *held = held.saturating_add(bytes);
+    Held(bytes)
+}
+
+/// Memory in use; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Held(u64);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = held.saturating_sub(self.0);
+        FREED.notify_all();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A machine with these files.
+    fn on(files: &[(&str, &str)]) -> Option<u64> {
+        available(&|path| {
+            let file = files.iter().find(|(name, _)| Path::new(name) == path);
+            file.map(|(_, text)| (*text).to_owned())
+        })
+    }
+
     #[test]
-    fn the_machine_is_read_as_it_writes() {
-        let text = "MemFree:  1 kB\nMemTotal:       24597704 kB\nMemAvailable: 2 kB\n";
-        assert_eq!(total_kib(text), Some(24_597_704));
-        assert_eq!(total_kib("MemTotal: lots"), None);
+    fn the_least_of_all_limits_counts() {
+        let machine =
+            ("/proc/meminfo", "MemFree:  1 kB\nMemTotal:       4096 kB\nMemAvailable: 2 kB\n");
+        assert_eq!(on(&[machine]), Some(4096 << 10));
+        assert_eq!(on(&[("/proc/meminfo", "MemTotal: lots")]), None);
+        let limits = |bytes| ("/proc/self/limits", bytes);
+        let open = limits(
+            "Limit   Soft Limit   Hard Limit   Units\nMax address space    unlimited  unlimited bytes\n",
+        );
+        assert_eq!(on(&[machine, open]), Some(4096 << 10));
+        let closed =
+            limits("Max address space         3000000              unlimited            bytes\n");
+        assert_eq!(on(&[machine, closed]), Some(3_000_000));
+        let own = ("/proc/self/cgroup", "4:cpu,memory:/a/b\n3:pids:/\n0::/user/job\n");
+        assert_eq!(on(&[machine, own]), Some(4096 << 10));
+        let group = ("/sys/fs/cgroup/user/job/memory.max", "2000000\n");
+        let around = ("/sys/fs/cgroup/user/memory.max", "1000000\n");
+        assert_eq!(on(&[machine, own, group]), Some(2_000_000));
+        assert_eq!(on(&[machine, own, group, around]), Some(1_000_000));
+        let old = ("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "500000\n");
+        assert_eq!(on(&[machine, own, group, old]), Some(500_000));
+        assert_eq!(on(&[machine, own, ("/sys/fs/cgroup/memory.max", "max\n")]), Some(4096 << 10));
         assert!(memory_limit() > 1 << 20);
+    }
+
+    #[test]
+    fn who_needs_much_waits_for_others() {
+        let limit = memory_limit();
+        assert!(is_little(limit / 10_000) && !is_little(limit / 2));
+        let first = hold(limit);
+        let (tell, told) = std::sync::mpsc::channel();
+        let second = std::thread::spawn(move || {
+            let _second = hold(limit / 2);
+            tell.send(()).expect("somebody listens");
+        });
+        let wait = std::time::Duration::from_millis(50);
+        assert!(told.recv_timeout(wait).is_err());
+        drop(first);
+        told.recv().expect("room now");
+        second.join().expect("no panic");
     }
 }

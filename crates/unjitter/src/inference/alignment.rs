@@ -19,9 +19,8 @@ pub struct Alignment {
 impl Lattice<'_> {
     /// The single likeliest alignment.
     pub fn best_alignment(&self) -> Result<Alignment, Impossible> {
-        let mut solver = SpanSolver::default();
         self.widened(|lattice, band| {
-            lattice.sum(band, &mut solver)?;
+            lattice.sum(band, &mut SpanSolver::default())?;
             lattice.load(band)?;
             let mut instances = Vec::with_capacity(lattice.stamps.len());
             let mut log_weight = 0.0;
@@ -52,9 +51,8 @@ impl Lattice<'_> {
         seed: u64,
         goes_on: impl Fn() -> bool,
     ) -> Result<Vec<Vec<usize>>, Impossible> {
-        let mut solver = SpanSolver::default();
         self.widened(|lattice, band| {
-            lattice.sum(band, &mut solver)?;
+            lattice.sum(band, &mut SpanSolver::default())?;
             lattice.load(band)?;
             let mut random = Random::new(seed);
             let mut alignments = vec![Vec::with_capacity(lattice.stamps.len()); draws];

@@ -14,23 +14,16 @@ use multiversion::multiversion;
 use super::Stamped;
 use super::column::make_room;
 use super::span::Trouble;
-use super::tables::CountTables;
 use super::windows::{LogDrop, Windows};
 use crate::math::{LANES, Lanes, exp_in_place};
 
 /// Cells that are loaded at a time, about, of a block that has too many: one or two megabytes with all
 /// that is computed for them, which stays in the second-level cache.
-const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+pub(super) const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
 /// Cells of a block that is loaded whole, at most: to fetch them from the third-level cache costs less
 /// than to compute them again. Tests have small blocks, which are to be cut as well.
 const WHOLE_CELLS: usize = 4 * PANEL_CELLS;
-
-/// Numbers that are kept for each cell, at most: delay, log density, density, shares of both kinds, columns
-/// of forward sums by label, and room that buffers grow into.
-const NUMBERS_PER_CELL: u64 = 12;
-/// Numbers that a table keeps for each instance and count: odds and what follows, by label.
-const NUMBERS_PER_COUNT: u64 = 6;
 
 /// The instances first..end that a stamp can have come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +61,8 @@ pub struct Band {
     instances: usize,
     log_drop: LogDrop,
     whole_blocks: bool,
+    /// Bytes that the session takes, if that is more than little.
+    pub(super) needed: u64,
     /// Shared by those who work on runs of the same session.
     windows: Arc<Windows>,
     /// First of the stamps whose densities are filled in.
@@ -108,6 +103,7 @@ impl Band {
         self.instances = other.instances;
         self.log_drop = other.log_drop;
         self.whole_blocks = other.whole_blocks;
+        self.needed = other.needed;
         self.windows = Arc::clone(&other.windows);
     }
 
@@ -123,6 +119,13 @@ impl Band {
     /// Asks that every block be loaded whole, however long: log space needs that.
     pub(super) fn keep_blocks_whole(&mut self) {
         self.whole_blocks = true;
+    }
+
+    /// Gives back what is loaded.
+    pub(super) fn unload(&mut self) {
+        let Self { instances, log_drop, whole_blocks, needed, .. } = *self;
+        let windows = std::mem::take(&mut self.windows);
+        *self = Self { instances, log_drop, whole_blocks, needed, windows, ..Self::default() };
     }
 
     /// Whether these stamps have more cells than are loaded whole.
@@ -162,37 +165,6 @@ impl Band {
             end += 1;
         }
         run.start..end
-    }
-
-    /// Bytes that inference takes at most, about, for the cells of one block after the other, or of all
-    /// blocks together: densities, shares, columns, and what a table keeps for every count.
-    pub(super) fn bytes(&self, counts: &CountTables, together: bool) -> u64 {
-        let (mut sum, mut largest, mut stamp) = (0_u64, 0, 0);
-        while stamp < self.windows().len() {
-            let block = self.block_at(stamp);
-            stamp = block.stamps.end;
-            let numbers = self.numbers(&block, counts, together);
-            (sum, largest) = (sum.saturating_add(numbers), largest.max(numbers));
-        }
-        (if together { sum } else { largest }).saturating_mul(size_of::<f64>() as u64)
-    }
-
-    /// Numbers that a block takes.
-    fn numbers(&self, block: &Span, counts: &CountTables, together: bool) -> u64 {
-        let padded = |window: &Window| window.len().next_multiple_of(LANES) as u64;
-        let cells: u64 = self.windows()[block.stamps.clone()].iter().map(padded).sum();
-        let instances = block.instances.len() as u64;
-        let most = counts.max_count().min(block.stamps.len()) as u64;
-        if most <= 1 && !together && !self.whole_blocks && cells > WHOLE_CELLS as u64 {
-            // One column is kept for each panel, about a window long, besides the panel at hand.
-            let widest = self.windows()[block.stamps.clone()].iter().map(padded).max().unwrap_or(0);
-            let panels = 2 * cells.div_ceil(PANEL_CELLS as u64) + 1;
-            let panel = (PANEL_CELLS as u64).max(widest) * NUMBERS_PER_CELL;
-            return panels.saturating_mul(2 * widest).saturating_add(panel);
-        }
-        let by_count = if counts.ratios().is_some() { 1 } else { most };
-        let tables = instances.saturating_mul(NUMBERS_PER_COUNT * by_count);
-        cells.saturating_mul(NUMBERS_PER_CELL).saturating_add(tables)
     }
 
     /// Whether every window already holds every instance, so that no drop could widen it.

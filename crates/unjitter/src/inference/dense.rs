@@ -73,7 +73,8 @@ pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
     }
     let windows = vec![Window { first: 0, end: instances }; stamps];
     let responsibilities = Responsibilities::new(windows, values, positive);
-    let counts = CountMarginals::new(counts);
+    let pairs = counts.iter().map(Vec::len).sum();
+    let counts = CountMarginals::new(counts, pairs);
     Ok(Marginals { log_evidence, counts, responsibilities })
 }
 

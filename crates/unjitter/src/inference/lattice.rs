@@ -54,8 +54,9 @@ pub struct CountMarginals {
 }
 
 impl CountMarginals {
-    pub(super) fn new(rows: impl IntoIterator<Item = Vec<[f64; 2]>>) -> Self {
-        let mut counts = Self { offsets: vec![0], values: Vec::new() };
+    /// From the pairs of each instance, so many in all.
+    pub(super) fn new(rows: impl IntoIterator<Item = Vec<[f64; 2]>>, pairs: usize) -> Self {
+        let mut counts = Self { offsets: vec![0], values: Vec::with_capacity(pairs) };
         for row in rows {
             counts.values.extend(row);
             counts.offsets.push(counts.values.len());
@@ -104,6 +105,9 @@ impl Responsibilities {
 
     /// Adds what was found for the stamps of a loaded band, which follow on those before.
     fn append(&mut self, Shares { band, responsibilities, positive }: Shares<'_>) {
+        let cells = band.loaded().map(|stamp| band.windows()[stamp].len()).sum();
+        self.values.reserve_exact(cells);
+        self.positive.reserve_exact(cells);
         for stamp in band.loaded() {
             self.values.extend_from_slice(&responsibilities[band.cells_of(stamp)]);
             self.positive.extend_from_slice(&positive[band.cells_of(stamp)]);
@@ -157,8 +161,7 @@ impl Lattice<'_> {
 
     /// The posterior over all alignments.
     pub fn marginals(&self) -> Result<Marginals, Impossible> {
-        let mut solver = SpanSolver::default();
-        self.widened(|lattice, band| lattice.solve(band, &mut solver))
+        self.widened(|lattice, band| lattice.solve(band, &mut SpanSolver::default()))
     }
 
     /// Lets `attempt` work on windows that grow as needed. Counts are summed one by one, so that
@@ -216,6 +219,7 @@ impl Lattice<'_> {
             log_evidence +=
                 solver.solve_into(band, &self.stamped(), &span, &weights, outputs, record)?;
         }
+        let pairs = record.len() + record.iter().map(Vec::len).sum::<usize>();
         let rows = record.into_iter().zip(self.log_odds).map(|(stamped, &log_odds)| {
             let emitted: f64 = stamped.iter().map(|pair| pair[0] + pair[1]).sum();
             // Never negative but for rounding.
@@ -225,6 +229,6 @@ impl Lattice<'_> {
             row.extend(stamped);
             row
         });
-        Ok(Marginals { log_evidence, counts: CountMarginals::new(rows), responsibilities })
+        Ok(Marginals { log_evidence, counts: CountMarginals::new(rows, pairs), responsibilities })
     }
 }

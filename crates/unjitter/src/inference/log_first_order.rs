@@ -11,6 +11,7 @@
 //! e^(−λ_y): more than the range of f64 holds. O(1) per state.
 
 use super::band::{Band, Span};
+use super::column::refill;
 use super::log_space::{LogSpace, log_density};
 use super::span::{LogWeights, Outputs, Trouble};
 use crate::math::log_add;
@@ -128,8 +129,7 @@ impl Chains {
         block: &Span,
         weights: &LogWeights<'_>,
     ) {
-        states.backward.clear();
-        states.backward.resize(states.forward.len(), f64::NEG_INFINITY);
+        refill(&mut states.backward, states.forward.len(), f64::NEG_INFINITY);
         *states.backward.last_mut().expect("one state at least") = 0.0;
         for row in (1..states.lows.len()).rev() {
             self.follow(states, band, block, row);

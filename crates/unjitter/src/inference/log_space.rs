@@ -9,6 +9,7 @@
 use crate::math::{Random, log_add, log_sum};
 
 use super::band::{Band, Span};
+use super::column::refill;
 use super::log_first_order::Chains;
 use super::span::{LogWeights, Outputs, Trouble};
 
@@ -62,8 +63,8 @@ impl LogSpace {
     /// Lays out the states of a block, all of them impossible, and the one before it, which is sure.
     pub(super) fn begin(&mut self, band: &Band, block: &Span) {
         self.lay_out(band, block);
-        self.forward.clear();
-        self.forward.resize(*self.offsets.last().expect("one row at least"), f64::NEG_INFINITY);
+        let states = *self.offsets.last().expect("one row at least");
+        refill(&mut self.forward, states, f64::NEG_INFINITY);
         self.forward[0] = 0.0;
     }
 
@@ -101,8 +102,7 @@ impl LogSpace {
 
     fn sum_backward(&mut self, band: &Band, block: &Span, weights: &LogWeights<'_>) {
         let mut backward = std::mem::take(&mut self.backward);
-        backward.clear();
-        backward.resize(self.forward.len(), f64::NEG_INFINITY);
+        refill(&mut backward, self.forward.len(), f64::NEG_INFINITY);
         backward[self.forward.len() - 1] = 0.0;
         for row in (1..self.lows.len()).rev() {
             self.weigh(block, weights, row);

@@ -39,6 +39,7 @@ mod first_order;
 mod lattice;
 mod log_first_order;
 mod log_space;
+mod needs;
 mod one_stamp;
 mod reference;
 mod seek;

@@ -232,7 +232,14 @@ impl SpanSolver {
         outputs: SpanOutputs<'_>,
     ) -> Result<f64, Trouble> {
         let weights = LogWeights { tables, start: span.instances.start, log_odds };
-        self.solve_into(band, stamped, span, &weights, outputs, None)
+        let held = band.hold_span(span, tables);
+        let solved = self.solve_into(band, stamped, span, &weights, outputs, None);
+        if held.is_some() {
+            // Others may be waiting for it, so that it is not kept for the next span.
+            *self = Self::default();
+            band.unload();
+        }
+        solved
     }
 
     pub(super) fn solve_into(
@@ -485,6 +492,6 @@ impl SpanSolver {
 }
 
 /// Whether an instance gives one stamp at most, and there are stamps to give.
-fn gives_one_stamp(tables: &CountTables) -> bool {
+pub(super) fn gives_one_stamp(tables: &CountTables) -> bool {
     tables.max_count() == 1 && tables.ratios().is_none()
 }

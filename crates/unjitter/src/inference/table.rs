@@ -19,7 +19,10 @@ use multiversion::multiversion;
 
 use super::band::{Band, Span, Window};
 use super::by_label::ByLabel;
-use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, make_room, scale};
+use super::column::{
+    Columns, certify, divisor, groups, groups_mut, look_back, make_room, refill, scale,
+};
+use super::needs::deepest;
 use super::span::{InstanceWeights, Outputs, Trouble};
 use crate::math::{LANES, Lanes};
 
@@ -93,17 +96,16 @@ impl Table {
     }
 
     fn weigh(&mut self, band: &Band, block: &Span, weights: &InstanceWeights<'_>) {
-        self.max_count = deepest(band, block).min(weights.tables.max_count());
+        self.max_count =
+            deepest(&band.windows()[block.stamps.clone()]).min(weights.tables.max_count());
         self.room = block.instances.len() + LANES;
         self.log_ratio = weights.tables.log_growth(self.max_count);
         for y in [0, 1] {
-            self.odds[y].clear();
-            self.odds[y].resize(self.max_count * self.room, 0.0);
+            refill(&mut self.odds[y], self.max_count * self.room, 0.0);
             for (c, odds) in (1..).zip(self.odds[y].chunks_exact_mut(self.room)) {
                 weights.odds(block, y, weights.tables.weight_beside(y, c, self.log_ratio), odds);
             }
-            self.onward[y].clear();
-            self.onward[y].resize((self.max_count + 1) * self.room, 0.0);
+            refill(&mut self.onward[y], (self.max_count + 1) * self.room, 0.0);
         }
     }
 
@@ -346,18 +348,4 @@ fn sum_column(buffers: &mut Table, band: &Band, block: &Span, l: usize) -> f64 {
         *sums = (Lanes(*negative) + Lanes(*positive)).running_sums_back(&mut total).0;
     }
     total
-}
-
-/// The largest number of windows of the block that hold one instance.
-fn deepest(band: &Band, block: &Span) -> usize {
-    let windows = &band.windows()[block.stamps.clone()];
-    let mut closed = 0;
-    let mut deepest = 0;
-    for (opened, window) in (1..).zip(windows) {
-        while windows[closed].end <= window.first {
-            closed += 1;
-        }
-        deepest = deepest.max(opened - closed);
-    }
-    deepest
 }

@@ -268,7 +268,7 @@ fn enumerate(lattice: &Lattice<'_>) -> Option<Marginals> {
     let windows = vec![Window { first: 0, end: instances }; stamps];
     Some(Marginals {
         log_evidence,
-        counts: CountMarginals::new(counts),
+        counts: CountMarginals::new(counts, 0),
         responsibilities: Responsibilities::new(windows, values, positive),
     })
 }

@@ -46,8 +46,6 @@ pub fn widen<T>(
     mut attempt: impl FnMut(&mut Band) -> Result<T, Trouble>,
 ) -> Result<T, Impossible> {
     let range = counts.log_odds_range();
-    // Odds without bound are compared over the whole session.
-    let together = together || range.is_none();
     let mut log_drop = LogDrop {
         paths: LOG_DROP,
         odds: range.unwrap_or(0.0),
@@ -56,12 +54,10 @@ pub fn widen<T>(
     };
     for attempts in 0.. {
         band.rebuild(stamped, log_drop).map_err(Impossible::Stamp)?;
-        refuse_too_large(band.bytes(counts, together))?;
-        let mut attempted = attempt(band);
+        let mut attempted = in_memory(band, counts, together, &mut attempt)?;
         if let Err(Trouble::Underflow) = attempted {
             band.keep_blocks_whole();
-            refuse_too_large(band.bytes(counts, together))?;
-            attempted = attempt(band);
+            attempted = in_memory(band, counts, together, &mut attempt)?;
         }
         match attempted {
             Ok(value) => return Ok(value),
@@ -73,6 +69,22 @@ pub fn widen<T>(
     Err(Impossible::Together)
 }
 
-fn refuse_too_large(bytes: u64) -> Result<(), Impossible> {
-    if bytes > memory_limit() { Err(Impossible::TooLarge(bytes)) } else { Ok(()) }
+/// Lets `attempt` work if its memory is within the limit. What keeps everything together holds it here; those
+/// who work on spans, maybe in parallel, each hold their own.
+fn in_memory<T>(
+    band: &mut Band,
+    counts: &CountTables,
+    together: bool,
+    attempt: &mut impl FnMut(&mut Band) -> Result<T, Trouble>,
+) -> Result<Result<T, Trouble>, Impossible> {
+    let bytes = band.count_bytes(counts, together);
+    if bytes > memory_limit() {
+        return Err(Impossible::TooLarge(bytes));
+    }
+    let held = if together { band.hold_session() } else { None };
+    let attempted = attempt(band);
+    if held.is_some() {
+        band.unload();
+    }
+    Ok(attempted)
 }

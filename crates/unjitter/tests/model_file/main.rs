@@ -2,6 +2,7 @@
 
 mod disk;
 mod hostile;
+#[path = "../common/peak.rs"]
 mod memory;
 mod refusals;
 mod round_trip;

@@ -1,0 +1,168 @@
+//! How much memory the sums over alignments take, told from the windows before any of it is asked for.
+//!
+//! It is counted in numbers of eight bytes, buffer by buffer, as the solvers lay them out; those of a
+//! block are used again for the next. Log space is counted in, since any block may have to be redone
+//! there. Integration tests hold it against what is allocated. O(stamps).
+
+use std::ops::Range;
+
+use super::band::{Band, PANEL_CELLS, Span, Window};
+use super::span::gives_one_stamp;
+use super::tables::CountTables;
+use crate::math::LANES;
+use crate::memory::{Held, hold, is_little};
+
+/// Numbers per stamp: both windows, where cells and columns begin, scales, and room that these grow into.
+const PER_STAMP: usize = 20;
+/// Numbers per instance of a span: log-odds, derivatives, weights, what stamps say of it, and such room.
+const PER_INSTANCE: usize = 16;
+/// Instances of a span besides those of the blocks that it may not cut, at most.
+const SPAN_INSTANCES: usize = 4096;
+
+/// What some neighbouring windows have.
+#[derive(Default)]
+struct Size {
+    cells: usize,
+    /// Cells of the columns that the next stamp reads.
+    columns: usize,
+    widest: usize,
+}
+
+impl Size {
+    fn of(windows: &[Window]) -> Self {
+        let mut size = Self { columns: windows[0].len() + LANES, ..Self::default() };
+        for (l, window) in windows.iter().enumerate() {
+            let padded = window.len().next_multiple_of(LANES);
+            let next = windows.get(l + 1).unwrap_or(window);
+            size.cells += padded;
+            size.columns += next.end - window.first + LANES;
+            size.widest = size.widest.max(padded);
+        }
+        size
+    }
+}
+
+impl Band {
+    /// Bytes that inference takes at most for some stamps, whole blocks of them, in spans of about `rows`
+    /// instances; `together` says that it keeps the cells of all of them at a time, with their marginals.
+    fn bytes(
+        &self,
+        stamps: Range<usize>,
+        rows: usize,
+        counts: &CountTables,
+        together: bool,
+    ) -> u64 {
+        let at_once = together || counts.log_odds_range().is_none();
+        let (mut cells, mut load, mut solver, mut longest, mut recorded) = (0, 0, 0.0_f64, 0, 0.0);
+        let mut stamp = stamps.start;
+        while stamp < stamps.end {
+            let block = self.block_at(stamp);
+            stamp = block.stamps.end;
+            let windows = &self.windows()[block.stamps.clone()];
+            let size = Size::of(windows);
+            cells += size.cells;
+            longest = longest.max(block.instances.len());
+            if gives_one_stamp(counts) && !at_once && self.is_long(&block.stamps) {
+                let (loaded, kept) = self.panels(&block);
+                load = load.max(loaded);
+                solver = solver.max((kept + 2 * size.widest) as f64);
+                continue;
+            }
+            load = load.max(size.cells);
+            let (numbers, most) = solve(counts, &block, &size, windows);
+            solver = solver.max(numbers + log_space(&block, &size));
+            // Pairs, in vectors that have room for four at least and double.
+            recorded += (4.0 * most * block.instances.len() as f64).min(4.0 * size.cells as f64)
+                + (8 * block.instances.len()) as f64;
+        }
+        let rows = (rows + longest).min(self.instances());
+        // Densities, delays, shares; and one of these buffers twice while it grows.
+        let mut numbers = 5.0 * load.max(cells.min(PANEL_CELLS)) as f64 + solver;
+        if at_once {
+            numbers = 5.0 * cells as f64 + solver;
+        }
+        if together {
+            // Shares of positives and what is handed over, with counts by instance.
+            numbers += 3.0 * cells as f64 + recorded + (8 * self.instances()) as f64;
+        }
+        let fixed = PER_STAMP * stamps.len() + PER_INSTANCE * rows + 12 * counts.max_count();
+        // Saturates.
+        (8.0 * (numbers + fixed as f64)) as u64
+    }
+
+    /// The same for the whole session, and notes whether that is so much that it has to be held.
+    pub(super) fn count_bytes(&mut self, counts: &CountTables, together: bool) -> u64 {
+        let whole = together || counts.log_odds_range().is_none();
+        let rows = if whole { self.instances() } else { SPAN_INSTANCES };
+        let bytes = self.bytes(0..self.windows().len(), rows, counts, together);
+        self.needed = if is_little(bytes) { 0 } else { bytes };
+        bytes
+    }
+
+    /// Waits for the memory of the whole session if that is much; nobody holds any for its spans then.
+    pub(super) fn hold_session(&mut self) -> Option<Held> {
+        let needed = std::mem::take(&mut self.needed);
+        (needed > 0).then(|| hold(needed))
+    }
+
+    /// Waits for the memory of one span if that is much.
+    pub(super) fn hold_span(&self, span: &Span, counts: &CountTables) -> Option<Held> {
+        if self.needed == 0 {
+            return None;
+        }
+        let bytes = self.bytes(span.stamps.clone(), span.instances.len(), counts, false);
+        (!is_little(bytes)).then(|| hold(bytes))
+    }
+
+    /// Cells that are loaded at a time of a block that is loaded panel by panel, and numbers of the columns
+    /// that are kept.
+    fn panels(&self, block: &Span) -> (usize, usize) {
+        let (mut loaded, mut largest, mut kept) = (0, 0, 0);
+        let mut stamp = block.stamps.start;
+        while stamp < block.stamps.end {
+            let panel = self.panel(stamp..block.stamps.end);
+            stamp = panel.end;
+            // With the last stamp of the panel before and the first of the next.
+            let from = panel.start.saturating_sub(1).max(block.stamps.start);
+            let until = (stamp + 1).min(block.stamps.end);
+            let size = Size::of(&self.windows()[from..until]);
+            loaded = loaded.max(size.cells);
+            largest = largest.max(size.columns);
+            let (last, next) = (self.windows()[stamp - 1], self.windows()[until - 1]);
+            kept += next.end - last.first + LANES;
+        }
+        (loaded, largest + kept)
+    }
+}
+
+/// Numbers that the recursion keeps for a block, and the most stamps of one instance.
+fn solve(counts: &CountTables, block: &Span, size: &Size, windows: &[Window]) -> (f64, f64) {
+    let room = block.instances.len() + LANES;
+    if gives_one_stamp(counts) {
+        ((size.columns + 2 * size.widest) as f64, 1.0)
+    } else if counts.ratios().is_some() {
+        ((3 * size.columns + 4 * room + 5 * size.widest) as f64, 1.0)
+    } else {
+        let most = deepest(windows).min(counts.max_count()) as f64;
+        let columns = (2 * size.columns + 7 * size.widest) as f64;
+        (columns + (4.0 * most + 2.0) * room as f64, most)
+    }
+}
+
+/// Numbers that log space keeps for a block.
+fn log_space(block: &Span, size: &Size) -> f64 {
+    (2 * size.cells + 8 * block.instances.len() + 12 * block.stamps.len()) as f64
+}
+
+/// The largest number of windows of a block that hold one instance.
+pub(super) fn deepest(windows: &[Window]) -> usize {
+    let mut closed = 0;
+    let mut deepest = 0;
+    for (opened, window) in (1..).zip(windows) {
+        while windows[closed].end <= window.first {
+            closed += 1;
+        }
+        deepest = deepest.max(opened - closed);
+    }
+    deepest
+}
