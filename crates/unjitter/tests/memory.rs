@@ -47,41 +47,76 @@ fn least_limit<T>(work: impl Fn() -> Result<T>) -> u64 {
 
 /// Fails unless `work` holds as much as is counted, about, and no more.
 fn assert_counted(what: &str, counted: u64, held: isize) {
-    eprintln!("{what}: {:.2} MB counted, {:.2} held: {:.2}", counted as f64/1e6, held as f64/1e6, counted as f64/held as f64);
+    eprintln!(
+        "{what}: {:.2} MB counted, {:.2} held: {:.2}",
+        counted as f64 / 1e6,
+        held as f64 / 1e6,
+        counted as f64 / held as f64
+    );
 }
 
 #[test]
 fn what_is_counted_is_what_is_allocated() {
     with_limit(|| {
-        let shapes = [(5_000, 400, 0.3), (30_000, 30_000, 0.5), (4_000, 300, 40.0), (20_000, 400, 500.0), (100_000, 60, 3000.0)];
+        let shapes = [
+            (5_000, 400, 0.3),
+            (30_000, 30_000, 0.5),
+            (4_000, 300, 40.0),
+            (20_000, 400, 500.0),
+            (100_000, 60, 3000.0),
+        ];
         let noise_of = |spread: f64| [("noise.delay", vec![0.0]), ("noise.spread", vec![spread])];
         for counts in [Counts::Bernoulli, Counts::Poisson, Counts::Categorical { max_count: 3 }] {
             for hit in [0.9, 1.0] {
-            for (instances, stamps, spread) in shapes {
-                let (times, stamps) = wrong_clock(instances, stamps, 0.05);
-                if counts == Counts::Poisson && hit == 1.0 { continue }
-                let mut log_odds = vec![-4.0; instances];
-                // A label that is known and always pressed for: no weight of silence, and so log space.
-                if hit == 1.0 { for at in [instances/3,instances/2] {log_odds[at] = f64::INFINITY; }}
-                let evidence = Evidence::new(&counts, &Noise::Gaussian, 1.0).unwrap();
-                let [delay, width] = noise_of(spread);
-                let params = evidence.start(&[(delay.0, &delay.1), (width.0, &width.1), ("counts.hit_rate", &[hit])]);
-                let Ok(params) = params else { eprintln!("no {params:?}"); continue };
-                let gradient = || Evidence::new(&counts, &Noise::Gaussian, 1.0)?.gradient("night", &params, &times, &stamps, &log_odds);
-                let what = format!("{counts:?} {instances} {} {spread} {hit}", stamps.len());
-                let clock = std::time::Instant::now();
-                let counted = least_limit(gradient);
-                assert_counted(&format!("gradient {what}"), counted, peak_of(gradient).1);
-                if instances > 10_000 && stamps.len() < 1000 && counts != Counts::Bernoulli { continue }
-                let bound = counts.with(&[("false_rate", &[0.01]), ("hit_rate", &[hit])]).unwrap();
-                let noise = Noise::Gaussian.with(&[("delay", &[0.0]), ("spread", &[spread])]).unwrap();
-                let found = || posterior(&times, &stamps, &log_odds, &bound, &noise);
-                let counted = least_limit(found);
-                assert_counted(&format!("posterior {what}"), counted, peak_of(found).1);
-                let aligned = || found().map(|found| found.best_alignment());
-                assert_counted(&format!("aligned {what}"), least_limit(aligned), peak_of(aligned).1);
-                eprintln!("{:?}", clock.elapsed());
-            }
+                for (instances, stamps, spread) in shapes {
+                    let (times, stamps) = wrong_clock(instances, stamps, 0.05);
+                    if counts == Counts::Poisson && hit == 1.0 {
+                        continue;
+                    }
+                    let mut log_odds = vec![-4.0; instances];
+                    // A label that is known and always pressed for: no weight of silence, and so log space.
+                    if hit == 1.0 {
+                        for at in [instances / 3, instances / 2] {
+                            log_odds[at] = f64::INFINITY;
+                        }
+                    }
+                    let evidence = Evidence::new(&counts, &Noise::Gaussian, 1.0).unwrap();
+                    let [delay, width] = noise_of(spread);
+                    let params = evidence.start(&[
+                        (delay.0, &delay.1),
+                        (width.0, &width.1),
+                        ("counts.hit_rate", &[hit]),
+                    ]);
+                    let Ok(params) = params else {
+                        eprintln!("no {params:?}");
+                        continue;
+                    };
+                    let gradient = || {
+                        Evidence::new(&counts, &Noise::Gaussian, 1.0)?
+                            .gradient("night", &params, &times, &stamps, &log_odds)
+                    };
+                    let what = format!("{counts:?} {instances} {} {spread} {hit}", stamps.len());
+                    let clock = std::time::Instant::now();
+                    let counted = least_limit(gradient);
+                    assert_counted(&format!("gradient {what}"), counted, peak_of(gradient).1);
+                    if instances > 10_000 && stamps.len() < 1000 && counts != Counts::Bernoulli {
+                        continue;
+                    }
+                    let bound =
+                        counts.with(&[("false_rate", &[0.01]), ("hit_rate", &[hit])]).unwrap();
+                    let noise =
+                        Noise::Gaussian.with(&[("delay", &[0.0]), ("spread", &[spread])]).unwrap();
+                    let found = || posterior(&times, &stamps, &log_odds, &bound, &noise);
+                    let counted = least_limit(found);
+                    assert_counted(&format!("posterior {what}"), counted, peak_of(found).1);
+                    let aligned = || found().map(|found| found.best_alignment());
+                    assert_counted(
+                        &format!("aligned {what}"),
+                        least_limit(aligned),
+                        peak_of(aligned).1,
+                    );
+                    eprintln!("{:?}", clock.elapsed());
+                }
             }
         }
     });

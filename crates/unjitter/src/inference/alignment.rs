@@ -1,10 +1,11 @@
 //! Single alignments: the likeliest one, and draws from their posterior.
 
-use super::band::{Band, Span};
 use super::lattice::Lattice;
 use super::log_space::LogSpace;
-use super::span::{LogWeights, SpanSolver};
-use super::widen::Impossible;
+use super::solver::SpanSolver;
+use super::vocabulary::{Block, Impossible};
+use super::weights::LogWeights;
+use super::windows::Band;
 use crate::math::Random;
 
 /// Which instance gave each stamp.
@@ -81,7 +82,7 @@ impl Lattice<'_> {
 }
 
 /// All blocks of a session, in order.
-fn blocks(band: &Band) -> impl Iterator<Item = Span> + '_ {
+fn blocks(band: &Band) -> impl Iterator<Item = Block> + '_ {
     let mut stamp = 0;
     std::iter::from_fn(move || {
         (stamp < band.windows().len()).then(|| {

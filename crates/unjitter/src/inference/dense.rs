@@ -3,9 +3,9 @@
 //! No windows, no scaling, no case distinctions: O(L·M·C) sums and O(L·M) memory, written to look
 //! like its equations. Everything fast in this module is tested against it.
 
-use super::band::Window;
-use super::lattice::{CountMarginals, Lattice, Marginals, Responsibilities};
-use super::widen::Impossible;
+use super::lattice::Lattice;
+use super::marginals::{CountMarginals, Marginals, Responsibilities};
+use super::vocabulary::{Impossible, Window};
 use crate::math::{log_add, log_sum};
 
 /// The same answer as [`Lattice::marginals`], from every cell.

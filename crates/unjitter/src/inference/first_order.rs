@@ -15,10 +15,13 @@
 
 use multiversion::multiversion;
 
-use super::band::{Band, Span};
-use super::by_label::ByLabel;
-use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, make_room, scale};
-use super::span::{InstanceWeights, Outputs, Trouble};
+use super::buffers::make_room;
+use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, scale};
+use super::label_column::LabelColumn;
+use super::outputs::Outputs;
+use super::vocabulary::{Block, Trouble};
+use super::weights::InstanceWeights;
+use super::windows::Band;
 use crate::math::{LANES, Lanes};
 
 /// Buffers that outlive a block.
@@ -38,7 +41,7 @@ pub(super) struct FirstOrder {
     /// p(z_l | t_j)·K_y(l,j) per instance of the block, l being the earliest so far; zero where no window
     /// was yet.
     onward: [Vec<f64>; 2],
-    by_label: ByLabel,
+    by_label: LabelColumn,
 }
 
 impl FirstOrder {
@@ -47,7 +50,7 @@ impl FirstOrder {
     pub(super) fn solve(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &InstanceWeights<'_>,
         ratios: [f64; 2],
         emitted: &mut [&mut [f64]; 2],
@@ -67,7 +70,7 @@ impl FirstOrder {
     }
 
     /// Lays out the columns and fills in that of A_0 = 1, which has no stamp.
-    fn lay_out(&mut self, band: &Band, block: &Span) {
+    fn lay_out(&mut self, band: &Band, block: &Block) {
         self.columns.lay_out(&band.windows()[block.stamps.clone()]);
         let begin = self.columns.place(0);
         make_room(&mut self.forward, self.columns.end());
@@ -84,7 +87,7 @@ impl FirstOrder {
 fn forward(
     buffers: &mut FirstOrder,
     band: &Band,
-    block: &Span,
+    block: &Block,
     ratios: [f64; 2],
 ) -> Result<f64, Trouble> {
     buffers.lay_out(band, block);
@@ -136,7 +139,7 @@ fn forward(
 fn backward(
     buffers: &mut FirstOrder,
     band: &Band,
-    block: &Span,
+    block: &Block,
     ratios: [f64; 2],
     emitted: &mut [&mut [f64]; 2],
     outputs: &mut Outputs<'_>,
@@ -188,7 +191,7 @@ struct Sums {
 fn meet(
     buffers: &mut FirstOrder,
     band: &Band,
-    block: &Span,
+    block: &Block,
     l: usize,
     again: [f64; 2],
     shares: &mut [f64],
@@ -206,7 +209,7 @@ fn meet(
     let onward0 = &mut groups_mut(&mut onward0[from..])[..len];
     let onward1 = &mut groups_mut(&mut onward1[from..])[..len];
     by_label.clear(len * LANES);
-    let ByLabel { positive: ones, last: [last0, last1] } = by_label;
+    let LabelColumn { positive: ones, last: [last0, last1] } = by_label;
     let [ones, last0, last1] = [ones, last0, last1].map(|column| &mut groups_mut(column)[..len]);
     let shares = &mut groups_mut(shares)[..len];
     suffix.resize(len * LANES + 1, 0.0);

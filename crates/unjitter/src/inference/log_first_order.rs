@@ -10,15 +10,42 @@
 //! An instance with hundreds of stamps has λ_y in the hundreds and is silent with probability
 //! e^(−λ_y): more than the range of f64 holds. O(1) per state.
 
-use super::band::{Band, Span};
-use super::column::refill;
-use super::log_space::{LogSpace, log_density};
-use super::span::{LogWeights, Outputs, Trouble};
+use super::buffers::refill;
+use super::log_space::{LogSpace, log_density, log_scale};
+use super::outputs::Outputs;
+use super::vocabulary::{Block, Trouble};
+use super::weights::LogWeights;
+use super::windows::Band;
 use crate::math::log_add;
+
+/// Forward and backward sums over the states of a block, and what the sums over one instance's stamps need.
+#[derive(Debug, Default)]
+pub(super) struct LogFirstOrder {
+    states: LogSpace,
+    chains: Chains,
+}
+
+impl LogFirstOrder {
+    /// As `LogSpace::solve`.
+    pub(super) fn solve(
+        &mut self,
+        band: &Band,
+        block: &Block,
+        weights: &LogWeights<'_>,
+        ratios: [f64; 2],
+        emitted: &mut [&mut [f64]; 2],
+        outputs: &mut Outputs<'_>,
+    ) -> Result<f64, Trouble> {
+        outputs.clear_shares(band, block);
+        let Self { states, chains } = self;
+        let solved = chains.solve(states, band, block, weights, ratios, emitted, outputs)?;
+        Ok(solved + log_scale(band, block))
+    }
+}
 
 /// What the sums over one instance's stamps need; rows and states are those of [`LogSpace`].
 #[derive(Debug, Default)]
-pub(super) struct Chains {
+struct Chains {
     /// h_y(l) of one row, by state.
     latest: [Vec<f64>; 2],
     /// k_y(l), likewise.
@@ -34,7 +61,7 @@ struct Silent {
 }
 
 impl Silent {
-    fn of(block: &Span, weights: &LogWeights<'_>, row: usize) -> Self {
+    fn of(block: &Block, weights: &LogWeights<'_>, row: usize) -> Self {
         let instance = block.instances.start + row - 1;
         let log_odds = weights.log_odds[instance - weights.start];
         let labels = [0, 1].map(|y| weights.tables.log_joint(log_odds, y, 0));
@@ -49,7 +76,7 @@ impl Chains {
         &mut self,
         states: &mut LogSpace,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         ratios: [f64; 2],
         emitted: &mut [&mut [f64]; 2],
@@ -85,7 +112,7 @@ impl Chains {
         &mut self,
         states: &LogSpace,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         row: usize,
     ) {
@@ -105,7 +132,7 @@ impl Chains {
     }
 
     /// Fills in k_y(l) of a row, over the same states; the backward sums after the row are there.
-    fn follow(&mut self, states: &LogSpace, band: &Band, block: &Span, row: usize) {
+    fn follow(&mut self, states: &LogSpace, band: &Band, block: &Block, row: usize) {
         let (low, high) = (states.lows[row - 1], states.highs[row].max(states.highs[row - 1]));
         for y in [0, 1] {
             let follow = &mut self.follow[y];
@@ -126,7 +153,7 @@ impl Chains {
         &mut self,
         states: &mut LogSpace,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
     ) {
         refill(&mut states.backward, states.forward.len(), f64::NEG_INFINITY);
@@ -156,7 +183,7 @@ impl Chains {
         &mut self,
         states: &LogSpace,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         row: usize,
         emitted: &mut [&mut [f64]; 2],

@@ -8,10 +8,11 @@
 
 use crate::math::{Random, log_add, log_sum};
 
-use super::band::{Band, Span};
-use super::column::refill;
-use super::log_first_order::Chains;
-use super::span::{LogWeights, Outputs, Trouble};
+use super::buffers::refill;
+use super::outputs::Outputs;
+use super::vocabulary::{Block, Trouble};
+use super::weights::LogWeights;
+use super::windows::Band;
 
 /// Forward and backward sums over the states of a block.
 #[derive(Debug, Default)]
@@ -24,7 +25,6 @@ pub(super) struct LogSpace {
     pub(super) backward: Vec<f64>,
     /// log u_i(c) of one instance.
     log_weights: Vec<f64>,
-    chains: Chains,
 }
 
 impl LogSpace {
@@ -32,23 +32,12 @@ impl LogSpace {
     pub(super) fn solve(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
-        for stamp in block.stamps.clone() {
-            outputs.responsibilities[band.cells_of(stamp)].fill(0.0);
-            if let Some(positive) = outputs.positive.as_deref_mut() {
-                positive[band.cells_of(stamp)].fill(0.0);
-            }
-        }
-        if let Some(ratios) = weights.tables.ratios() {
-            let mut chains = std::mem::take(&mut self.chains);
-            let solved = chains.solve(self, band, block, weights, ratios, emitted, outputs);
-            self.chains = chains;
-            return Ok(solved? + log_scale(band, block));
-        }
+        outputs.clear_shares(band, block);
         let log_evidence = self.sum_forward(band, block, weights, log_add);
         if log_evidence == f64::NEG_INFINITY {
             return Err(Trouble::Narrow);
@@ -61,7 +50,7 @@ impl LogSpace {
     }
 
     /// Lays out the states of a block, all of them impossible, and the one before it, which is sure.
-    pub(super) fn begin(&mut self, band: &Band, block: &Span) {
+    pub(super) fn begin(&mut self, band: &Band, block: &Block) {
         self.lay_out(band, block);
         let states = *self.offsets.last().expect("one row at least");
         refill(&mut self.forward, states, f64::NEG_INFINITY);
@@ -80,7 +69,7 @@ impl LogSpace {
     fn sum_forward(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         add: fn(f64, f64) -> f64,
     ) -> f64 {
@@ -100,7 +89,7 @@ impl LogSpace {
         self.forward[self.forward.len() - 1]
     }
 
-    fn sum_backward(&mut self, band: &Band, block: &Span, weights: &LogWeights<'_>) {
+    fn sum_backward(&mut self, band: &Band, block: &Block, weights: &LogWeights<'_>) {
         let mut backward = std::mem::take(&mut self.backward);
         refill(&mut backward, self.forward.len(), f64::NEG_INFINITY);
         backward[self.forward.len() - 1] = 0.0;
@@ -122,7 +111,7 @@ impl LogSpace {
     fn share(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         row: usize,
         emitted: &mut [&mut [f64]; 2],
@@ -163,7 +152,7 @@ impl LogSpace {
     pub(super) fn best(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
     ) -> (Vec<usize>, f64) {
         let best = self.sum_forward(band, block, weights, f64::max);
@@ -180,7 +169,7 @@ impl LogSpace {
     }
 
     /// Prepares [`draw`](Self::draw).
-    pub(super) fn prepare_draws(&mut self, band: &Band, block: &Span, weights: &LogWeights<'_>) {
+    pub(super) fn prepare_draws(&mut self, band: &Band, block: &Block, weights: &LogWeights<'_>) {
         self.sum_forward(band, block, weights, log_add);
     }
 
@@ -188,7 +177,7 @@ impl LogSpace {
     pub(super) fn draw(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         random: &mut Random,
     ) -> Vec<usize> {
@@ -204,7 +193,7 @@ impl LogSpace {
     fn walk_back(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         mut choose: impl FnMut(&[f64]) -> usize,
     ) -> Vec<usize> {
@@ -241,7 +230,7 @@ impl LogSpace {
     fn arcs<'a>(
         &'a self,
         band: &'a Band,
-        block: &'a Span,
+        block: &'a Block,
         row: usize,
         from: usize,
     ) -> impl Iterator<Item = (usize, f64)> + 'a {
@@ -256,7 +245,7 @@ impl LogSpace {
         counts.filter(move |(count, _)| from + count >= self.lows[row])
     }
 
-    fn lay_out(&mut self, band: &Band, block: &Span) {
+    fn lay_out(&mut self, band: &Band, block: &Block) {
         let windows = &band.windows()[block.stamps.clone()];
         self.lows.clear();
         self.highs.clear();
@@ -284,7 +273,7 @@ impl LogSpace {
     }
 
     /// log u_i(c) of the instance of a row, for the counts that its states allow.
-    fn weigh(&mut self, block: &Span, weights: &LogWeights<'_>, row: usize) {
+    fn weigh(&mut self, block: &Block, weights: &LogWeights<'_>, row: usize) {
         let instance = block.instances.start + row - 1;
         let log_odds = weights.log_odds[instance - weights.start];
         let most = (self.highs[row] - self.lows[row - 1]).min(weights.tables.max_count());
@@ -294,13 +283,13 @@ impl LogSpace {
 }
 
 /// What the stamps' best densities contribute to every alignment.
-fn log_scale(band: &Band, block: &Span) -> f64 {
+pub(super) fn log_scale(band: &Band, block: &Block) -> f64 {
     block.stamps.clone().map(|stamp| band.log_scale(stamp)).sum()
 }
 
 /// log p(z_l | t_i) relative to the stamp's best, stamps and rows counted within the block; −∞
 /// outside the window.
-pub(super) fn log_density(band: &Band, block: &Span, row: usize, stamp: usize) -> f64 {
+pub(super) fn log_density(band: &Band, block: &Block, row: usize, stamp: usize) -> f64 {
     let stamp = block.stamps.start + stamp;
     let instance = block.instances.start + row - 1;
     let window = band.windows()[stamp];

@@ -29,67 +29,35 @@
 //! priors and no learning. Equations: `docs/model.md`.
 
 mod alignment;
-mod band;
-mod by_label;
+mod any_counts;
+mod buffers;
 mod column;
-mod crowd;
+mod count_tables;
 pub mod dense;
-mod edges;
+mod expected;
 mod first_order;
+mod label_column;
 mod lattice;
 mod log_first_order;
 mod log_space;
-mod needs;
+mod marginals;
 mod one_stamp;
-mod reference;
-mod seek;
-mod silence;
-mod span;
-mod table;
-mod tables;
-mod widen;
+mod outputs;
+mod solver;
+mod unstamped;
+mod vocabulary;
+mod weights;
 mod windows;
 
 pub use alignment::Alignment;
-pub use band::{Band, Span, Window};
-pub use lattice::{CountMarginals, Lattice, Marginals, Responsibilities};
-pub use span::{Expected, Shares, SpanOutputs, SpanSolver, Trouble};
-pub use tables::CountTables;
-pub use widen::{Impossible, widen};
-
-/// The density of the delay z − t, with its parameters bound.
-pub trait DelayDensity: Sync {
-    /// Overwrites `out` with log p(delay); −∞ outside the support.
-    fn log_density(&self, delays: &[f64], out: &mut [f64]);
-
-    /// The level that `reach` measures from, close to the supremum of the log density.
-    fn log_peak(&self) -> f64;
-
-    /// An interval of delays outside which the log density is below `log_peak − log_drop`.
-    fn reach(&self, log_drop: f64) -> (f64, f64);
-}
-
-/// Instances and stamps of a session in time, and how delays are distributed.
-#[derive(Clone, Copy)]
-pub struct Stamped<'a> {
-    /// Time of each instance; they do not decrease.
-    pub times: &'a [f64],
-    /// The stamps; they do not decrease.
-    pub stamps: &'a [f64],
-    /// What delays are measured in, in the unit of times and stamps.
-    pub unit: f64,
-    /// p((z − t) / unit).
-    pub density: &'a dyn DelayDensity,
-}
-
-impl std::fmt::Debug for Stamped<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { times, stamps, unit, .. } = self;
-        let mut shown = f.debug_struct("Stamped");
-        shown.field("times", times).field("stamps", stamps).field("unit", unit);
-        shown.finish_non_exhaustive()
-    }
-}
+pub use count_tables::CountTables;
+pub use expected::Expected;
+pub use lattice::Lattice;
+pub use marginals::{CountMarginals, Marginals, Responsibilities};
+pub use outputs::{Shares, SpanOutputs};
+pub use solver::SpanSolver;
+pub use vocabulary::{DelayDensity, Impossible, Span, Stamped, Trouble, Window};
+pub use windows::{Band, widen};
 
 #[cfg(test)]
 mod tests;

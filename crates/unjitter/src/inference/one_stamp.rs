@@ -17,11 +17,11 @@ use std::ops::Range;
 
 use multiversion::multiversion;
 
-use super::Stamped;
-use super::band::{Band, Span};
-use super::column::{Columns, certify, groups, groups_mut, look_back, make_room, scale};
-use super::edges::check_edges;
-use super::span::{Shares, Trouble};
+use super::buffers::make_room;
+use super::column::{Columns, certify, groups, groups_mut, look_back, scale};
+use super::outputs::Shares;
+use super::vocabulary::{Block, Stamped, Trouble};
+use super::windows::{Band, check_edges};
 use crate::math::{LANES, Lanes};
 
 /// r_j of the instances of a span.
@@ -55,7 +55,7 @@ impl OneStamp {
     pub(super) fn solve(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         odds: &Odds<'_>,
         responsibilities: &mut [f64],
         emitted: &mut [f64],
@@ -82,7 +82,7 @@ impl OneStamp {
         &mut self,
         band: &mut Band,
         stamped: &Stamped<'_>,
-        block: &Span,
+        block: &Block,
         odds: &Odds<'_>,
         responsibilities: &mut Vec<f64>,
         emitted: &mut [f64],
@@ -141,7 +141,7 @@ impl OneStamp {
 fn alone(
     odds: &Odds<'_>,
     band: &Band,
-    block: &Span,
+    block: &Block,
     responsibilities: &mut [f64],
 ) -> Result<f64, Trouble> {
     let stamp = block.stamps.start;
@@ -168,7 +168,7 @@ fn forward(
     buffers: &mut OneStamp,
     odds: &Odds<'_>,
     band: &Band,
-    block: &Span,
+    block: &Block,
     panel: Range<usize>,
 ) -> Result<f64, Trouble> {
     let OneStamp { forward, columns, .. } = buffers;
@@ -211,7 +211,7 @@ fn forward(
 
 /// The stamp of the first column that a panel needs.
 #[inline(always)]
-fn first_column(block: &Span, panel: &Range<usize>) -> usize {
+fn first_column(block: &Block, panel: &Range<usize>) -> usize {
     panel.start.saturating_sub(1).max(block.stamps.start)
 }
 
@@ -221,7 +221,7 @@ fn backward(
     buffers: &mut OneStamp,
     odds: &Odds<'_>,
     band: &Band,
-    block: &Span,
+    block: &Block,
     panel: Range<usize>,
     responsibilities: &mut [f64],
 ) -> Result<(), Trouble> {
@@ -275,7 +275,7 @@ fn backward(
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn gather(
     band: &Band,
-    block: &Span,
+    block: &Block,
     stamps: Range<usize>,
     responsibilities: &[f64],
     sums: &mut [f64],

@@ -17,18 +17,18 @@
 
 use multiversion::multiversion;
 
-use super::band::{Band, Span, Window};
-use super::by_label::ByLabel;
-use super::column::{
-    Columns, certify, divisor, groups, groups_mut, look_back, make_room, refill, scale,
-};
-use super::needs::deepest;
-use super::span::{InstanceWeights, Outputs, Trouble};
+use super::buffers::{make_room, refill};
+use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, scale};
+use super::label_column::LabelColumn;
+use super::outputs::Outputs;
+use super::vocabulary::{Block, Trouble, Window, deepest};
+use super::weights::InstanceWeights;
+use super::windows::Band;
 use crate::math::{LANES, Lanes};
 
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct AnyCounts {
     /// Largest count of the block.
     max_count: usize,
     /// Instances of the block, and zeros that a padded window may reach into.
@@ -54,7 +54,7 @@ pub(super) struct Table {
     /// ρ·p(z_l | t_j)·K_l(j,c,y) on the scale of B_l, as `odds`, l being the earliest stamp so far; zero
     /// where no window was yet and beyond the largest count.
     onward: [Vec<f64>; 2],
-    by_label: ByLabel,
+    by_label: LabelColumn,
     /// Σ_j p(l is the last of c stamps of j, y) of one column, times its evidence, by count.
     counts: Vec<[f64; 2]>,
 }
@@ -78,12 +78,12 @@ impl Reach<'_> {
     }
 }
 
-impl Table {
+impl AnyCounts {
     /// As `FirstOrder::solve`.
     pub(super) fn solve(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &InstanceWeights<'_>,
         emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
@@ -95,7 +95,7 @@ impl Table {
         Ok(log_evidence)
     }
 
-    fn weigh(&mut self, band: &Band, block: &Span, weights: &InstanceWeights<'_>) {
+    fn weigh(&mut self, band: &Band, block: &Block, weights: &InstanceWeights<'_>) {
         self.max_count =
             deepest(&band.windows()[block.stamps.clone()]).min(weights.tables.max_count());
         self.room = block.instances.len() + LANES;
@@ -110,7 +110,7 @@ impl Table {
     }
 
     /// Lays out the columns, and fills in that of A_0 = 1, which has no stamp, and the densities.
-    fn lay_out(&mut self, band: &Band, block: &Span) {
+    fn lay_out(&mut self, band: &Band, block: &Block) {
         self.columns.lay_out(&band.windows()[block.stamps.clone()]);
         make_room(&mut self.forward, self.columns.end());
         make_room(&mut self.densities, self.columns.end());
@@ -152,9 +152,9 @@ fn reach<'a>(
 
 /// Fills in the columns.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
-fn forward(buffers: &mut Table, band: &Band, block: &Span) -> Result<f64, Trouble> {
-    let Table { max_count, room, odds, columns, forward, densities, .. } = buffers;
-    let Table { inverse_totals, product, .. } = buffers;
+fn forward(buffers: &mut AnyCounts, band: &Band, block: &Block) -> Result<f64, Trouble> {
+    let AnyCounts { max_count, room, odds, columns, forward, densities, .. } = buffers;
+    let AnyCounts { inverse_totals, product, .. } = buffers;
     let windows = &band.windows()[block.stamps.clone()];
     inverse_totals.clear();
     let mut log_evidence = 0.0;
@@ -196,9 +196,9 @@ fn forward(buffers: &mut Table, band: &Band, block: &Span) -> Result<f64, Troubl
 /// Fills in responsibilities and what the stamps say of counts and labels.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn backward(
-    buffers: &mut Table,
+    buffers: &mut AnyCounts,
     band: &Band,
-    block: &Span,
+    block: &Block,
     emitted: &mut [&mut [f64]; 2],
     outputs: &mut Outputs<'_>,
 ) -> Result<(), Trouble> {
@@ -228,7 +228,7 @@ fn backward(
         }
         inverse_total = 1.0 / divisor;
         if l > 1 {
-            let Table { suffix, after, .. } = buffers;
+            let AnyCounts { suffix, after, .. } = buffers;
             let (reader, window) = (band.windows()[stamp - 1], band.windows()[stamp]);
             look_back(reader, window, total, divisor, suffix, after);
         }
@@ -241,22 +241,22 @@ fn backward(
 /// over the divisor of B_l on the scale of B_{l+1}.
 #[inline(always)]
 fn meet(
-    buffers: &mut Table,
+    buffers: &mut AnyCounts,
     band: &Band,
-    block: &Span,
+    block: &Block,
     l: usize,
     inverse_total: f64,
     shares: &mut [f64],
 ) -> Result<(f64, f64), Trouble> {
-    let Table { max_count, room, odds, columns, forward, densities, .. } = buffers;
-    let Table { inverse_totals, product, after, onward, by_label, counts, .. } = buffers;
+    let AnyCounts { max_count, room, odds, columns, forward, densities, .. } = buffers;
+    let AnyCounts { inverse_totals, product, after, onward, by_label, counts, .. } = buffers;
     let windows = &band.windows()[block.stamps.clone()];
     let from = windows[l - 1].first - block.instances.start;
     product.clear();
     product.resize(shares.len(), 1.0);
     shares.fill(0.0);
     by_label.clear(shares.len());
-    let ByLabel { positive, last: [last0, last1] } = by_label;
+    let LabelColumn { positive, last: [last0, last1] } = by_label;
     counts.clear();
     let (mut evidence, mut largest) = (Lanes::all(0.0), Lanes::all(0.0));
     let own = groups(&densities[columns.place(l)]);
@@ -306,14 +306,14 @@ fn meet(
 
 /// Notes p(l is the last of c stamps of j, y) of one column.
 fn record(
-    buffers: &Table,
+    buffers: &AnyCounts,
     band: &Band,
-    block: &Span,
+    block: &Block,
     l: usize,
     inverse: f64,
     outputs: &mut Outputs<'_>,
 ) {
-    let Table { room, odds, columns, forward, densities, inverse_totals, .. } = buffers;
+    let AnyCounts { room, odds, columns, forward, densities, inverse_totals, .. } = buffers;
     let windows = &band.windows()[block.stamps.clone()];
     let window = windows[l - 1];
     let mut product = vec![1.0; window.len().next_multiple_of(LANES)];
@@ -334,8 +334,8 @@ fn record(
 
 /// Fills `suffix` with B_{l−1} over the window of l and returns its total.
 #[inline(always)]
-fn sum_column(buffers: &mut Table, band: &Band, block: &Span, l: usize) -> f64 {
-    let Table { suffix, onward, .. } = buffers;
+fn sum_column(buffers: &mut AnyCounts, band: &Band, block: &Block, l: usize) -> f64 {
+    let AnyCounts { suffix, onward, .. } = buffers;
     let window = band.windows()[block.stamps.start + l - 1];
     let len = window.len().next_multiple_of(LANES);
     let from = window.first - block.instances.start;

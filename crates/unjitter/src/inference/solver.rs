@@ -10,199 +10,25 @@
 
 use std::ops::Range;
 
-use super::Stamped;
-use super::band::{Band, Span};
-use super::column::make_room;
-use super::edges::{check_edges, check_support};
+use super::any_counts::AnyCounts;
+use super::buffers::make_room;
+use super::count_tables::CountTables;
+use super::expected::Expected;
 use super::first_order::FirstOrder;
+use super::log_first_order::LogFirstOrder;
 use super::log_space::LogSpace;
 use super::one_stamp::{Odds, OneStamp};
-use super::silence::{Silence, log_silence};
-use super::table::Table;
-use super::tables::CountTables;
+use super::outputs::{Outputs, Record, Shares, SpanOutputs};
+use super::unstamped::{Unstamped, log_silence};
+use super::vocabulary::{Block, Span, Stamped, Trouble};
+use super::weights::{InstanceWeights, LogWeights};
+use super::windows::{Band, check_edges, check_support};
 use crate::math::LANES;
-
-/// Why a span could not be solved as asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
-    /// A quantity left the range of f64; handled inside by log space.
-    Underflow,
-    /// The windows are too narrow: no path through them, or weight at their edges.
-    Narrow,
-}
-
-/// Σ_i p(o_i = c, y_i = y | z), the sufficient statistic of the count parameters. For a first-order
-/// model only the total and `Σ c·expected[c]` are meant: the table has two entries that carry them.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Expected(pub [Vec<f64>; 2]);
-
-impl Expected {
-    /// All zero, for these tables.
-    pub fn zeros(tables: &CountTables) -> Self {
-        let mut zeros = Self::default();
-        zeros.clear(tables);
-        zeros
-    }
-
-    /// All zero again, for these tables.
-    pub fn clear(&mut self, tables: &CountTables) {
-        let len = if tables.ratios().is_some() { 2 } else { tables.max_count() + 1 };
-        for expected in &mut self.0 {
-            expected.clear();
-            expected.resize(len, 0.0);
-        }
-    }
-
-    /// Adds another session's counts; the tables may differ in length.
-    pub fn add(&mut self, other: &Expected) {
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            if mine.len() < theirs.len() {
-                mine.resize(theirs.len(), 0.0);
-            }
-            mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
-        }
-    }
-}
-
-/// Per instance of the session, p(o_i = c, y | z) for c = 1, 2, …
-pub(super) type Record = Vec<Vec<[f64; 2]>>;
-
-/// Log-odds of the instances of a span, with the tables that they mix.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LogWeights<'a> {
-    pub(super) tables: &'a CountTables,
-    /// First instance of the span.
-    pub(super) start: usize,
-    /// One per instance of the span.
-    pub(super) log_odds: &'a [f64],
-}
-
-impl LogWeights<'_> {
-    /// Where the instances of a block lie in the span.
-    fn positions(&self, block: &Span) -> Range<usize> {
-        block.instances.start - self.start..block.instances.end - self.start
-    }
-}
-
-/// The same in the linear domain.
-#[derive(Debug)]
-pub(super) struct InstanceWeights<'a> {
-    pub(super) tables: &'a CountTables,
-    start: usize,
-    silence: &'a Silence,
-}
-
-impl InstanceWeights<'_> {
-    /// Fills in p(y | f_i)·weight/u_i(0) of a block's instances.
-    pub(super) fn odds(&self, block: &Span, label: usize, weight: f64, out: &mut [f64]) {
-        let run = block.instances.start - self.start..block.instances.end - self.start;
-        self.silence.weigh_label(label, weight, run, out);
-    }
-
-    /// u_i(c).
-    pub(super) fn mixed(&self, instance: usize, count: usize) -> f64 {
-        self.joint(instance, 0, count) + self.joint(instance, 1, count)
-    }
-
-    /// p(y | f_i)·c!·p(c | y).
-    pub(super) fn joint(&self, instance: usize, label: usize, count: usize) -> f64 {
-        self.silence.label(instance - self.start, label) * self.tables.weight(label, count)
-    }
-}
-
-/// What a span's solution is written to, besides its value.
-pub struct SpanOutputs<'a> {
-    /// p(1 | z) − p(1), one per instance of the span; overwritten.
-    pub d_log_odds: &'a mut [f64],
-    /// Added to.
-    pub expected: &'a mut Expected,
-    /// Called with the stamps' responsibilities, some stamps at a time.
-    pub visit: &'a mut dyn FnMut(Shares<'_>),
-}
-
-impl std::fmt::Debug for SpanOutputs<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("SpanOutputs");
-        shown.field("d_log_odds", &self.d_log_odds).field("expected", &self.expected);
-        shown.finish_non_exhaustive()
-    }
-}
-
-/// Responsibilities of the stamps that a band has loaded.
-#[derive(Debug, Clone, Copy)]
-pub struct Shares<'a> {
-    /// The band.
-    pub band: &'a Band,
-    /// p(w(i,l) | z), one per cell; zero in what pads.
-    pub responsibilities: &'a [f64],
-    /// p(w(i,l), y_i = 1 | z), where asked for.
-    pub(super) positive: &'a [f64],
-}
-
-/// What the blocks of a loaded band write to.
-#[derive(Debug)]
-pub(super) struct Outputs<'a> {
-    /// p(w(i,l) | z), all loaded cells of the band.
-    pub(super) responsibilities: &'a mut [f64],
-    /// p(w(i,l), y_i = 1 | z), where asked for.
-    pub(super) positive: Option<&'a mut [f64]>,
-    pub(super) expected: &'a mut Expected,
-    /// Where asked for.
-    pub(super) record: Option<&'a mut Record>,
-}
-
-impl Outputs<'_> {
-    /// Notes p(o_i = count, y | z) where that is asked for.
-    pub(super) fn record(&mut self, instance: usize, count: usize, label: usize, mass: f64) {
-        if let Some(record) = self.record.as_deref_mut() {
-            let counts = &mut record[instance];
-            counts.resize(counts.len().max(count), [0.0; 2]);
-            counts[count - 1][label] += mass;
-        }
-    }
-
-    /// Adds p(w(instance, stamp), y | z), for both labels.
-    pub(super) fn add_share(
-        &mut self,
-        band: &Band,
-        stamp: usize,
-        instance: usize,
-        masses: [f64; 2],
-    ) {
-        let window = band.windows()[stamp];
-        if !(window.first..window.end).contains(&instance) {
-            return;
-        }
-        let cell = band.cells_of(stamp).start + instance - window.first;
-        self.responsibilities[cell] += masses[0] + masses[1];
-        if let Some(positive) = self.positive.as_deref_mut() {
-            positive[cell] += masses[1];
-        }
-    }
-
-    /// Keeps the expected counts that a block can change, in case it has to be redone.
-    fn save(&self, block: &Span, saved: &mut [Vec<f64>; 2]) {
-        for (saved, expected) in saved.iter_mut().zip(&self.expected.0) {
-            saved.clear();
-            saved.extend(expected.iter().take(block.stamps.len() + 1));
-        }
-    }
-
-    /// Undoes what was added for a block.
-    fn restore(&mut self, block: &Span, saved: &[Vec<f64>; 2]) {
-        for (saved, expected) in saved.iter().zip(&mut self.expected.0) {
-            expected[..saved.len()].copy_from_slice(saved);
-        }
-        if let Some(record) = self.record.as_deref_mut() {
-            record[block.instances.clone()].iter_mut().for_each(Vec::clear);
-        }
-    }
-}
 
 /// Solves spans, keeping its buffers between calls.
 #[derive(Debug, Default)]
 pub struct SpanSolver {
-    silence: Silence,
+    unstamped: Unstamped,
     responsibilities: Vec<f64>,
     positive: Vec<f64>,
     /// p(some stamp, y | z) of the span's instances. Where an instance gives one stamp at most, the sum of
@@ -215,8 +41,9 @@ pub struct SpanSolver {
     saved: [Vec<f64>; 2],
     one_stamp: OneStamp,
     first_order: FirstOrder,
-    table: Table,
+    any_counts: AnyCounts,
     log_space: LogSpace,
+    log_first_order: LogFirstOrder,
 }
 
 impl SpanSolver {
@@ -258,10 +85,10 @@ impl SpanSolver {
             check_support(band, tables, span, log_odds)?;
         }
         let SpanOutputs { d_log_odds, expected, .. } = &mut outputs;
-        let mut log_evidence = self.silence.weigh(tables, log_odds, d_log_odds, expected);
-        let mut unreached = self.silence.forced().len();
+        let mut log_evidence = self.unstamped.weigh(tables, log_odds, d_log_odds, expected);
+        let mut unreached = self.unstamped.forced().len();
         let whole = unbounded || record.is_some();
-        let may_be_cut = !whole && gives_one_stamp(tables);
+        let may_be_cut = !whole && tables.gives_one_stamp();
         self.begin(tables);
         let mut stamp = span.stamps.start;
         while stamp < span.stamps.end {
@@ -270,7 +97,7 @@ impl SpanSolver {
             stamp = run.end;
             let windows = &band.windows()[run.clone()];
             let instances = windows[0].first - start..windows[windows.len() - 1].end - start;
-            unreached -= self.silence.forced().iter().filter(|i| instances.contains(i)).count();
+            unreached -= self.unstamped.forced().iter().filter(|i| instances.contains(i)).count();
             log_evidence += if may_be_cut && band.is_long(&run) {
                 self.long_block(band, stamped, run, weights, outputs.visit)?
             } else {
@@ -290,15 +117,15 @@ impl SpanSolver {
 
     /// Clears what blocks add to.
     fn begin(&mut self, tables: &CountTables) {
-        let instances = self.silence.len();
+        let instances = self.unstamped.len();
         for emitted in &mut self.emitted {
             emitted.clear();
             emitted.resize(instances + LANES, 0.0);
         }
         self.in_logs.clear();
         self.odds.resize(instances, 0.0);
-        if gives_one_stamp(tables) {
-            self.largest_odds = self.silence.odds(tables, &mut self.odds);
+        if tables.gives_one_stamp() {
+            self.largest_odds = self.unstamped.odds(tables, &mut self.odds);
         }
         // Zeros for padded windows to reach into.
         self.odds.resize(instances + LANES, 0.0);
@@ -314,8 +141,8 @@ impl SpanSolver {
     ) {
         let [negatives, positives] =
             self.emitted.each_mut().map(|emitted| &mut emitted[..weights.log_odds.len()]);
-        if gives_one_stamp(weights.tables) {
-            let totals = self.silence.split(weights.tables, negatives, positives);
+        if weights.tables.gives_one_stamp() {
+            let totals = self.unstamped.split(weights.tables, negatives, positives);
             expected.0[0][1] += totals[0];
             expected.0[1][1] += totals[1];
             if let Some(record) = record {
@@ -331,7 +158,7 @@ impl SpanSolver {
             }
         }
         let emitted = [negatives, positives];
-        let silent = self.silence.correct(weights.tables, weights.log_odds, emitted, d_log_odds);
+        let silent = self.unstamped.correct(weights.tables, weights.log_odds, emitted, d_log_odds);
         expected.0[0][0] -= silent[0];
         expected.0[1][0] -= silent[1];
     }
@@ -384,7 +211,7 @@ impl SpanSolver {
     ) -> Result<f64, Trouble> {
         let block = band.block_at(stamps.start);
         let run = weights.positions(&block);
-        if !self.silence.holds(run.clone()) {
+        if !self.unstamped.holds(run.clone()) {
             return Err(Trouble::Underflow);
         }
         let odds = Odds { start: weights.start, values: &self.odds, largest: self.largest_odds };
@@ -396,7 +223,7 @@ impl SpanSolver {
     fn block(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
@@ -416,16 +243,21 @@ impl SpanSolver {
     fn in_logs(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         let run = weights.positions(block);
         let mut own = [vec![0.0; run.len()], vec![0.0; run.len()]];
         let [negatives, positives] = &mut own;
-        let whole =
-            self.log_space.solve(band, block, weights, &mut [negatives, positives], outputs)?;
-        if gives_one_stamp(weights.tables) {
+        let emitted = &mut [&mut negatives[..], &mut positives[..]];
+        let whole = match weights.tables.ratios() {
+            Some(ratios) => {
+                self.log_first_order.solve(band, block, weights, ratios, emitted, outputs)?
+            }
+            None => self.log_space.solve(band, block, weights, emitted, outputs)?,
+        };
+        if weights.tables.gives_one_stamp() {
             // What is in `emitted` is split by label later on, and this is split already.
             self.in_logs.push((run.clone(), own));
         } else {
@@ -441,16 +273,16 @@ impl SpanSolver {
     fn scaled(
         &mut self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         let LogWeights { tables, start, .. } = *weights;
         let run = weights.positions(block);
-        if !self.silence.holds(run.clone()) {
+        if !self.unstamped.holds(run.clone()) {
             return Err(Trouble::Underflow);
         }
-        if gives_one_stamp(tables) {
+        if tables.gives_one_stamp() {
             let odds = Odds { start, values: &self.odds, largest: self.largest_odds };
             let shares = &mut *outputs.responsibilities;
             let emitted = &mut self.emitted[1][run];
@@ -458,11 +290,11 @@ impl SpanSolver {
             self.mark_positive(band, block, weights, outputs);
             return Ok(log_evidence);
         }
-        let weights = InstanceWeights { tables, start, silence: &self.silence };
+        let weights = InstanceWeights { tables, start, unstamped: &self.unstamped };
         let emitted = &mut self.emitted.each_mut().map(|emitted| &mut emitted[run.start..]);
         match tables.ratios() {
             Some(ratios) => self.first_order.solve(band, block, &weights, ratios, emitted, outputs),
-            None => self.table.solve(band, block, &weights, emitted, outputs),
+            None => self.any_counts.solve(band, block, &weights, emitted, outputs),
         }
     }
 
@@ -470,12 +302,12 @@ impl SpanSolver {
     fn mark_positive(
         &self,
         band: &Band,
-        block: &Span,
+        block: &Block,
         weights: &LogWeights<'_>,
         outputs: &mut Outputs<'_>,
     ) {
         let LogWeights { tables, start, .. } = *weights;
-        let weights = InstanceWeights { tables, start, silence: &self.silence };
+        let weights = InstanceWeights { tables, start, unstamped: &self.unstamped };
         let Some(positive) = outputs.positive.as_deref_mut() else { return };
         for stamp in block.stamps.clone() {
             let instances = band.windows()[stamp].first..;
@@ -489,9 +321,4 @@ impl SpanSolver {
             }
         }
     }
-}
-
-/// Whether an instance gives one stamp at most, and there are stamps to give.
-pub(super) fn gives_one_stamp(tables: &CountTables) -> bool {
-    tables.max_count() == 1 && tables.ratios().is_none()
 }

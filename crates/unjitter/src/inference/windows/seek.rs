@@ -1,7 +1,7 @@
 //! Where a time falls among those of the instances.
 
 /// Instances per unit of time; zero where that is not a number to guess by.
-pub(super) fn mean_rate(times: &[f64]) -> f64 {
+pub(in crate::inference) fn mean_rate(times: &[f64]) -> f64 {
     match (times.first(), times.last()) {
         (Some(first), Some(last)) if last > first => (times.len() - 1) as f64 / (last - first),
         _ => 0.0,
@@ -10,7 +10,7 @@ pub(super) fn mean_rate(times: &[f64]) -> f64 {
 
 /// First position from `start` on where `before`, which holds up to `bound`, no longer does; with a
 /// guess, since instances are mostly evenly spaced.
-pub(super) fn seek(
+pub(in crate::inference) fn seek(
     times: &[f64],
     start: usize,
     rate: f64,

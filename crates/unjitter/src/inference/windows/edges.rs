@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::band::{Band, Span};
-use super::span::Trouble;
-use super::tables::CountTables;
-use super::widen::LOG_DROP;
-use super::windows::RING;
+use super::band::Band;
+use super::growing::LOG_DROP;
+use super::placing::RING;
+use crate::inference::count_tables::CountTables;
+use crate::inference::vocabulary::{Span, Trouble};
 
 /// Largest share of a stamp's responsibility that may lie in the ring. That share is also how much
 /// the evidence gained, at most, when the window grew by the ring; densities beyond it are smaller
@@ -14,7 +14,7 @@ use super::windows::RING;
 const RING_MASS: f64 = 1e-11;
 
 /// Fails if a window that could be wider has weight at its edge.
-pub(super) fn check_edges(
+pub(in crate::inference) fn check_edges(
     band: &Band,
     stamps: Range<usize>,
     responsibilities: &[f64],
@@ -50,7 +50,7 @@ fn is_pushed(band: &Band, stamp: usize, shares: &[f64]) -> bool {
 
 /// Where the odds of instances have no bound (a rate of exactly 0 or 1), fails if an instance
 /// outside a stamp's window could outweigh those inside. The span is the whole session, loaded.
-pub(super) fn check_support(
+pub(in crate::inference) fn check_support(
     band: &Band,
     tables: &CountTables,
     span: &Span,
@@ -78,7 +78,7 @@ pub(super) fn check_support(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::windows::LogDrop;
+    use crate::inference::windows::placing::LogDrop;
     use crate::inference::{DelayDensity, Stamped};
 
     /// log p = −|d|.

@@ -11,49 +11,18 @@ use std::sync::Arc;
 
 use multiversion::multiversion;
 
-use super::Stamped;
-use super::column::make_room;
-use super::span::Trouble;
-use super::windows::{LogDrop, Windows};
+use super::placing::{LogDrop, Windows};
+use crate::inference::buffers::make_room;
+use crate::inference::vocabulary::{Block, Span, Stamped, Trouble, Window};
 use crate::math::{LANES, Lanes, exp_in_place};
 
 /// Cells that are loaded at a time, about, of a block that has too many: one or two megabytes with all
 /// that is computed for them, which stays in the second-level cache.
-pub(super) const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
+pub(in crate::inference) const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
 /// Cells of a block that is loaded whole, at most: to fetch them from the third-level cache costs less
 /// than to compute them again. Tests have small blocks, which are to be cut as well.
 const WHOLE_CELLS: usize = 4 * PANEL_CELLS;
-
-/// The instances first..end that a stamp can have come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
-    /// First instance.
-    pub first: usize,
-    /// One past the last instance.
-    pub end: usize,
-}
-
-impl Window {
-    /// Number of instances.
-    pub fn len(&self) -> usize {
-        self.end - self.first
-    }
-
-    /// Whether no instance is in reach.
-    pub fn is_empty(&self) -> bool {
-        self.end == self.first
-    }
-}
-
-/// A run of instances and the stamps whose windows lie within it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
-    /// Instances of the run.
-    pub instances: Range<usize>,
-    /// Stamps of the run.
-    pub stamps: Range<usize>,
-}
 
 /// The windows of a session's stamps, and the densities within those of a run of stamps.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +31,7 @@ pub struct Band {
     log_drop: LogDrop,
     whole_blocks: bool,
     /// Bytes that the session takes, if that is more than little.
-    pub(super) needed: u64,
+    pub(in crate::inference) needed: u64,
     /// Shared by those who work on runs of the same session.
     windows: Arc<Windows>,
     /// First of the stamps whose densities are filled in.
@@ -83,7 +52,7 @@ impl Band {
     /// Places the windows anew, keeping buffers.
     ///
     /// On failure names a stamp that has no instance within the support of the density.
-    pub(super) fn rebuild(
+    pub(in crate::inference) fn rebuild(
         &mut self,
         stamped: &Stamped<'_>,
         log_drop: LogDrop,
@@ -94,6 +63,9 @@ impl Band {
         // Windows that others still share are left to them.
         let mut windows = Arc::try_unwrap(std::mem::take(&mut self.windows)).unwrap_or_default();
         let placed = windows.place(stamped, log_drop);
+        if placed.is_ok() && log_drop.max_count < stamped.stamps.len() {
+            windows.make_room(stamped, log_drop);
+        }
         self.windows = Arc::new(windows);
         placed
     }
@@ -117,24 +89,24 @@ impl Band {
     }
 
     /// Asks that every block be loaded whole, however long: log space needs that.
-    pub(super) fn keep_blocks_whole(&mut self) {
+    pub(in crate::inference) fn keep_blocks_whole(&mut self) {
         self.whole_blocks = true;
     }
 
     /// Gives back what is loaded.
-    pub(super) fn unload(&mut self) {
+    pub(in crate::inference) fn unload(&mut self) {
         let Self { instances, log_drop, whole_blocks, needed, .. } = *self;
         let windows = std::mem::take(&mut self.windows);
         *self = Self { instances, log_drop, whole_blocks, needed, windows, ..Self::default() };
     }
 
     /// Whether these stamps have more cells than are loaded whole.
-    pub(super) fn is_long(&self, run: &Range<usize>) -> bool {
+    pub(in crate::inference) fn is_long(&self, run: &Range<usize>) -> bool {
         !self.whole_blocks && self.first_stamps(run.clone(), WHOLE_CELLS).end < run.end
     }
 
     /// Whole blocks from `run.start` on: as many as are loaded at a time, one at least.
-    pub(super) fn blocks_at(&self, run: Range<usize>) -> Range<usize> {
+    pub(in crate::inference) fn blocks_at(&self, run: Range<usize>) -> Range<usize> {
         let mut end = self.block_at(run.start).stamps.end;
         let panel = self.panel(run.clone());
         while end < run.end {
@@ -148,7 +120,7 @@ impl Band {
     }
 
     /// The stamps from `run.start` on that are loaded at a time, one at least.
-    pub(super) fn panel(&self, run: Range<usize>) -> Range<usize> {
+    pub(in crate::inference) fn panel(&self, run: Range<usize>) -> Range<usize> {
         self.first_stamps(run, PANEL_CELLS)
     }
 
@@ -173,7 +145,7 @@ impl Band {
     }
 
     /// What the windows leave out.
-    pub(super) fn log_drop(&self) -> LogDrop {
+    pub(in crate::inference) fn log_drop(&self) -> LogDrop {
         self.log_drop
     }
 
@@ -183,7 +155,7 @@ impl Band {
     }
 
     /// The loaded stamps.
-    pub(super) fn loaded(&self) -> Range<usize> {
+    pub(in crate::inference) fn loaded(&self) -> Range<usize> {
         self.first..self.first + self.log_scales.len()
     }
 
@@ -199,12 +171,12 @@ impl Band {
 
     /// Log density of the likeliest instance that the window of a stamp leaves out, if it crowds or is far
     /// from every instance; else −∞.
-    pub(super) fn outside(&self, stamp: usize) -> f64 {
+    pub(in crate::inference) fn outside(&self, stamp: usize) -> f64 {
         self.windows.outside.get(stamp).copied().unwrap_or(f64::NEG_INFINITY)
     }
 
     /// The window of a stamp without its ring.
-    pub(super) fn inner(&self, stamp: usize) -> Window {
+    pub(in crate::inference) fn inner(&self, stamp: usize) -> Window {
         self.windows.inner[stamp]
     }
 
@@ -215,12 +187,12 @@ impl Band {
     }
 
     /// The same with what pads them: a multiple of [`LANES`].
-    pub(super) fn padded_cells_of(&self, stamp: usize) -> Range<usize> {
+    pub(in crate::inference) fn padded_cells_of(&self, stamp: usize) -> Range<usize> {
         self.offsets[stamp - self.first]..self.offsets[stamp - self.first + 1]
     }
 
     /// Zeros what pads the cells of the loaded stamps.
-    pub(super) fn clear_padding(&self, cells: &mut [f64]) {
+    pub(in crate::inference) fn clear_padding(&self, cells: &mut [f64]) {
         for (k, window) in self.windows()[self.first..][..self.offsets.len() - 1].iter().enumerate()
         {
             cells[self.offsets[k] + window.len()..self.offsets[k + 1]].fill(0.0);
@@ -233,33 +205,33 @@ impl Band {
     }
 
     /// Densities of all loaded cells, divided by the largest of their stamp; zero in what pads.
-    pub(super) fn densities(&self) -> &[f64] {
+    pub(in crate::inference) fn densities(&self) -> &[f64] {
         &self.densities[..self.cells]
     }
 
     /// Densities of a stamp, divided by their largest.
-    pub(super) fn density(&self, stamp: usize) -> &[f64] {
+    pub(in crate::inference) fn density(&self, stamp: usize) -> &[f64] {
         &self.densities[self.cells_of(stamp)]
     }
 
     /// Log densities of a stamp.
-    pub(super) fn log_density(&self, stamp: usize) -> &[f64] {
+    pub(in crate::inference) fn log_density(&self, stamp: usize) -> &[f64] {
         &self.log_densities[self.cells_of(stamp)]
     }
 
     /// Log of the largest density of a stamp.
-    pub(super) fn log_scale(&self, stamp: usize) -> f64 {
+    pub(in crate::inference) fn log_scale(&self, stamp: usize) -> f64 {
         self.log_scales[stamp - self.first]
     }
 
     /// The block of stamps that begins at `stamp`: windows that overlap, one after the other.
-    pub(super) fn block_at(&self, stamp: usize) -> Span {
+    pub(in crate::inference) fn block_at(&self, stamp: usize) -> Block {
         let windows = self.windows();
         let mut next = stamp + 1;
         while next < windows.len() && windows[next].first < windows[next - 1].end {
             next += 1;
         }
-        Span { instances: windows[stamp].first..windows[next - 1].end, stamps: stamp..next }
+        Block { instances: windows[stamp].first..windows[next - 1].end, stamps: stamp..next }
     }
 
     /// Cuts the session into runs of at least `min_instances` instances (the last may be shorter)

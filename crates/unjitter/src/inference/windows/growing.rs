@@ -8,26 +8,14 @@
 //! path otherwise: they grow. The second of these is a check, not a proof; the tests hold it against
 //! the dense recursion.
 
-use super::Stamped;
 use super::band::Band;
-use super::span::Trouble;
-use super::tables::CountTables;
-use super::windows::LogDrop;
+use super::placing::LogDrop;
+use crate::inference::count_tables::CountTables;
+use crate::inference::vocabulary::{Impossible, Stamped, Trouble};
 use crate::memory::memory_limit;
 
-/// No alignment has positive probability, or none can be found in the memory there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Impossible {
-    /// A stamp that no instance can have given.
-    Stamp(usize),
-    /// All stamps together.
-    Together,
-    /// The cells of all windows would take this many bytes.
-    TooLarge(u64),
-}
-
 /// What paths have to lose to be left out: a factor of 1e-16.
-pub(super) const LOG_DROP: f64 = 36.84;
+pub(in crate::inference) const LOG_DROP: f64 = 36.84;
 
 /// Doublings before the windows take in the whole support of the density.
 const DOUBLINGS: usize = 5;

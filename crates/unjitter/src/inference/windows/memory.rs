@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
-use super::band::{Band, PANEL_CELLS, Span, Window};
-use super::span::gives_one_stamp;
-use super::tables::CountTables;
+use super::band::{Band, PANEL_CELLS};
+use crate::inference::count_tables::CountTables;
+use crate::inference::vocabulary::{Block, Span, Window, deepest};
 use crate::math::LANES;
 use crate::memory::{Held, hold, is_little};
 
@@ -62,7 +62,7 @@ impl Band {
             let size = Size::of(windows);
             cells += size.cells;
             longest = longest.max(block.instances.len());
-            if gives_one_stamp(counts) && !at_once && self.is_long(&block.stamps) {
+            if counts.gives_one_stamp() && !at_once && self.is_long(&block.stamps) {
                 let (loaded, kept) = self.panels(&block);
                 load = load.max(loaded);
                 solver = solver.max((kept + 2 * size.widest) as f64);
@@ -91,7 +91,11 @@ impl Band {
     }
 
     /// The same for the whole session, and notes whether that is so much that it has to be held.
-    pub(super) fn count_bytes(&mut self, counts: &CountTables, together: bool) -> u64 {
+    pub(in crate::inference) fn count_bytes(
+        &mut self,
+        counts: &CountTables,
+        together: bool,
+    ) -> u64 {
         let whole = together || counts.log_odds_range().is_none();
         let rows = if whole { self.instances() } else { SPAN_INSTANCES };
         let bytes = self.bytes(0..self.windows().len(), rows, counts, together);
@@ -100,13 +104,17 @@ impl Band {
     }
 
     /// Waits for the memory of the whole session if that is much; nobody holds any for its spans then.
-    pub(super) fn hold_session(&mut self) -> Option<Held> {
+    pub(in crate::inference) fn hold_session(&mut self) -> Option<Held> {
         let needed = std::mem::take(&mut self.needed);
         (needed > 0).then(|| hold(needed))
     }
 
     /// Waits for the memory of one span if that is much.
-    pub(super) fn hold_span(&self, span: &Span, counts: &CountTables) -> Option<Held> {
+    pub(in crate::inference) fn hold_span(
+        &self,
+        span: &Span,
+        counts: &CountTables,
+    ) -> Option<Held> {
         if self.needed == 0 {
             return None;
         }
@@ -116,7 +124,7 @@ impl Band {
 
     /// Cells that are loaded at a time of a block that is loaded panel by panel, and numbers of the columns
     /// that are kept.
-    fn panels(&self, block: &Span) -> (usize, usize) {
+    fn panels(&self, block: &Block) -> (usize, usize) {
         let (mut loaded, mut largest, mut kept) = (0, 0, 0);
         let mut stamp = block.stamps.start;
         while stamp < block.stamps.end {
@@ -136,9 +144,9 @@ impl Band {
 }
 
 /// Numbers that the recursion keeps for a block, and the most stamps of one instance.
-fn solve(counts: &CountTables, block: &Span, size: &Size, windows: &[Window]) -> (f64, f64) {
+fn solve(counts: &CountTables, block: &Block, size: &Size, windows: &[Window]) -> (f64, f64) {
     let room = block.instances.len() + LANES;
-    if gives_one_stamp(counts) {
+    if counts.gives_one_stamp() {
         ((size.columns + 2 * size.widest) as f64, 1.0)
     } else if counts.ratios().is_some() {
         ((3 * size.columns + 4 * room + 5 * size.widest) as f64, 1.0)
@@ -150,19 +158,6 @@ fn solve(counts: &CountTables, block: &Span, size: &Size, windows: &[Window]) ->
 }
 
 /// Numbers that log space keeps for a block.
-fn log_space(block: &Span, size: &Size) -> f64 {
+fn log_space(block: &Block, size: &Size) -> f64 {
     (2 * size.cells + 8 * block.instances.len() + 12 * block.stamps.len()) as f64
-}
-
-/// The largest number of windows of a block that hold one instance.
-pub(super) fn deepest(windows: &[Window]) -> usize {
-    let mut closed = 0;
-    let mut deepest = 0;
-    for (opened, window) in (1..).zip(windows) {
-        while windows[closed].end <= window.first {
-            closed += 1;
-        }
-        deepest = deepest.max(opened - closed);
-    }
-    deepest
 }

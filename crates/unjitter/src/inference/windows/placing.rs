@@ -11,28 +11,27 @@
 //! and begins likewise. With n = 1 alone, a density with heavy tails would reach over the session.
 //! `docs/model.md`, section 5, says what that leaves out.
 
-use super::Stamped;
-use super::band::Window;
 use super::reference::{NEAR, Suited};
 use super::seek::{mean_rate, seek};
+use crate::inference::vocabulary::{Stamped, Window};
 
 /// What windows may leave out.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LogDrop {
+pub(in crate::inference) struct LogDrop {
     /// By how much a path that is left out is lighter than one that is kept, in logarithms.
-    pub(super) paths: f64,
+    pub(in crate::inference) paths: f64,
     /// The most by which the odds of instances can make up for that, per stamp that is elsewhere.
-    pub(super) odds: f64,
+    pub(in crate::inference) odds: f64,
     /// The most stamps that an instance gives.
-    pub(super) max_count: usize,
+    pub(in crate::inference) max_count: usize,
     /// Whether stamps that are pushed pay too.
-    pub(super) chains: bool,
+    pub(in crate::inference) chains: bool,
 }
 
 impl LogDrop {
     /// The drop in log density, below that in a possible alignment, at which the window of a stamp ends
     /// that pushes no other.
-    pub(super) fn alone(&self) -> f64 {
+    pub(in crate::inference) fn alone(&self) -> f64 {
         self.paths + self.odds
     }
 
@@ -42,43 +41,44 @@ impl LogDrop {
     }
 
     /// Twice as much.
-    pub(super) fn doubled(self) -> Self {
+    pub(in crate::inference) fn doubled(self) -> Self {
         Self { paths: 2.0 * self.paths, odds: 2.0 * self.odds, ..self }
     }
 
     /// With so much less for paths to lose.
-    pub(super) fn less(self, by: f64) -> Self {
+    pub(in crate::inference) fn less(self, by: f64) -> Self {
         Self { paths: (self.paths - by).max(0.0), ..self }
     }
 }
 
 /// Width of the ring at the edge of a window, in the log weight of paths: a factor of 10⁴.
-pub(super) const RING: f64 = 9.2;
+pub(in crate::inference) const RING: f64 = 9.2;
 
 /// Numbers of stamps that may push each other.
 const LENGTHS: [usize; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 
 /// The windows of a session's stamps.
 #[derive(Debug, Default)]
-pub(super) struct Windows {
-    pub(super) outer: Vec<Window>,
+pub(in crate::inference) struct Windows {
+    pub(in crate::inference) outer: Vec<Window>,
     /// What is left of them without their rings; may be wider where nothing is to be left out.
-    pub(super) inner: Vec<Window>,
+    pub(in crate::inference) inner: Vec<Window>,
     /// Log density of the likeliest instance that its own window leaves out, of stamps that crowd or are
     /// far from every instance; −∞ of others. Empty where there are only others.
-    pub(super) outside: Vec<f64>,
+    pub(in crate::inference) outside: Vec<f64>,
 }
 
 impl Windows {
     /// Places the windows anew. On failure names a stamp that no instance can have given.
-    pub(super) fn place(&mut self, stamped: &Stamped<'_>, drop: LogDrop) -> Result<(), usize> {
+    pub(in crate::inference) fn place(
+        &mut self,
+        stamped: &Stamped<'_>,
+        drop: LogDrop,
+    ) -> Result<(), usize> {
         let suited = Suited::new(stamped, drop.max_count)?;
         self.place_each(stamped, &suited, drop);
         self.note_outside(stamped, &suited, drop);
         self.make_monotone(stamped.times.len());
-        if drop.max_count < stamped.stamps.len() {
-            self.make_room(stamped, drop);
-        }
         Ok(())
     }
 
@@ -136,7 +136,7 @@ impl Windows {
     /// Narrows windows so that both ends move forward with the stamps: a stamp cannot come before the
     /// first instance of the one before it, nor after the last of the one after it. A window that
     /// rounding, or a crowd out of the support, has left empty gets the instance at its beginning.
-    pub(super) fn make_monotone(&mut self, instances: usize) {
+    pub(in crate::inference) fn make_monotone(&mut self, instances: usize) {
         let mut first = 0;
         for window in &mut self.outer {
             first = first.max(window.first).min(instances - 1);
@@ -151,7 +151,7 @@ impl Windows {
 }
 
 /// The highest log density of a stamp at the instances next to a window.
-pub(super) fn log_density_outside(
+pub(in crate::inference) fn log_density_outside(
     stamped: &Stamped<'_>,
     l: usize,
     first: usize,

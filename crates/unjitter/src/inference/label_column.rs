@@ -3,19 +3,19 @@
 use std::ops::Range;
 
 use super::column::{groups, groups_mut, scale};
-use super::span::Outputs;
+use super::outputs::Outputs;
 use crate::math::Lanes;
 
 /// Over the padded window of stamp l, times the column's evidence.
 #[derive(Debug, Default)]
-pub(super) struct ByLabel {
+pub(super) struct LabelColumn {
     /// p(w(j,l), 1).
     pub(super) positive: Vec<f64>,
     /// p(l is j's last, y).
     pub(super) last: [Vec<f64>; 2],
 }
 
-impl ByLabel {
+impl LabelColumn {
     /// Zeros for a column of so many cells.
     #[inline(always)]
     pub(super) fn clear(&mut self, len: usize) {

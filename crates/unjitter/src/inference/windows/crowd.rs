@@ -8,16 +8,15 @@
 
 use std::ops::Range;
 
-use super::Stamped;
-use super::band::Window;
-use super::windows::{LogDrop, RING, Windows, log_density_outside};
+use super::placing::{LogDrop, RING, Windows, log_density_outside};
+use crate::inference::vocabulary::{Stamped, Window};
 
 /// Rounds at most; a round lets crowds meet others.
 const ROUNDS: usize = 16;
 
 impl Windows {
     /// Widens the windows of stamps that have no room.
-    pub(super) fn make_room(&mut self, stamped: &Stamped<'_>, drop: LogDrop) {
+    pub(in crate::inference) fn make_room(&mut self, stamped: &Stamped<'_>, drop: LogDrop) {
         for _ in 0..ROUNDS {
             let crowds = crowds(&self.outer, drop.max_count);
             if crowds.is_empty() {

@@ -50,6 +50,11 @@ impl CountTables {
         Self { ratios: None, ..self.clone() }
     }
 
+    /// Whether an instance gives one stamp at most, and there are stamps to give.
+    pub(super) fn gives_one_stamp(&self) -> bool {
+        self.max_count() == 1 && self.ratios().is_none()
+    }
+
     /// C, the largest count in the tables.
     pub fn max_count(&self) -> usize {
         self.weights[0].len() - 1

@@ -3,27 +3,30 @@
 //! Each stamp has a best instance. Where more stamps meet than instances can give, they cannot all have
 //! theirs, and those that come later move on. O(stamps).
 
-use super::Stamped;
 use super::seek::{mean_rate, seek};
+use crate::inference::vocabulary::Stamped;
 
 /// Stamps are near an instance whose density lies within this drop of the peak.
-pub(super) const NEAR: f64 = 1.0;
+pub(in crate::inference) const NEAR: f64 = 1.0;
 
 /// What is known of the places of stamps before any sum is done.
 #[derive(Debug)]
-pub(super) struct Suited {
+pub(in crate::inference) struct Suited {
     /// How far below the peak the density of each stamp's best instance may lie: exact or too large,
     /// never too small.
-    pub(super) drops: Vec<f64>,
+    pub(in crate::inference) drops: Vec<f64>,
     /// Whether a stamp is near its instance in one alignment of all of them that gives no instance too
     /// many.
-    pub(super) near: Vec<bool>,
+    pub(in crate::inference) near: Vec<bool>,
 }
 
 impl Suited {
     /// For instances that give at most `max_count` stamps. On failure names a stamp that no instance can
     /// have given.
-    pub(super) fn new(stamped: &Stamped<'_>, max_count: usize) -> Result<Self, usize> {
+    pub(in crate::inference) fn new(
+        stamped: &Stamped<'_>,
+        max_count: usize,
+    ) -> Result<Self, usize> {
         let Stamped { times, stamps, .. } = *stamped;
         if times.is_empty() {
             let none = Self { drops: Vec::new(), near: Vec::new() };

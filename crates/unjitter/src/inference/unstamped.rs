@@ -13,8 +13,8 @@
 
 use multiversion::multiversion;
 
-use super::span::Expected;
-use super::tables::CountTables;
+use super::count_tables::CountTables;
+use super::expected::Expected;
 use crate::math::{LANES, Lanes, exp, sum_in_lanes};
 
 /// Above this, the reciprocal of a linear weight: it may have lost digits to underflow, and logarithms
@@ -23,7 +23,7 @@ const MOST: f64 = 1e37;
 
 /// p(y | f) and 1/u(0) of the instances of a span.
 #[derive(Debug, Default)]
-pub(super) struct Silence {
+pub(super) struct Unstamped {
     p: [Vec<f64>; 2],
     inverse: Vec<f64>,
     /// Positions of instances that the linear domain may not hold.
@@ -41,7 +41,7 @@ struct Sums {
     exponent: [i64; LANES],
 }
 
-impl Silence {
+impl Unstamped {
     /// Weighs every instance; writes the derivatives of silence, adds its expected counts and
     /// returns its log evidence. An instance that cannot be silent counts as zero in all of them.
     pub(super) fn weigh(

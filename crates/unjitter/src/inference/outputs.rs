@@ -1,0 +1,107 @@
+//! What solving writes to.
+
+use super::expected::Expected;
+use super::vocabulary::Block;
+use super::windows::Band;
+
+/// Per instance of the session, p(o_i = c, y | z) for c = 1, 2, …
+pub(super) type Record = Vec<Vec<[f64; 2]>>;
+
+/// What a span's solution is written to, besides its value.
+pub struct SpanOutputs<'a> {
+    /// p(1 | z) − p(1), one per instance of the span; overwritten.
+    pub d_log_odds: &'a mut [f64],
+    /// Added to.
+    pub expected: &'a mut Expected,
+    /// Called with the stamps' responsibilities, some stamps at a time.
+    pub visit: &'a mut dyn FnMut(Shares<'_>),
+}
+
+impl std::fmt::Debug for SpanOutputs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("SpanOutputs");
+        shown.field("d_log_odds", &self.d_log_odds).field("expected", &self.expected);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// Responsibilities of the stamps that a band has loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct Shares<'a> {
+    /// The band.
+    pub band: &'a Band,
+    /// p(w(i,l) | z), one per cell; zero in what pads.
+    pub responsibilities: &'a [f64],
+    /// p(w(i,l), y_i = 1 | z), where asked for.
+    pub(super) positive: &'a [f64],
+}
+
+/// What the blocks of a loaded band write to.
+#[derive(Debug)]
+pub(super) struct Outputs<'a> {
+    /// p(w(i,l) | z), all loaded cells of the band.
+    pub(super) responsibilities: &'a mut [f64],
+    /// p(w(i,l), y_i = 1 | z), where asked for.
+    pub(super) positive: Option<&'a mut [f64]>,
+    pub(super) expected: &'a mut Expected,
+    /// Where asked for.
+    pub(super) record: Option<&'a mut Record>,
+}
+
+impl Outputs<'_> {
+    /// Notes p(o_i = count, y | z) where that is asked for.
+    pub(super) fn record(&mut self, instance: usize, count: usize, label: usize, mass: f64) {
+        if let Some(record) = self.record.as_deref_mut() {
+            let counts = &mut record[instance];
+            counts.resize(counts.len().max(count), [0.0; 2]);
+            counts[count - 1][label] += mass;
+        }
+    }
+
+    /// Adds p(w(instance, stamp), y | z), for both labels.
+    pub(super) fn add_share(
+        &mut self,
+        band: &Band,
+        stamp: usize,
+        instance: usize,
+        masses: [f64; 2],
+    ) {
+        let window = band.windows()[stamp];
+        if !(window.first..window.end).contains(&instance) {
+            return;
+        }
+        let cell = band.cells_of(stamp).start + instance - window.first;
+        self.responsibilities[cell] += masses[0] + masses[1];
+        if let Some(positive) = self.positive.as_deref_mut() {
+            positive[cell] += masses[1];
+        }
+    }
+
+    /// Zeros the shares of a block, which are then added to.
+    pub(super) fn clear_shares(&mut self, band: &Band, block: &Block) {
+        for stamp in block.stamps.clone() {
+            self.responsibilities[band.cells_of(stamp)].fill(0.0);
+            if let Some(positive) = self.positive.as_deref_mut() {
+                positive[band.cells_of(stamp)].fill(0.0);
+            }
+        }
+    }
+
+    /// Keeps the expected counts that a block can change, in case it has to be redone.
+    pub(super) fn save(&self, block: &Block, saved: &mut [Vec<f64>; 2]) {
+        for (saved, expected) in saved.iter_mut().zip(&self.expected.0) {
+            saved.clear();
+            saved.extend(expected.iter().take(block.stamps.len() + 1));
+        }
+    }
+
+    /// Undoes what was added for a block.
+    pub(super) fn restore(&mut self, block: &Block, saved: &[Vec<f64>; 2]) {
+        for (saved, expected) in saved.iter().zip(&mut self.expected.0) {
+            expected[..saved.len()].copy_from_slice(saved);
+        }
+        if let Some(record) = self.record.as_deref_mut() {
+            record[block.instances.clone()].iter_mut().for_each(Vec::clear);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Words that windows, recursions and results share.
+
+use std::ops::Range;
+
+/// The density of the delay z − t, with its parameters bound.
+pub trait DelayDensity: Sync {
+    /// Overwrites `out` with log p(delay); −∞ outside the support.
+    fn log_density(&self, delays: &[f64], out: &mut [f64]);
+
+    /// The level that `reach` measures from, close to the supremum of the log density.
+    fn log_peak(&self) -> f64;
+
+    /// An interval of delays outside which the log density is below `log_peak − log_drop`.
+    fn reach(&self, log_drop: f64) -> (f64, f64);
+}
+
+/// Instances and stamps of a session in time, and how delays are distributed.
+#[derive(Clone, Copy)]
+pub struct Stamped<'a> {
+    /// Time of each instance; they do not decrease.
+    pub times: &'a [f64],
+    /// The stamps; they do not decrease.
+    pub stamps: &'a [f64],
+    /// What delays are measured in, in the unit of times and stamps.
+    pub unit: f64,
+    /// p((z − t) / unit).
+    pub density: &'a dyn DelayDensity,
+}
+
+impl std::fmt::Debug for Stamped<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { times, stamps, unit, .. } = self;
+        let mut shown = f.debug_struct("Stamped");
+        shown.field("times", times).field("stamps", stamps).field("unit", unit);
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// The instances first..end that a stamp can have come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// First instance.
+    pub first: usize,
+    /// One past the last instance.
+    pub end: usize,
+}
+
+impl Window {
+    /// Number of instances.
+    pub fn len(&self) -> usize {
+        self.end - self.first
+    }
+
+    /// Whether no instance is in reach.
+    pub fn is_empty(&self) -> bool {
+        self.end == self.first
+    }
+}
+
+/// Neighbouring instances and the stamps whose windows lie among them: a piece of a session that can be
+/// summed by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Its instances.
+    pub instances: Range<usize>,
+    /// Its stamps.
+    pub stamps: Range<usize>,
+}
+
+/// Stamps whose windows overlap, one after the other, and the instances in those windows. Whatever is
+/// summed is summed over one block at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) instances: Range<usize>,
+    pub(super) stamps: Range<usize>,
+}
+
+/// Why a span could not be solved as asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trouble {
+    /// A quantity left the range of f64; handled inside by log space.
+    Underflow,
+    /// The windows are too narrow: no path through them, or weight at their edges.
+    Narrow,
+}
+
+/// No alignment has positive probability, or none can be found in the memory there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Impossible {
+    /// A stamp that no instance can have given.
+    Stamp(usize),
+    /// All stamps together.
+    Together,
+    /// The cells of all windows would take this many bytes.
+    TooLarge(u64),
+}
+
+/// The largest number of windows of a block that hold one instance.
+pub(super) fn deepest(windows: &[Window]) -> usize {
+    let mut closed = 0;
+    let mut deepest = 0;
+    for (opened, window) in (1..).zip(windows) {
+        while windows[closed].end <= window.first {
+            closed += 1;
+        }
+        deepest = deepest.max(opened - closed);
+    }
+    deepest
+}
