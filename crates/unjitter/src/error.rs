@@ -467,6 +467,6 @@ pub(crate) fn require(name: &str, value: f64, holds: bool, expected: &'static st
     }
 }
 
-fn gibibytes(bytes: u64) -> String {
+pub(crate) fn gibibytes(bytes: u64) -> String {
     format!("{:.2} GiB", bytes as f64 / f64::from(1 << 30))
 }

@@ -14,6 +14,7 @@ use super::objective::Objective;
 use super::start::start;
 use super::warning::{Warning, warnings};
 use crate::error::require;
+use crate::memory::memory_limit;
 use crate::model::{Model, Parts, check_capacity, infeasible};
 use crate::session::check_together;
 use crate::{Error, FeatureView, Result, Session, Stop};
@@ -301,6 +302,10 @@ fn judge(
         StopReason::IterationLimit | StopReason::Cancelled => false,
     };
     let mut found = warnings(sessions, objective.data(), parts, params, *time_unit);
+    if let Some((session, bytes)) = objective.too_large() {
+        let session = sessions[session].name().to_owned();
+        found.insert(0, Warning::MemoryLimit { session, bytes, limit: memory_limit() });
+    }
     if !converged {
         found.insert(0, Warning::NotConverged { stop, gradient_norm });
     }

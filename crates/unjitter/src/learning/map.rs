@@ -6,6 +6,7 @@
 //! Tasks and runs are worked on in parallel and added up in order.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::data::SessionData;
 use super::in_order::{gather, in_order, rows_in_cache};
@@ -43,6 +44,8 @@ pub struct MapObjective<'a> {
     desks: Desks<Desk>,
     max_stamps: usize,
     stop: Stop<'a>,
+    /// The first session, by position, that something was given up for because of its bytes.
+    too_large: OnceLock<(usize, u64)>,
 }
 
 /// Buffers kept between evaluations.
@@ -120,6 +123,7 @@ impl<'a> MapObjective<'a> {
             max_stamps: data.iter().map(|session| session.stamps.len()).max().unwrap_or(0),
             data,
             stop,
+            too_large: OnceLock::new(),
         }
     }
 
@@ -160,6 +164,18 @@ impl<'a> MapObjective<'a> {
                 tried.err().map(|impossible| (session.index, impossible))
             })
         })
+    }
+
+    /// Notes that something was given up because it would have taken too many bytes.
+    pub(super) fn note_too_large(&self, found: Option<(usize, Impossible)>) {
+        if let Some((session, Impossible::TooLarge(bytes))) = found {
+            self.too_large.get_or_init(|| (session, bytes));
+        }
+    }
+
+    /// What was noted first: a session by position, and its bytes.
+    pub(super) fn too_large(&self) -> Option<(usize, u64)> {
+        self.too_large.get().copied()
     }
 
     /// Binds the parameters.
@@ -365,8 +381,15 @@ impl Objective for MapObjective<'_> {
             return f64::INFINITY;
         }
         let params = self.full(free);
-        let Ok(mut total) = self.at(&params, |place| self.sessions(place)) else {
-            return f64::INFINITY;
+        let mut total = match self.at(&params, |place| self.sessions(place)) {
+            Ok(total) => total,
+            Err(impossible) => {
+                if matches!(impossible, Impossible::TooLarge(_)) && self.too_large().is_none() {
+                    // Whichever thread was first, the first session is named.
+                    self.note_too_large(self.first_impossible(&params));
+                }
+                return f64::INFINITY;
+            }
         };
         let layout: &Layout = &self.parts.layout;
         let counts = layout.part(Part::Counts);

@@ -12,7 +12,7 @@ use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::supervised::{SupervisedObjective, Target};
 use crate::Features;
-use crate::inference::Lattice;
+use crate::inference::{Impossible, Lattice};
 use crate::math::{Random, logit};
 use crate::model::Parts;
 use crate::params::Part;
@@ -53,9 +53,10 @@ pub(super) fn start(
         .map(|session| match start {
             _ if objective.stop().is_requested() => naive_targets(session),
             0 => naive_targets(session),
-            _ => {
-                supposed_targets(session, parts, &params).unwrap_or_else(|| naive_targets(session))
-            }
+            _ => supposed_targets(session, parts, &params).unwrap_or_else(|impossible| {
+                objective.note_too_large(Some((session.index, impossible)));
+                naive_targets(session)
+            }),
         })
         .collect();
     let theta = parts.layout.part(Part::Classifier);
@@ -88,12 +89,12 @@ fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
 }
 
 /// p(y | stamps) under the given counts and noise and a detector that knows only how rare stamps
-/// are; `None` where these make the stamps impossible.
+/// are; fails where these make the stamps impossible.
 fn supposed_targets(
     session: &SessionData<'_>,
     parts: &Parts,
     params: &[f64],
-) -> Option<Vec<Target>> {
+) -> Result<Vec<Target>, Impossible> {
     let (instances, stamps) = (session.times.len() as f64, session.stamps.len() as f64);
     // At least half a stamp, at most half the instances: the log-odds stay finite.
     let rarity = (stamps.max(0.5) / instances).min(0.5);
@@ -108,9 +109,9 @@ fn supposed_targets(
         counts: &tables,
         density: &density,
     };
-    let marginals = lattice.marginals().ok()?;
+    let marginals = lattice.marginals()?;
     let target = |i| Target { positive: marginals.counts.positive(i).min(1.0), weight: 1.0 };
-    Some((0..session.times.len()).map(target).collect())
+    Ok((0..session.times.len()).map(target).collect())
 }
 
 /// The classifier's parameters after a short fit to targets.

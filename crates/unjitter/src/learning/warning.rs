@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::data::{SessionData, median};
 use super::lbfgs::StopReason;
 use crate::Session;
+use crate::error::gibibytes;
 use crate::math::sigmoid;
 use crate::model::Parts;
 use crate::params::Part;
@@ -39,6 +40,15 @@ pub enum Warning {
         spread: f64,
         /// Median gap between neighbouring stamps.
         median_gap: f64,
+    },
+    /// A start or a step was given up because its sums would have taken more memory than is allowed.
+    MemoryLimit {
+        /// Name of the first session that this happened to.
+        session: String,
+        /// What its sums would have taken, about.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
     },
     /// Stamps that lie far from every instance.
     FarStamps {
@@ -84,6 +94,14 @@ impl fmt::Display for Warning {
                 "the learned spread {spread:.3} is large beside the median gap {median_gap:.3} \
                  between stamps: the true spread is probably larger, by half in most cases; hold it \
                  at its value if you know that"
+            ),
+            Warning::MemoryLimit { session, bytes, limit } => write!(
+                f,
+                "session {session}: a start or a step of learning would have taken {}, with a limit of {}, \
+                 and was given up; what was learned may be worse for it. Allow more memory, or check unit \
+                 and clock of the stamps",
+                gibibytes(*bytes),
+                gibibytes(*limit)
             ),
             Warning::FarStamps { session, count, index, time, spreads } => write!(
                 f,

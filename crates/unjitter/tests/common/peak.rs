@@ -1,7 +1,8 @@
-//! An allocator that counts what each thread holds.
+//! An allocator that counts what each thread holds, and all of them together.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// Counts what each thread asks for.
 struct Counting;
@@ -11,7 +12,12 @@ thread_local! {
     static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
+static ALL_LIVE: AtomicIsize = AtomicIsize::new(0);
+static ALL_PEAK: AtomicIsize = AtomicIsize::new(0);
+
 fn count(change: isize) {
+    let all = ALL_LIVE.fetch_add(change, Ordering::Relaxed) + change;
+    ALL_PEAK.fetch_max(all, Ordering::Relaxed);
     let live = LIVE.get() + change;
     LIVE.set(live);
     PEAK.set(PEAK.get().max(live));
@@ -40,6 +46,15 @@ pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, isize) {
     PEAK.set(before);
     let result = work();
     (result, PEAK.get() - before)
+}
+
+/// The same of all threads together.
+#[allow(dead_code, reason = "only one of those who share this file asks for it")]
+pub(crate) fn peak_of_all<T>(work: impl FnOnce() -> T) -> (T, isize) {
+    let before = ALL_LIVE.load(Ordering::Relaxed);
+    ALL_PEAK.store(before, Ordering::Relaxed);
+    let result = work();
+    (result, ALL_PEAK.load(Ordering::Relaxed) - before)
 }
 
 #[test]
