@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::inspection::inspect;
     #[pymodule_export]
-    use super::loss::Evidence;
+    use super::loss::Annotator;
     #[pymodule_export]
     use super::memory::{memory_limit, set_memory_limit};
     #[pymodule_export]

@@ -21,9 +21,9 @@ const INSTANCES_PER_THREAD: usize = 4096;
 /// How the evidence depends on log-odds and on what is learned of the annotator.
 #[pyclass(frozen, module = "unjitter._core")]
 #[derive(Debug)]
-pub(crate) struct Evidence {
+pub(crate) struct Annotator {
     settings: (String, String, f64),
-    evidence: unjitter::model::Evidence,
+    annotator: unjitter::model::Annotator,
 }
 
 /// One value per sequence, derivatives in all log-odds, and in the parameters by sequence.
@@ -31,14 +31,14 @@ type Derivatives<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
 #[pymethods]
-impl Evidence {
+impl Annotator {
     #[new]
     fn new(counts: String, noise: String, time_unit: f64) -> PyResult<Self> {
         let (count_model, noise_model): (Counts, Noise) =
             (from_json("counts", &counts)?, from_json("noise", &noise)?);
-        let evidence = unjitter::model::Evidence::new(&count_model, &noise_model, time_unit)
+        let annotator = unjitter::model::Annotator::new(&count_model, &noise_model, time_unit)
             .map_err(to_python)?;
-        Ok(Self { settings: (counts, noise, time_unit), evidence })
+        Ok(Self { settings: (counts, noise, time_unit), annotator })
     }
 
     /// For copies and pickles.
@@ -48,7 +48,7 @@ impl Evidence {
 
     /// Full name of each parameter block, and how many unconstrained numbers it has.
     fn blocks(&self) -> Vec<(String, usize)> {
-        let blocks = self.evidence.layout().blocks().iter();
+        let blocks = self.annotator.layout().blocks().iter();
         blocks.map(|block| (block.name.clone(), block.range.len())).collect()
     }
 
@@ -56,19 +56,19 @@ impl Evidence {
     fn start<'py>(&self, py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let values: Vec<(&str, &[f64])> =
             values.iter().map(|(name, values)| (name.as_str(), &values[..])).collect();
-        Ok(self.evidence.start(&values).map_err(to_python)?.into_pyarray(py))
+        Ok(self.annotator.start(&values).map_err(to_python)?.into_pyarray(py))
     }
 
     /// Natural values of every block.
     fn natural(&self, params: PyReadonlyArray1<'_, f64>) -> PyResult<Values> {
         let params = params.as_array().to_vec();
-        let natural = self.evidence.natural(&params).map_err(to_python)?;
+        let natural = self.annotator.natural(&params).map_err(to_python)?;
         Ok(natural.into_iter().map(|(name, values)| (name.to_owned(), values)).collect())
     }
 
     /// Mean and standard deviation of the delay.
     fn delay_and_spread(&self, params: PyReadonlyArray1<'_, f64>) -> PyResult<(f64, f64)> {
-        self.evidence.delay_and_spread(&params.as_array().to_vec()).map_err(to_python)
+        self.annotator.delay_and_spread(&params.as_array().to_vec()).map_err(to_python)
     }
 
     /// The log prior (JSON) of the parameters that are free, and its gradient.
@@ -81,7 +81,7 @@ impl Evidence {
     ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
         let priors: Priors = from_json("priors", priors)?;
         let params = params.as_array().to_vec();
-        let prior = self.evidence.log_prior(&priors, &params, &is_free);
+        let prior = self.annotator.log_prior(&priors, &params, &is_free);
         let (value, gradient) = prior.map_err(to_python)?;
         Ok((value, gradient.into_pyarray(py)))
     }
@@ -118,7 +118,7 @@ impl Evidence {
                 return None;
             }
             let name = format!("{k} of the batch");
-            let found = self.evidence.gradient(&name, &params, times[k], events[k], log_odds[k]);
+            let found = self.annotator.gradient(&name, &params, times[k], events[k], log_odds[k]);
             Some(found.map_err(|error| of_sequence(k, error)))
         };
         let solved = watched(

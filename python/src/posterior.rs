@@ -1,14 +1,11 @@
 //! Bare inference, for people who bring their own log-odds.
 
-use std::sync::atomic::Ordering;
-
 use ndarray::Array3;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use unjitter::inference::{CountTables, Lattice, Marginals};
 use unjitter::model::{BoundCounts, BoundNoise};
-use unjitter::{Counts, Noise};
+use unjitter::{Counts, Noise, Stop};
 
 use crate::convert::{from_json, to_python};
 use crate::watch::watched;
@@ -39,14 +36,7 @@ const DRAW: usize = 4;
 /// The posterior over the alignments of one session.
 #[pyclass(frozen, module = "unjitter._core")]
 #[derive(Debug)]
-pub(crate) struct Posterior {
-    times: Vec<f64>,
-    stamps: Vec<f64>,
-    log_odds: Vec<f64>,
-    tables: CountTables,
-    noise: BoundNoise,
-    marginals: Marginals,
-}
+pub(crate) struct Posterior(unjitter::Posterior);
 
 /// Exact posterior over alignments and labels.
 #[pyfunction]
@@ -64,13 +54,9 @@ pub(crate) fn posterior(
     let [times, stamps, log_odds] =
         [&times, &events, &log_odds].map(|values| values.as_array().to_vec());
     let (counts, noise) = (bind_counts(counts, &count_values)?, bind_noise(noise, &noise_values)?);
-    py.detach(|| {
-        let marginals = unjitter::posterior(&times, &stamps, &log_odds, &counts, &noise)
-            .map(|found| found.into_marginals())?;
-        let tables = counts.tables(stamps.len());
-        Ok(Posterior { times, stamps, log_odds, tables, noise, marginals })
-    })
-    .map_err(to_python)
+    py.detach(|| unjitter::posterior(&times, &stamps, &log_odds, &counts, &noise))
+        .map(Posterior)
+        .map_err(to_python)
 }
 
 /// A matrix by columns: values, the row of each, and where each column begins.
@@ -82,19 +68,17 @@ impl Posterior {
     /// log p(stamps | log-odds, times).
     #[getter]
     fn log_evidence(&self) -> f64 {
-        self.marginals.log_evidence
+        self.0.log_evidence()
     }
 
     /// p(y = 1 | stamps).
     fn positive<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let counts = &self.marginals.counts;
-        let values: Vec<f64> = (0..counts.instances()).map(|i| counts.positive(i)).collect();
-        values.into_pyarray(py)
+        self.0.positive().into_pyarray(py)
     }
 
     /// p(o = c, y | stamps), instances × counts × labels.
     fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray3<f64>> {
-        let counts = &self.marginals.counts;
+        let counts = self.0.counts();
         let instances = counts.instances();
         let most = (0..instances).map(|i| counts.row(i).len()).max().unwrap_or(0).max(2);
         let mut values = Array3::zeros((instances, most, 2));
@@ -109,7 +93,7 @@ impl Posterior {
 
     /// p(w(i,l) | stamps), instances × stamps.
     fn responsibilities<'py>(&self, py: Python<'py>) -> Columns<'py> {
-        let found = &self.marginals.responsibilities;
+        let found = self.0.responsibilities();
         let (mut values, mut rows, mut starts) = (Vec::new(), Vec::new(), vec![0]);
         for stamp in 0..found.stamps() {
             values.extend_from_slice(found.of_stamp(stamp));
@@ -121,8 +105,7 @@ impl Posterior {
 
     /// The single likeliest alignment: the instance of each stamp, and its log weight.
     fn best_alignment<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<i64>>, f64) {
-        let best = py.detach(|| self.lattice().best_alignment());
-        let best = best.expect("the marginals exist, so a path does");
+        let best = py.detach(|| self.0.best_alignment());
         let instances: Vec<i64> = best.instances.iter().map(|&i| i as i64).collect();
         (instances.into_pyarray(py), best.log_weight)
     }
@@ -134,7 +117,7 @@ impl Posterior {
         draws: usize,
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let stamps = self.stamps.len();
+        let stamps = self.0.responsibilities().stamps();
         let most = MAX_DRAWN / (stamps + DRAW);
         if draws > most {
             let problem = format!("n is {draws}, expected at most {most} for {stamps} stamps");
@@ -143,22 +126,11 @@ impl Posterior {
         let samples = watched(
             py,
             |_, ()| Ok(()),
-            |watch| {
-                let goes_on = || !watch.stop().load(Ordering::Relaxed);
-                self.lattice().sample_while(draws, seed, goes_on)
-            },
+            |watch| self.0.sample(draws, seed, Stop::at(watch.stop())),
         )?;
-        let samples = samples.expect("the marginals exist, so a path does");
         let flat: Vec<i64> = samples.into_iter().flatten().map(|i| i as i64).collect();
         let shape = (draws, stamps);
         let table = ndarray::Array2::from_shape_vec(shape, flat).expect("one instance per stamp");
         Ok(table.into_pyarray(py))
-    }
-}
-
-impl Posterior {
-    fn lattice(&self) -> Lattice<'_> {
-        let Self { times, stamps, log_odds, tables, noise, .. } = self;
-        Lattice { times, stamps, log_odds, counts: tables, density: noise }
     }
 }

@@ -16,7 +16,7 @@ use std::{env, fs};
 use ndarray::Array2;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::{Random, exp_in_place, ln_in_place};
-use unjitter::model::Evidence;
+use unjitter::model::Annotator;
 use unjitter::model::classifier::{Activation, ClassifierSpec};
 use unjitter::{Counts, Model, Noise, Session};
 
@@ -75,7 +75,7 @@ fn stamped(spread: f64) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn inference(counts: Counts, noise: Noise, spread: f64) -> Kernel {
-    let evidence = Evidence::new(&counts, &noise, 1.0).expect("valid settings");
+    let evidence = Annotator::new(&counts, &noise, 1.0).expect("valid settings");
     let mut params = evidence
         .start(&[("counts.false_rate", &[1e-3]), ("counts.hit_rate", &[0.95])])
         .expect("valid rates");

@@ -9,27 +9,8 @@ use std::ops::Range;
 use crate::math::{log_sum, logit, sigmoid};
 use crate::{Error, Result};
 
-/// The three pluggable parts of a model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Features to log-odds.
-    Classifier,
-    /// How many stamps an instance gives.
-    Counts,
-    /// Where a stamp lands.
-    Noise,
-}
-
-impl Part {
-    /// The prefix of the part's parameter names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Classifier => "classifier",
-            Part::Counts => "counts",
-            Part::Noise => "noise",
-        }
-    }
-}
+/// The part that turns features into log-odds.
+pub const CLASSIFIER: &str = "classifier";
 
 /// How a natural value is made from unconstrained numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,8 +158,6 @@ impl BlockSpec {
 pub struct Block {
     /// Full name, such as "noise.spread".
     pub name: String,
-    /// The part it belongs to.
-    pub part: Part,
     /// What the part declared.
     pub spec: BlockSpec,
     /// Its unconstrained numbers within the flat vector.
@@ -217,28 +196,29 @@ impl Block {
     }
 }
 
-/// The map of the flat vector: classifier, then counts, then noise.
+/// The map of the flat vector: named parts, one after the other, each with its blocks.
 #[derive(Debug, Clone)]
 pub struct Layout {
+    parts: Vec<(&'static str, Range<usize>)>,
     blocks: Vec<Block>,
     dim: usize,
 }
 
 impl Layout {
     /// Strings the parts' blocks together.
-    pub fn new(classifier: Vec<BlockSpec>, counts: Vec<BlockSpec>, noise: Vec<BlockSpec>) -> Self {
-        let mut blocks = Vec::new();
-        let mut dim = 0;
-        let parts = [(Part::Classifier, classifier), (Part::Counts, counts), (Part::Noise, noise)];
+    pub fn new(parts: Vec<(&'static str, Vec<BlockSpec>)>) -> Self {
+        let mut layout = Self { parts: Vec::new(), blocks: Vec::new(), dim: 0 };
         for (part, specs) in parts {
+            let start = layout.dim;
             for spec in specs {
-                let end = dim + spec.transform.dim(spec.len);
-                let name = format!("{}.{}", part.name(), spec.name);
-                blocks.push(Block { name, part, spec, range: dim..end });
-                dim = end;
+                let range = layout.dim..layout.dim + spec.transform.dim(spec.len);
+                layout.dim = range.end;
+                let name = format!("{part}.{}", spec.name);
+                layout.blocks.push(Block { name, spec, range });
             }
+            layout.parts.push((part, start..layout.dim));
         }
-        Self { blocks, dim }
+        layout
     }
 
     /// Length of the flat vector.
@@ -251,15 +231,10 @@ impl Layout {
         &self.blocks
     }
 
-    /// The slice of the flat vector that belongs to one part.
-    pub fn part(&self, part: Part) -> Range<usize> {
-        let mut own = self.blocks.iter().filter(|b| b.part == part);
-        match (own.next(), own.next_back()) {
-            (Some(first), Some(last)) => first.range.start..last.range.end,
-            (Some(only), None) => only.range.clone(),
-            // A part without parameters (uniform noise) owns an empty slice at the end.
-            (None, _) => self.dim..self.dim,
-        }
+    /// The slice of the flat vector that belongs to a part; empty where there is no such part.
+    pub fn part(&self, name: &str) -> Range<usize> {
+        let own = self.parts.iter().find(|(part, _)| *part == name);
+        own.map_or(self.dim..self.dim, |(_, range)| range.clone())
     }
 
     /// The block of that full name.

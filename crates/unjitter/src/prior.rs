@@ -295,7 +295,7 @@ mod tests {
             roles.iter().map(|&(name, role, t)| BlockSpec::new(name, 1, t, role)).collect();
         specs.push(BlockSpec::new("mix", 4, Transform::Simplex, Role::MixtureWeight));
         specs.push(BlockSpec::new("split", 3, Transform::Simplex, Role::CountSplit));
-        let layout = Layout::new(vec![], vec![], specs);
+        let layout = Layout::new(vec![("noise", specs)]);
         let priors = Priors { count_split: 3.5, ..Priors::default() };
         let params: Vec<f64> = (0..layout.dim()).map(|k| 0.3 * (k as f64) - 1.1).collect();
         let free = vec![true; params.len()];
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn frozen_parameters_have_no_prior() {
         let specs = vec![BlockSpec::new("false_rate", 1, Transform::Probability, Role::FalseRate)];
-        let layout = Layout::new(vec![], specs, vec![]);
+        let layout = Layout::new(vec![("counts", specs)]);
         let mut gradient = [0.0];
         let value =
             Priors::default().log_density(&layout, &[f64::NEG_INFINITY], &[false], &mut gradient);

@@ -4,7 +4,7 @@ use ndarray::Array2;
 
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
-use unjitter::model::Parts;
+use unjitter::model::{Ordered, Parts};
 use unjitter::{Activation, ClassifierSpec, Counts, Model, Noise, Session};
 
 /// Step of the differences. Small beside the distance of every delay from a kink or an edge of
@@ -83,8 +83,7 @@ fn parts(model: &Model, sessions: &[Session]) -> Parts {
     let features: Vec<_> = sessions.iter().map(Session::features).collect();
     Parts::new(
         model.classifier.fit(&features, SEED, unjitter::Stop::default()).unwrap(),
-        model.counts.build().unwrap(),
-        model.noise.build(1.0).unwrap(),
+        Ordered::new(model.counts.build().unwrap().into(), model.noise.build(1.0).unwrap().into()),
     )
 }
 

@@ -1,12 +1,9 @@
 //! What exact inference must obey whatever the data: laws, closed forms and symmetries.
 
-use unjitter::inference::{
-    Band, CountTables, DelayDensity, Expected, Lattice, SpanOutputs, SpanSolver, Stamped, dense,
-    widen,
-};
+use unjitter::inference::{CountTables, DelayDensity, Lattice, Stamp, Timeline, dense};
 use unjitter::math::{Random, ln_gamma, log_sum, sigmoid};
 use unjitter::model::{BoundCounts, BoundNoise};
-use unjitter::{Counts, Noise, Posterior, posterior};
+use unjitter::{Counts, Noise, Posterior, Stop, posterior};
 
 /// A session with counts and noise, drawn so that its stamps are possible.
 struct Case {
@@ -19,7 +16,7 @@ struct Case {
 }
 
 impl Case {
-    fn posterior(&self) -> Posterior<'_> {
+    fn posterior(&self) -> Posterior {
         posterior(&self.times, &self.stamps, &self.log_odds, &self.counts, &self.noise)
             .unwrap_or_else(|error| panic!("{}: {error}", self.what))
     }
@@ -112,8 +109,8 @@ fn cases(instances: usize, stamps: usize) -> Vec<Case> {
 
 /// Every number of two posteriors, with the instances of the second renamed.
 fn assert_same(
-    a: &Posterior<'_>,
-    b: &Posterior<'_>,
+    a: &Posterior,
+    b: &Posterior,
     instances: usize,
     place: impl Fn(usize, usize) -> (usize, usize),
     tolerance: f64,
@@ -125,7 +122,7 @@ fn assert_same(
         let (j, _) = place(i, 0);
         for c in 0..=stamps {
             for y in [0, 1] {
-                let of = |p: &Posterior<'_>, i| p.counts().row(i).get(c).map_or(0.0, |v| v[y]);
+                let of = |p: &Posterior, i| p.counts().row(i).get(c).map_or(0.0, |v| v[y]);
                 let (x, y) = (of(a, i), of(b, j));
                 assert!((x - y).abs() <= tolerance, "{what}: o_{i} = {c}: {x} {y}");
             }
@@ -226,8 +223,7 @@ fn weights_of_one_count_alignments() {
             // At most one stamp twice over where M = 1.
             let want = if most.min(stamps) == 1 { at_most_one } else { want };
             let lattice = Lattice {
-                times: &times,
-                stamps: &stamp_times,
+                timeline: Timeline { times: &times, stamps: &Stamp::at(&stamp_times), unit: 1.0 },
                 log_odds: &log_odds,
                 counts: &counts,
                 density: &Flat,
@@ -241,33 +237,7 @@ fn weights_of_one_count_alignments() {
                 assert!((got - want).abs() < 1e-10 * want.max(1.0), "{what}, {how}: {got} {want}");
             }
         }
-        let got = first_order_evidence(&times, &stamp_times, &log_odds);
-        // As above.
-        assert!((got - any_number).abs() < 1e-10 * any_number.max(1.0), "{got} {any_number}");
     }
-}
-
-/// The evidence with c!·p(c) given as a geometric series of ratio one, as learning sums it.
-fn first_order_evidence(times: &[f64], stamps: &[f64], log_odds: &[f64]) -> f64 {
-    let table: Vec<f64> = (0..=stamps.len()).map(|c| -ln_gamma(c as f64 + 1.0)).collect();
-    let tables = CountTables::new([table.clone(), table], Some([0.0, 0.0]));
-    let mut solver = SpanSolver::default();
-    let stamped = Stamped { times, stamps, unit: 1.0, density: &Flat };
-    widen(&mut Band::default(), &stamped, &tables, false, |band| {
-        let mut d_log_odds = vec![0.0; times.len()];
-        let mut expected = Expected::zeros(&tables);
-        let mut sum = 0.0;
-        for span in band.spans(usize::MAX) {
-            let outputs = SpanOutputs {
-                d_log_odds: &mut d_log_odds[span.instances.clone()],
-                expected: &mut expected,
-                visit: &mut |_| {},
-            };
-            sum += solver.solve(band, &stamped, &tables, &span, log_odds, outputs)?;
-        }
-        Ok(sum)
-    })
-    .unwrap()
 }
 
 #[test]
@@ -277,8 +247,7 @@ fn weights_of_one_give_hypergeometric_responsibilities() {
     let stamp_times: Vec<f64> = (0..stamps).map(|l| l as f64).collect();
     let counts = all_one(1);
     let lattice = Lattice {
-        times: &times,
-        stamps: &stamp_times,
+        timeline: Timeline { times: &times, stamps: &Stamp::at(&stamp_times), unit: 1.0 },
         log_odds: &vec![-1.0; instances],
         counts: &counts,
         density: &Flat,
@@ -316,7 +285,11 @@ fn shifting_every_time_changes_nothing() {
             assert!((a - b).abs() < 1e-13 * a.abs(), "{what}: {a} {b}");
             assert_same(&plain, &shifted, case.times.len(), |i, l| (i, l), 1e-13, &what);
             assert_eq!(plain.best_alignment().instances, shifted.best_alignment().instances);
-            assert_eq!(plain.sample(20, 1), shifted.sample(20, 1), "{what}");
+            assert_eq!(
+                plain.sample(20, 1, Stop::default()),
+                shifted.sample(20, 1, Stop::default()),
+                "{what}"
+            );
         }
     }
 }
@@ -384,9 +357,19 @@ fn draws_have_the_frequencies_of_the_marginals() {
     let draws = 20_000;
     for case in cases(14, 4) {
         let found = case.posterior();
-        let drawn = found.sample(draws, 7);
-        assert_eq!(drawn, found.sample(draws, 7), "{}: same seed, same draws", case.what);
-        assert_ne!(drawn[..50], found.sample(draws, 8)[..50], "{}: another seed", case.what);
+        let drawn = found.sample(draws, 7, Stop::default());
+        assert_eq!(
+            drawn,
+            found.sample(draws, 7, Stop::default()),
+            "{}: same seed, same draws",
+            case.what
+        );
+        assert_ne!(
+            drawn[..50],
+            found.sample(draws, 8, Stop::default())[..50],
+            "{}: another seed",
+            case.what
+        );
         assert!(drawn.iter().all(|alignment| alignment.is_sorted()), "{}", case.what);
         let agrees = |frequency: f64, p: f64, what: &str| {
             // Five standard errors, and five draws where hardly one is expected.
@@ -440,7 +423,7 @@ fn without_stamps_every_instance_is_silent() {
         let best = found.best_alignment();
         assert!(best.instances.is_empty());
         assert!((best.log_weight - log_evidence).abs() < 1e-13); // five logs
-        assert_eq!(found.sample(3, 0), vec![Vec::<usize>::new(); 3]);
+        assert_eq!(found.sample(3, 0, Stop::default()), vec![Vec::<usize>::new(); 3]);
     }
 }
 
@@ -548,8 +531,7 @@ fn delays_on_the_edge_of_bounded_noise_are_within_it() {
             on_edge += times.iter().filter(|&t| [0.7, -0.2].contains(&(stamp - t))).count();
             let tables = counts.tables(1);
             let lattice = Lattice {
-                times: &times,
-                stamps: &stamps,
+                timeline: Timeline { times: &times, stamps: &Stamp::at(&stamps), unit: 1.0 },
                 log_odds: &log_odds,
                 counts: &tables,
                 density: &noise,
@@ -572,6 +554,6 @@ fn parameters_at_the_end_of_the_numbers_still_align() {
         let found =
             posterior(&[0.0, 1.0, 2.0, 3.0], &[1.2, 2.3], &[0.0; 4], &counts, &noise).unwrap();
         assert_eq!(found.best_alignment().instances.len(), 2);
-        assert!(found.sample(3, 1).iter().all(|alignment| alignment.len() == 2));
+        assert!(found.sample(3, 1, Stop::default()).iter().all(|alignment| alignment.len() == 2));
     }
 }

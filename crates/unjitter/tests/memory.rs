@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use peak::{peak_of, peak_of_all};
 use unjitter::learning::{LbfgsOptions, Objective, Problem};
 use unjitter::memory::{memory_limit, set_memory_limit};
-use unjitter::model::Evidence;
+use unjitter::model::Annotator;
 use unjitter::{Counts, Error, FitOptions, Model, Noise, Result, Session, Warning, posterior};
 
 /// The limit is the process's, so that one test at a time has it.
@@ -85,7 +85,7 @@ fn what_is_counted_is_what_is_allocated() {
             let bound = counts.with(&[&rates, splits].concat()).unwrap();
             let noise = Noise::Gaussian.with(&[("delay", &[0.0]), ("spread", &[spread])]).unwrap();
             let gradient = || {
-                let evidence = Evidence::new(&counts, &Noise::Gaussian, 1.0)?;
+                let evidence = Annotator::new(&counts, &Noise::Gaussian, 1.0)?;
                 let mut params = evidence.start(&[("noise.spread", &[spread])])?;
                 if hit_rate == 1.0 {
                     // Nearly one, as a fit would have it.

@@ -341,7 +341,7 @@ object of that kind, or Uniform
     def _measure_in(self, time_unit: float) -> None:
         self.time_unit = float(time_unit)
         counts, noise = (json.dumps(own.settings()) for own in (self._counts, self._noise))
-        self._core = _core.Evidence(counts, noise, self.time_unit)
+        self._core = _core.Annotator(counts, noise, self.time_unit)
 
     def _part(self, part: str) -> list[str]:
         """Names of the parameters of a part, without its name."""

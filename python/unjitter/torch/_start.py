@@ -19,7 +19,7 @@ def short(name: str) -> str:
     return name.split(".", 1)[1]
 
 
-def check_name(core: _core.Evidence, name: str) -> None:
+def check_name(core: _core.Annotator, name: str) -> None:
     """Refuses what is not the name of a parameter."""
     names = [short(full) for full, _ in core.blocks()]
     if name not in names:
@@ -29,7 +29,7 @@ def check_name(core: _core.Evidence, name: str) -> None:
 
 
 def begin(
-    core: _core.Evidence, known: Mapping[str, list[float]], start: Mapping[str, ArrayLike]
+    core: _core.Annotator, known: Mapping[str, list[float]], start: Mapping[str, ArrayLike]
 ) -> dict[str, _Floats]:
     """Unconstrained numbers by name, of the natural values that are known and that `start` has."""
     for name in start:

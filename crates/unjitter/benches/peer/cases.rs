@@ -12,7 +12,7 @@ use unjitter::baselines::Imprecise;
 use unjitter::evaluation::{Contender, CrossValidation, folds};
 use unjitter::io::{Columns, Dataset, DatasetFiles};
 use unjitter::learning::{Objective, Problem};
-use unjitter::model::Evidence;
+use unjitter::model::Annotator;
 use unjitter::{FitOptions, Model, Priors, Recording, Session};
 
 use crate::data::{Data, numbers};
@@ -77,7 +77,7 @@ impl Case {
         dialogue: &mut Dialogue<R, W>,
     ) -> Outcome {
         let unit = self.model.time_unit.unwrap_or(1.0);
-        let evidence = Evidence::new(&self.model.counts, &self.model.noise, unit)?;
+        let evidence = Annotator::new(&self.model.counts, &self.model.noise, unit)?;
         let log_odds = numbers(&self.folder.join("log_odds"))?;
         let given = numbers(&self.folder.join("params"))?;
         let params = if given.is_empty() { evidence.start(&[])? } else { given };

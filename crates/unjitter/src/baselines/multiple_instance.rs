@@ -125,7 +125,12 @@ impl MultipleInstance {
             settled = next == instances;
             instances = next;
         }
-        Ok(Witnesses { detector: Detector::new(classifier, params), instances, objective, settled })
+        Ok(Witnesses {
+            detector: Detector::new(classifier.into(), params),
+            instances,
+            objective,
+            settled,
+        })
     }
 
     fn bags(&self, recording: &Recording) -> Bags {

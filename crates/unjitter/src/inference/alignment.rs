@@ -1,11 +1,15 @@
 //! Single alignments: the likeliest one, and draws from their posterior.
+//!
+//! They are sought within the windows of the marginals, which were found wide enough.
 
+use super::count_tables::CountTables;
 use super::lattice::Lattice;
 use super::log_space::LogSpace;
-use super::solver::SpanSolver;
-use super::vocabulary::{Block, Impossible};
+use super::marginals::Marginals;
+use super::vocabulary::Block;
 use super::weights::LogWeights;
 use super::windows::Band;
+use crate::Stop;
 use crate::math::Random;
 
 /// Which instance gave each stamp.
@@ -18,79 +22,69 @@ pub struct Alignment {
 }
 
 impl Lattice<'_> {
-    /// The single likeliest alignment.
-    pub fn best_alignment(&self) -> Result<Alignment, Impossible> {
-        self.widened(|lattice, band| {
-            lattice.sum(band, &mut SpanSolver::default())?;
-            lattice.load(band)?;
-            let mut instances = Vec::with_capacity(lattice.stamps.len());
-            let mut log_weight = 0.0;
-            let mut quiet_from = 0;
-            let mut log_space = LogSpace::default();
-            for block in blocks(band) {
-                log_weight += lattice.log_silence(quiet_from..block.instances.start);
-                quiet_from = block.instances.end;
-                let (counts, best) = log_space.best(band, &block, &lattice.log_weights());
-                log_weight += best;
-                append(&mut instances, block.instances.start, &counts);
-            }
-            log_weight += lattice.log_silence(quiet_from..lattice.times.len());
-            Ok(Alignment { instances, log_weight })
-        })
+    /// The single likeliest alignment, given the marginals of the same lattice.
+    pub fn best_alignment(&self, marginals: &Marginals) -> Alignment {
+        let mut instances = Vec::with_capacity(self.timeline.stamps.len());
+        let mut log_weight = 0.0;
+        let mut quiet_from = 0;
+        let mut log_space = LogSpace::default();
+        self.for_blocks(marginals, |band, block, weights| {
+            log_weight += self.log_silence(quiet_from..block.instances.start);
+            quiet_from = block.instances.end;
+            let (counts, best) = log_space.best(band, block, weights);
+            log_weight += best;
+            append(&mut instances, block.instances.start, &counts);
+        });
+        log_weight += self.log_silence(quiet_from..self.log_odds.len());
+        Alignment { instances, log_weight }
     }
 
-    /// `draws` alignments (one instance per stamp) drawn from their posterior.
-    pub fn sample(&self, draws: usize, seed: u64) -> Result<Vec<Vec<usize>>, Impossible> {
-        self.sample_while(draws, seed, || true)
-    }
-
-    /// The same while `goes_on` holds, which is asked before every piece of a draw; the rest is
-    /// left out of the alignments after that.
-    pub fn sample_while(
+    /// `draws` alignments (one instance per stamp) drawn from their posterior, given the marginals of the same
+    /// lattice. Once `stop` is requested, the rest of all alignments is left out.
+    pub fn sample(
         &self,
+        marginals: &Marginals,
         draws: usize,
         seed: u64,
-        goes_on: impl Fn() -> bool,
-    ) -> Result<Vec<Vec<usize>>, Impossible> {
-        self.widened(|lattice, band| {
-            lattice.sum(band, &mut SpanSolver::default())?;
-            lattice.load(band)?;
-            let mut random = Random::new(seed);
-            let mut alignments = vec![Vec::with_capacity(lattice.stamps.len()); draws];
-            let mut log_space = LogSpace::default();
-            for block in blocks(band) {
-                log_space.prepare_draws(band, &block, &lattice.log_weights());
-                for alignment in &mut alignments {
-                    if !goes_on() {
-                        return Ok(alignments);
-                    }
-                    let counts = log_space.draw(band, &block, &lattice.log_weights(), &mut random);
-                    append(alignment, block.instances.start, &counts);
-                }
+        stop: Stop<'_>,
+    ) -> Vec<Vec<usize>> {
+        let mut random = Random::new(seed);
+        let mut alignments = vec![Vec::with_capacity(self.timeline.stamps.len()); draws];
+        let mut log_space = LogSpace::default();
+        self.for_blocks(marginals, |band, block, weights| {
+            log_space.prepare_draws(band, block, weights);
+            for alignment in alignments.iter_mut().take_while(|_| !stop.is_requested()) {
+                let counts = log_space.draw(band, block, weights, &mut random);
+                append(alignment, block.instances.start, &counts);
             }
-            Ok(alignments)
-        })
+        });
+        alignments
     }
 
-    fn log_weights(&self) -> LogWeights<'_> {
-        LogWeights { tables: self.counts, start: 0, log_odds: self.log_odds }
+    /// All blocks of the session in order, loaded one at a time. Counts are taken one by one.
+    fn for_blocks(
+        &self,
+        marginals: &Marginals,
+        mut work: impl FnMut(&Band, &Block, &LogWeights<'_>),
+    ) {
+        let counts: CountTables = self.counts.without_ratios();
+        let weights = LogWeights { tables: &counts, start: 0, log_odds: self.log_odds };
+        let mut band = Band::default();
+        band.take_windows(self.log_odds.len(), marginals.responsibilities.windows().to_vec());
+        band.count_bytes(&counts, false);
+        let _held = band.hold_session();
+        let mut stamp = 0;
+        while stamp < band.windows().len() {
+            let block = band.block_at(stamp);
+            stamp = block.stamps.end;
+            band.load(block.stamps.clone(), &self.stamped()).expect("the windows are wide enough");
+            work(&band, &block, &weights);
+        }
     }
 
     fn log_silence(&self, instances: std::ops::Range<usize>) -> f64 {
         self.log_odds[instances].iter().map(|&f| self.counts.log_mixed(f, 0)).sum()
     }
-}
-
-/// All blocks of a session, in order.
-fn blocks(band: &Band) -> impl Iterator<Item = Block> + '_ {
-    let mut stamp = 0;
-    std::iter::from_fn(move || {
-        (stamp < band.windows().len()).then(|| {
-            let block = band.block_at(stamp);
-            stamp = block.stamps.end;
-            block
-        })
-    })
 }
 
 /// Appends each instance as often as its count says.

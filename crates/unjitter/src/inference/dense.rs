@@ -4,13 +4,13 @@
 //! like its equations. Everything fast in this module is tested against it.
 
 use super::lattice::Lattice;
-use super::marginals::{CountMarginals, Marginals, Responsibilities};
-use super::vocabulary::{Impossible, Window};
+use super::marginals::Marginals;
+use super::vocabulary::{Impossible, Timeline};
 use crate::math::{log_add, log_sum};
 
 /// The same answer as [`Lattice::marginals`], from every cell.
 pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
-    let (instances, stamps) = (lattice.times.len(), lattice.stamps.len());
+    let (instances, stamps) = (lattice.timeline.times.len(), lattice.timeline.stamps.len());
     let width = stamps + 1;
     let most = lattice.counts.max_count().min(stamps);
     let log_density = log_densities(lattice);
@@ -71,17 +71,14 @@ pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
             }
         }
     }
-    let windows = vec![Window { first: 0, end: instances }; stamps];
-    let responsibilities = Responsibilities::new(windows, values, positive);
-    let pairs = counts.iter().map(Vec::len).sum();
-    let counts = CountMarginals::new(counts, pairs);
-    Ok(Marginals { log_evidence, counts, responsibilities })
+    Ok(Marginals::whole(log_evidence, &counts, &values, &positive))
 }
 
 /// log p(z_l | t_i), instance by instance.
 fn log_densities(lattice: &Lattice<'_>) -> Vec<f64> {
+    let Timeline { times, stamps, unit } = lattice.timeline;
     let delays: Vec<f64> =
-        lattice.times.iter().flat_map(|t| lattice.stamps.iter().map(move |z| z - t)).collect();
+        times.iter().flat_map(|t| stamps.iter().map(move |z| (z.time - t) / unit)).collect();
     let mut out = vec![0.0; delays.len()];
     lattice.density.log_density(&delays, &mut out);
     out

@@ -1,22 +1,23 @@
 //! One session as inference sees it, and the whole posterior over its alignments.
 
-use super::count_tables::CountTables;
-use super::expected::Expected;
-use super::marginals::{CountMarginals, Marginals, Responsibilities};
-use super::outputs::{Record, SpanOutputs};
-use super::solver::SpanSolver;
-use super::unstamped::silent_shares;
-use super::vocabulary::{DelayDensity, Impossible, Stamped, Trouble};
-use super::weights::LogWeights;
-use super::windows::{Band, widen};
+use std::ops::Range;
 
-/// Instances with their times and log-odds, stamps, count tables and the density of delays.
+use super::count_tables::CountTables;
+use super::marginals::{CountMarginals, Marginals, Responsibilities};
+use super::outputs::Shares;
+use super::pass::{Pass, Solved};
+use super::unstamped::silent_shares;
+use super::vocabulary::{DelayDensity, Impossible, Stamped, Timeline};
+use crate::scratch::Scratch;
+
+/// Instances that go through together, about: their numbers stay in the second-level cache.
+const ROWS: usize = 512;
+
+/// Instances and stamps in time, log-odds, count tables and the density of delays.
 #[derive(Clone, Copy)]
 pub struct Lattice<'a> {
-    /// Time of each instance; they do not decrease.
-    pub times: &'a [f64],
-    /// The stamps; they do not decrease.
-    pub stamps: &'a [f64],
+    /// Instances and stamps in time.
+    pub timeline: Timeline<'a>,
     /// Log-odds of the label of each instance; ±∞ where it is known.
     pub log_odds: &'a [f64],
     /// c!·p(c | y), for at least as many counts as there are stamps or as are possible.
@@ -27,98 +28,66 @@ pub struct Lattice<'a> {
 
 impl std::fmt::Debug for Lattice<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lattice")
-            .field("times", &self.times)
-            .field("stamps", &self.stamps)
-            .field("log_odds", &self.log_odds)
-            .field("counts", &self.counts)
-            .finish_non_exhaustive()
+        let Self { timeline, log_odds, counts, .. } = self;
+        let mut shown = f.debug_struct("Lattice");
+        shown.field("timeline", timeline).field("log_odds", log_odds).field("counts", counts);
+        shown.finish_non_exhaustive()
     }
 }
 
 impl Lattice<'_> {
-    fn stamped(&self) -> Stamped<'_> {
-        let Self { times, stamps, density, .. } = *self;
-        Stamped { times, stamps, unit: 1.0, density }
+    pub(super) fn stamped(&self) -> Stamped<'_> {
+        self.timeline.with(self.density)
     }
 
-    /// log p(z | x, t) alone.
-    pub fn log_evidence(&self) -> Result<f64, Impossible> {
-        let mut solver = SpanSolver::default();
-        let mut band = Band::default();
-        widen(&mut band, &self.stamped(), self.counts, false, |band| self.sum(band, &mut solver))
-    }
-
-    /// The posterior over all alignments.
+    /// The posterior over all alignments. Counts are summed one by one, so that each has its marginal.
     pub fn marginals(&self) -> Result<Marginals, Impossible> {
-        self.widened(|lattice, band| lattice.solve(band, &mut SpanSolver::default()))
-    }
-
-    /// Lets `attempt` work on windows that grow as needed. Counts are summed one by one, so that
-    /// each has its marginal.
-    pub(super) fn widened<T>(
-        &self,
-        mut attempt: impl FnMut(&Lattice<'_>, &mut Band) -> Result<T, Trouble>,
-    ) -> Result<T, Impossible> {
         let counts = self.counts.without_ratios();
-        let lattice = Lattice { counts: &counts, ..*self };
-        let mut band = Band::default();
-        widen(&mut band, &self.stamped(), &counts, true, |band| attempt(&lattice, band))
+        let pass = MarginalsPass { log_odds: self.log_odds, counts: &counts };
+        let found = self.stamped().run(&pass, &counts, &Scratch::default())?;
+        let (counts, responsibilities) = found.sums;
+        Ok(Marginals { log_evidence: found.log_evidence, counts, responsibilities })
+    }
+}
+
+/// Keeps everything.
+struct MarginalsPass<'a> {
+    log_odds: &'a [f64],
+    counts: &'a CountTables,
+}
+
+impl Pass for MarginalsPass<'_> {
+    type Sums = (CountMarginals, Responsibilities);
+
+    const KEEPS_CELLS: bool = true;
+
+    fn rows_at_a_time(&self) -> usize {
+        ROWS
     }
 
-    /// The log evidence within the windows of a band, if they are wide enough.
-    pub(super) fn sum(&self, band: &mut Band, solver: &mut SpanSolver) -> Result<f64, Trouble> {
-        let mut d_log_odds = vec![0.0; self.times.len()];
-        let mut expected = Expected::zeros(self.counts);
-        let mut log_evidence = 0.0;
-        for span in band.spans(self.times.len()) {
-            let outputs = SpanOutputs {
-                d_log_odds: &mut d_log_odds[span.instances.clone()],
-                expected: &mut expected,
-                visit: &mut |_| {},
-            };
-            let log_odds = &self.log_odds[span.instances.clone()];
-            log_evidence +=
-                solver.solve(band, &self.stamped(), self.counts, &span, log_odds, outputs)?;
-        }
-        Ok(log_evidence)
+    fn zero(&self) -> Self::Sums {
+        Default::default()
     }
 
-    /// Loads every stamp.
-    pub(super) fn load(&self, band: &mut Band) -> Result<(), Trouble> {
-        band.load(0..self.stamps.len(), &self.stamped())
+    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
+        log_odds.copy_from_slice(&self.log_odds[instances]);
     }
 
-    fn solve(&self, band: &mut Band, solver: &mut SpanSolver) -> Result<Marginals, Trouble> {
-        let mut responsibilities =
-            Responsibilities::new(band.windows().to_vec(), Vec::new(), Vec::new());
-        let mut d_log_odds = vec![0.0; self.times.len()];
-        let mut expected = Expected::zeros(self.counts);
-        let mut record: Record = vec![Vec::new(); self.times.len()];
-        let mut log_evidence = 0.0;
-        for span in band.spans(self.times.len()) {
-            let start = span.instances.start;
-            let log_odds = &self.log_odds[span.instances.clone()];
-            let weights = LogWeights { tables: self.counts, start, log_odds };
-            let outputs = SpanOutputs {
-                d_log_odds: &mut d_log_odds[span.instances.clone()],
-                expected: &mut expected,
-                visit: &mut |shares| responsibilities.append(shares),
-            };
-            let record = Some(&mut record);
-            log_evidence +=
-                solver.solve_into(band, &self.stamped(), &span, &weights, outputs, record)?;
-        }
-        let pairs = record.len() + record.iter().map(Vec::len).sum::<usize>();
-        let rows = record.into_iter().zip(self.log_odds).map(|(stamped, &log_odds)| {
+    fn take_stamps(&self, shares: Shares<'_>, sums: &mut Self::Sums) {
+        sums.1.append(shares);
+    }
+
+    fn take_span(&self, solved: Solved<'_>, sums: &mut Self::Sums) {
+        for (stamped, &log_odds) in solved.record.iter().zip(solved.log_odds) {
             let emitted: f64 = stamped.iter().map(|pair| pair[0] + pair[1]).sum();
             // Never negative but for rounding.
             let silent = (1.0 - emitted).max(0.0);
-            let shares = silent_shares(self.counts, log_odds);
-            let mut row = vec![[silent * shares[0], silent * shares[1]]];
-            row.extend(stamped);
-            row
-        });
-        Ok(Marginals { log_evidence, counts: CountMarginals::new(rows, pairs), responsibilities })
+            sums.0
+                .append(silent_shares(self.counts, log_odds).map(|share| silent * share), stamped);
+        }
+    }
+
+    fn add(&self, _: &mut Self::Sums, _: Self::Sums) {
+        unreachable!("what keeps cells runs in one piece");
     }
 }

@@ -16,6 +16,24 @@ pub struct Marginals {
     pub responsibilities: Responsibilities,
 }
 
+impl Marginals {
+    /// Of windows that hold every instance; shares lie stamp by stamp.
+    pub(super) fn whole(
+        log_evidence: f64,
+        rows: &[Vec<[f64; 2]>],
+        shares: &[f64],
+        positive: &[f64],
+    ) -> Self {
+        let (mut counts, mut responsibilities) =
+            (CountMarginals::default(), Responsibilities::default());
+        rows.iter().for_each(|row| counts.append(row[0], &row[1..]));
+        let window = Window { first: 0, end: rows.len() };
+        let stamps = shares.chunks(rows.len().max(1)).zip(positive.chunks(rows.len().max(1)));
+        stamps.for_each(|(shares, positive)| responsibilities.push(window, shares, positive));
+        Self { log_evidence, counts, responsibilities }
+    }
+}
+
 /// p(o_i = c, y_i = y | z): for each instance, a row of pairs (y = 0, y = 1) for c = 0, 1, ….
 #[derive(Debug, Clone)]
 pub struct CountMarginals {
@@ -23,15 +41,18 @@ pub struct CountMarginals {
     values: Vec<[f64; 2]>,
 }
 
+impl Default for CountMarginals {
+    fn default() -> Self {
+        Self { offsets: vec![0], values: Vec::new() }
+    }
+}
+
 impl CountMarginals {
-    /// From the pairs of each instance, so many in all.
-    pub(super) fn new(rows: impl IntoIterator<Item = Vec<[f64; 2]>>, pairs: usize) -> Self {
-        let mut counts = Self { offsets: vec![0], values: Vec::with_capacity(pairs) };
-        for row in rows {
-            counts.values.extend(row);
-            counts.offsets.push(counts.values.len());
-        }
-        counts
+    /// Adds an instance: silent, and with stamps from one on.
+    pub(super) fn append(&mut self, silent: [f64; 2], stamped: &[[f64; 2]]) {
+        self.values.push(silent);
+        self.values.extend_from_slice(stamped);
+        self.offsets.push(self.values.len());
     }
 
     /// Number of instances.
@@ -64,24 +85,33 @@ pub struct Responsibilities {
     positive: Vec<f64>,
 }
 
+impl Default for Responsibilities {
+    fn default() -> Self {
+        let (windows, values, positive) = (Vec::new(), Vec::new(), Vec::new());
+        Self { windows, offsets: vec![0], values, positive }
+    }
+}
+
 impl Responsibilities {
-    pub(super) fn new(windows: Vec<Window>, values: Vec<f64>, positive: Vec<f64>) -> Self {
-        let mut offsets = vec![0];
-        for window in &windows {
-            offsets.push(offsets[offsets.len() - 1] + window.len());
-        }
-        Self { windows, offsets, values, positive }
+    /// Adds a stamp: over its window, all of its shares and those of positive instances.
+    pub(super) fn push(&mut self, window: Window, shares: &[f64], positive: &[f64]) {
+        self.windows.push(window);
+        self.values.extend_from_slice(shares);
+        self.positive.extend_from_slice(positive);
+        self.offsets.push(self.values.len());
     }
 
-    /// Adds what was found for the stamps of a loaded band, which follow on those before.
-    pub(super) fn append(&mut self, Shares { band, responsibilities, positive }: Shares<'_>) {
-        let cells = band.loaded().map(|stamp| band.windows()[stamp].len()).sum();
-        self.values.reserve_exact(cells);
-        self.positive.reserve_exact(cells);
+    /// Adds the stamps of a loaded band, which follow on those before.
+    pub(super) fn append(&mut self, Shares { band, responsibilities, positive, .. }: Shares<'_>) {
         for stamp in band.loaded() {
-            self.values.extend_from_slice(&responsibilities[band.cells_of(stamp)]);
-            self.positive.extend_from_slice(&positive[band.cells_of(stamp)]);
+            let cells = band.cells_of(stamp);
+            self.push(band.windows()[stamp], &responsibilities[cells.clone()], &positive[cells]);
         }
+    }
+
+    /// The windows within which everything was summed.
+    pub(super) fn windows(&self) -> &[Window] {
+        &self.windows
     }
 
     /// Number of stamps.

@@ -43,6 +43,7 @@ mod log_space;
 mod marginals;
 mod one_stamp;
 mod outputs;
+mod pass;
 mod solver;
 mod unstamped;
 mod vocabulary;
@@ -54,10 +55,9 @@ pub use count_tables::CountTables;
 pub use expected::Expected;
 pub use lattice::Lattice;
 pub use marginals::{CountMarginals, Marginals, Responsibilities};
-pub use outputs::{Shares, SpanOutputs};
-pub use solver::SpanSolver;
-pub use vocabulary::{DelayDensity, Impossible, Span, Stamped, Trouble, Window};
-pub use windows::{Band, widen};
+pub use outputs::Shares;
+pub use pass::{Buffers, Pass, Solved, Summed};
+pub use vocabulary::{DelayDensity, Impossible, Stamp, Stamped, Timeline};
 
 #[cfg(test)]
 mod tests;

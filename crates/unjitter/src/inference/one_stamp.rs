@@ -113,7 +113,7 @@ impl OneStamp {
             backward(self, odds, band, block, panel.clone(), responsibilities)?;
             gather(band, block, panel.clone(), responsibilities, emitted);
             check_edges(band, panel, responsibilities)?;
-            visit(Shares { band, responsibilities, positive: &[] });
+            visit(Shares { band, delays: band.delays(), responsibilities, positive: &[] });
         }
         Ok(log_evidence)
     }

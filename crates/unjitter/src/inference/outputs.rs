@@ -4,17 +4,19 @@ use super::expected::Expected;
 use super::vocabulary::Block;
 use super::windows::Band;
 
-/// Per instance of the session, p(o_i = c, y | z) for c = 1, 2, …
+/// Per instance of a span, p(o_i = c, y | z) for c = 1, 2, …
 pub(super) type Record = Vec<Vec<[f64; 2]>>;
 
 /// What a span's solution is written to, besides its value.
-pub struct SpanOutputs<'a> {
+pub(super) struct SpanOutputs<'a> {
     /// p(1 | z) − p(1), one per instance of the span; overwritten.
-    pub d_log_odds: &'a mut [f64],
+    pub(super) d_log_odds: &'a mut [f64],
     /// Added to.
-    pub expected: &'a mut Expected,
+    pub(super) expected: &'a mut Expected,
+    /// Where asked for: cleared, one per instance of the span.
+    pub(super) record: Option<&'a mut Record>,
     /// Called with the stamps' responsibilities, some stamps at a time.
-    pub visit: &'a mut dyn FnMut(Shares<'_>),
+    pub(super) visit: &'a mut dyn FnMut(Shares<'_>),
 }
 
 impl std::fmt::Debug for SpanOutputs<'_> {
@@ -28,8 +30,9 @@ impl std::fmt::Debug for SpanOutputs<'_> {
 /// Responsibilities of the stamps that a band has loaded.
 #[derive(Debug, Clone, Copy)]
 pub struct Shares<'a> {
-    /// The band.
-    pub band: &'a Band,
+    pub(super) band: &'a Band,
+    /// z − t, in units, one per cell.
+    pub delays: &'a [f64],
     /// p(w(i,l) | z), one per cell; zero in what pads.
     pub responsibilities: &'a [f64],
     /// p(w(i,l), y_i = 1 | z), where asked for.
@@ -46,13 +49,15 @@ pub(super) struct Outputs<'a> {
     pub(super) expected: &'a mut Expected,
     /// Where asked for.
     pub(super) record: Option<&'a mut Record>,
+    /// First instance of the span.
+    pub(super) start: usize,
 }
 
 impl Outputs<'_> {
     /// Notes p(o_i = count, y | z) where that is asked for.
     pub(super) fn record(&mut self, instance: usize, count: usize, label: usize, mass: f64) {
         if let Some(record) = self.record.as_deref_mut() {
-            let counts = &mut record[instance];
+            let counts = &mut record[instance - self.start];
             counts.resize(counts.len().max(count), [0.0; 2]);
             counts[count - 1][label] += mass;
         }
@@ -101,7 +106,8 @@ impl Outputs<'_> {
             expected[..saved.len()].copy_from_slice(saved);
         }
         if let Some(record) = self.record.as_deref_mut() {
-            record[block.instances.clone()].iter_mut().for_each(Vec::clear);
+            let instances = block.instances.start - self.start..block.instances.end - self.start;
+            record[instances].iter_mut().for_each(Vec::clear);
         }
     }
 }

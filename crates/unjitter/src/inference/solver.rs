@@ -13,12 +13,11 @@ use std::ops::Range;
 use super::any_counts::AnyCounts;
 use super::buffers::make_room;
 use super::count_tables::CountTables;
-use super::expected::Expected;
 use super::first_order::FirstOrder;
 use super::log_first_order::LogFirstOrder;
 use super::log_space::LogSpace;
 use super::one_stamp::{Odds, OneStamp};
-use super::outputs::{Outputs, Record, Shares, SpanOutputs};
+use super::outputs::{Outputs, Shares, SpanOutputs};
 use super::unstamped::{Unstamped, log_silence};
 use super::vocabulary::{Block, Span, Stamped, Trouble};
 use super::weights::{InstanceWeights, LogWeights};
@@ -27,7 +26,7 @@ use crate::math::LANES;
 
 /// Solves spans, keeping its buffers between calls.
 #[derive(Debug, Default)]
-pub struct SpanSolver {
+pub(super) struct SpanSolver {
     unstamped: Unstamped,
     responsibilities: Vec<f64>,
     positive: Vec<f64>,
@@ -49,7 +48,7 @@ pub struct SpanSolver {
 impl SpanSolver {
     /// Log evidence of the span's stamps. `log_odds` (±∞ for a known label) run over the span's
     /// instances. Loads of the band what it needs, when it needs it.
-    pub fn solve(
+    pub(super) fn solve(
         &mut self,
         band: &mut Band,
         stamped: &Stamped<'_>,
@@ -60,7 +59,7 @@ impl SpanSolver {
     ) -> Result<f64, Trouble> {
         let weights = LogWeights { tables, start: span.instances.start, log_odds };
         let held = band.hold_span(span, tables);
-        let solved = self.solve_into(band, stamped, span, &weights, outputs, None);
+        let solved = self.solve_into(band, stamped, span, &weights, outputs);
         if held.is_some() {
             // Others may be waiting for it, so that it is not kept for the next span.
             *self = Self::default();
@@ -69,14 +68,13 @@ impl SpanSolver {
         solved
     }
 
-    pub(super) fn solve_into(
+    fn solve_into(
         &mut self,
         band: &mut Band,
         stamped: &Stamped<'_>,
         span: &Span,
         weights: &LogWeights<'_>,
         mut outputs: SpanOutputs<'_>,
-        mut record: Option<&mut Record>,
     ) -> Result<f64, Trouble> {
         let LogWeights { tables, start, log_odds } = *weights;
         let unbounded = tables.log_odds_range().is_none();
@@ -87,13 +85,12 @@ impl SpanSolver {
         let SpanOutputs { d_log_odds, expected, .. } = &mut outputs;
         let mut log_evidence = self.unstamped.weigh(tables, log_odds, d_log_odds, expected);
         let mut unreached = self.unstamped.forced().len();
-        let whole = unbounded || record.is_some();
-        let may_be_cut = !whole && tables.gives_one_stamp();
+        let may_be_cut = !unbounded && outputs.record.is_none() && tables.gives_one_stamp();
         self.begin(tables);
         let mut stamp = span.stamps.start;
         while stamp < span.stamps.end {
-            let run =
-                if whole { span.stamps.clone() } else { band.blocks_at(stamp..span.stamps.end) };
+            let left = stamp..span.stamps.end;
+            let run = if unbounded { left } else { band.blocks_at(left) };
             stamp = run.end;
             let windows = &band.windows()[run.clone()];
             let instances = windows[0].first - start..windows[windows.len() - 1].end - start;
@@ -104,14 +101,14 @@ impl SpanSolver {
                 if !unbounded {
                     band.load(run.clone(), stamped)?;
                 }
-                self.blocks(band, run, weights, &mut outputs, record.as_deref_mut())?
+                self.blocks(band, run, weights, &mut outputs)?
             };
         }
         // An instance that must give a stamp, and that no window reaches.
         if unreached > 0 {
             return Err(Trouble::Narrow);
         }
-        self.finish(weights, outputs.d_log_odds, outputs.expected, record);
+        self.finish(weights, outputs);
         Ok(log_evidence)
     }
 
@@ -135,9 +132,7 @@ impl SpanSolver {
     fn finish(
         &mut self,
         weights: &LogWeights<'_>,
-        d_log_odds: &mut [f64],
-        expected: &mut Expected,
-        record: Option<&mut Record>,
+        SpanOutputs { d_log_odds, expected, record, .. }: SpanOutputs<'_>,
     ) {
         let [negatives, positives] =
             self.emitted.each_mut().map(|emitted| &mut emitted[..weights.log_odds.len()]);
@@ -146,9 +141,9 @@ impl SpanSolver {
             expected.0[0][1] += totals[0];
             expected.0[1][1] += totals[1];
             if let Some(record) = record {
-                for (i, pair) in (weights.start..).zip(negatives.iter().zip(positives.iter())) {
+                for (row, pair) in record.iter_mut().zip(negatives.iter().zip(&*positives)) {
                     if *pair.0 > 0.0 || *pair.1 > 0.0 {
-                        record[i].push([*pair.0, *pair.1]);
+                        row.push([*pair.0, *pair.1]);
                     }
                 }
             }
@@ -170,8 +165,8 @@ impl SpanSolver {
         run: Range<usize>,
         weights: &LogWeights<'_>,
         outputs: &mut SpanOutputs<'_>,
-        record: Option<&mut Record>,
     ) -> Result<f64, Trouble> {
+        let record = outputs.record.as_deref_mut();
         let mut responsibilities = std::mem::take(&mut self.responsibilities);
         let mut positive = std::mem::take(&mut self.positive);
         let cells = band.cells();
@@ -185,6 +180,7 @@ impl SpanSolver {
             positive: record.is_some().then(|| &mut positive[..cells]),
             expected: outputs.expected,
             record,
+            start: weights.start,
         };
         let mut log_evidence = 0.0;
         let mut stamp = run.start;
@@ -193,8 +189,12 @@ impl SpanSolver {
             stamp = block.stamps.end;
             log_evidence += self.block(band, &block, weights, &mut own)?;
         }
-        let shares =
-            Shares { band, responsibilities: &responsibilities[..cells], positive: &positive };
+        let shares = Shares {
+            band,
+            delays: band.delays(),
+            responsibilities: &responsibilities[..cells],
+            positive: &positive,
+        };
         (outputs.visit)(shares);
         (self.responsibilities, self.positive) = (responsibilities, positive);
         Ok(log_evidence)

@@ -1,7 +1,11 @@
 //! Every way of computing the posterior against enumeration and against the dense recursion.
 
+use std::ops::Range;
+
+use super::vocabulary::Window;
 use super::*;
-use crate::math::{Random, log_add, log_sigmoid, log_softplus, sigmoid};
+use crate::math::{Random, ln_gamma, log_add, log_sigmoid, log_softplus, sigmoid};
+use crate::scratch::Scratch;
 
 /// A Gaussian, or a density that is zero beyond `cut` spreads, for tests that need no parameters.
 struct Bell {
@@ -78,7 +82,7 @@ fn tables(kind: &str, logits: [f64; 2], stamps: usize) -> CountTables {
 /// A random session with spacings of one on average.
 struct Case {
     times: Vec<f64>,
-    stamps: Vec<f64>,
+    stamps: Vec<Stamp>,
     log_odds: Vec<f64>,
 }
 
@@ -89,7 +93,8 @@ impl Case {
         density: &'a dyn DelayDensity,
     ) -> Lattice<'a> {
         let Self { times, stamps, log_odds } = self;
-        Lattice { times, stamps, log_odds, counts, density }
+        let timeline = Timeline { times, stamps, unit: 1.0 };
+        Lattice { timeline, log_odds, counts, density }
     }
 }
 
@@ -125,7 +130,7 @@ fn case(random: &mut Random, instances: usize, stamps: usize, gap: f64, saturati
             _ => -2.0 + 2.0 * random.normal(),
         })
         .collect();
-    Case { times, stamps: z, log_odds }
+    Case { times, stamps: Stamp::at(&z), log_odds }
 }
 
 fn close(got: f64, want: f64, tolerance: f64) -> bool {
@@ -162,43 +167,65 @@ fn assert_same(got: &Marginals, want: &Marginals, what: &str) {
     }
 }
 
+/// What learning takes of a session: windows with their shares, and derivatives.
+struct Derivatives<'a> {
+    log_odds: &'a [f64],
+    rows: usize,
+}
+
+impl Pass for Derivatives<'_> {
+    type Sums = (Vec<(usize, Window, Vec<f64>)>, Vec<f64>);
+
+    fn rows_at_a_time(&self) -> usize {
+        self.rows
+    }
+
+    fn zero(&self) -> Self::Sums {
+        Default::default()
+    }
+
+    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
+        log_odds.copy_from_slice(&self.log_odds[instances]);
+    }
+
+    fn take_stamps(&self, shares: Shares<'_>, sums: &mut Self::Sums) {
+        let Shares { band, responsibilities, .. } = shares;
+        let found = |l| (l, band.windows()[l], responsibilities[band.cells_of(l)].to_vec());
+        sums.0.extend(band.loaded().map(found));
+    }
+
+    fn take_span(&self, solved: Solved<'_>, sums: &mut Self::Sums) {
+        assert_eq!(solved.instances.start, sums.1.len());
+        sums.1.extend_from_slice(solved.d_log_odds);
+    }
+
+    fn add(&self, sums: &mut Self::Sums, later: Self::Sums) {
+        sums.0.extend(later.0);
+        sums.1.extend(later.1);
+    }
+
+    fn in_parallel(&self) -> bool {
+        false
+    }
+}
+
 /// The value and derivatives that learning takes, span by span.
 fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usize, what: &str) {
-    let mut solver = SpanSolver::default();
-    let mut band = Band::default();
-    let instances = lattice.times.len();
-    let Lattice { times, stamps, density, counts, .. } = *lattice;
-    let stamped = Stamped { times, stamps, unit: 1.0, density };
-    let (log_evidence, shares, d_log_odds, expected) =
-        widen(&mut band, &stamped, counts, false, |band| {
-            let mut found = vec![Vec::new(); stamps.len()];
-            let mut d = vec![0.0; instances];
-            let mut expected = Expected::zeros(counts);
-            let mut sum = 0.0;
-            let whole = counts.log_odds_range().is_none();
-            for span in band.spans(if whole { instances } else { min_span }) {
-                let r = span.instances.clone();
-                let outputs = SpanOutputs {
-                    d_log_odds: &mut d[r.clone()],
-                    expected: &mut expected,
-                    visit: &mut |Shares { band, responsibilities, .. }| {
-                        for l in band.loaded() {
-                            found[l] = responsibilities[band.cells_of(l)].to_vec();
-                        }
-                    },
-                };
-                let log_odds = &lattice.log_odds[r];
-                sum += solver.solve(band, &stamped, counts, &span, log_odds, outputs)?;
-            }
-            Ok((sum, found, d, expected))
-        })
-        .unwrap();
+    let instances = lattice.log_odds.len();
+    let pass = Derivatives { log_odds: lattice.log_odds, rows: min_span };
+    let found = lattice.stamped().run(&pass, lattice.counts, &Scratch::default()).unwrap();
+    let (log_evidence, expected, (mut shares, d_log_odds)) =
+        (found.log_evidence, found.expected, found.sums);
+    // Panels of a long block come last first.
+    shares.sort_by_key(|(l, ..)| *l);
+    assert_eq!(shares.len(), lattice.timeline.stamps.len(), "{what}");
     assert!(close(log_evidence, want.log_evidence, 1e-10), "{what}");
     for (i, d) in d_log_odds.iter().enumerate() {
         let wanted = want.counts.positive(i) - sigmoid(lattice.log_odds[i]);
         assert!((d - wanted).abs() < 1e-10, "{what}: d log-odds {i}: {d} {wanted}");
     }
-    for (l, (window, shares)) in band.windows().iter().zip(shares).enumerate() {
+    for (at, (l, window, shares)) in shares.into_iter().enumerate() {
+        assert_eq!(at, l, "{what}");
         assert_eq!(window.len(), shares.len(), "{what}");
         for (i, share) in (window.first..window.end).zip(shares) {
             assert!((share - want.responsibilities.get(i, l)).abs() < 1e-10, "{what}");
@@ -217,11 +244,14 @@ fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usi
 
 /// Everything from the joint: labels and counts enumerated, nothing summed out first.
 fn enumerate(lattice: &Lattice<'_>) -> Option<Marginals> {
-    let (instances, stamps) = (lattice.times.len(), lattice.stamps.len());
+    let (instances, stamps) = (lattice.timeline.times.len(), lattice.timeline.stamps.len());
     let most = lattice.counts.max_count().min(stamps);
     let mut log_p = vec![0.0; instances * stamps];
-    let delays: Vec<f64> =
-        lattice.times.iter().flat_map(|t| lattice.stamps.iter().map(move |z| z - t)).collect();
+    let times = lattice.timeline.times;
+    let delays: Vec<f64> = times
+        .iter()
+        .flat_map(|t| lattice.timeline.stamps.iter().map(move |z| z.time - t))
+        .collect();
     lattice.density.log_density(&delays, &mut log_p);
     let mut log_evidence = f64::NEG_INFINITY;
     let mut paths = Vec::new();
@@ -265,12 +295,7 @@ fn enumerate(lattice: &Lattice<'_>) -> Option<Marginals> {
             stamp += c;
         }
     }
-    let windows = vec![Window { first: 0, end: instances }; stamps];
-    Some(Marginals {
-        log_evidence,
-        counts: CountMarginals::new(counts, 0),
-        responsibilities: Responsibilities::new(windows, values, positive),
-    })
+    Some(Marginals::whole(log_evidence, &counts, &values, &positive))
 }
 
 #[test]
@@ -348,9 +373,10 @@ fn what_underflows_in_a_column_goes_to_log_space() {
     let density = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
     let packed: Vec<f64> = (0..68).map(|k| 0.5 + 2.0 * f64::from(k) / 68.0).collect();
     let many = tables("geometric", [-13.8, 2.2], packed.len());
-    let one = Case { times: vec![0.0], stamps: vec![0.0; 8], log_odds: vec![-740.0] };
+    let one = Case { times: vec![0.0], stamps: Stamp::at(&vec![0.0; 8]), log_odds: vec![-740.0] };
     let negatives = vec![f64::NEG_INFINITY; 4];
-    let four = Case { times: vec![0.0, 1.0, 2.0, 3.0], stamps: packed, log_odds: negatives };
+    let four =
+        Case { times: vec![0.0, 1.0, 2.0, 3.0], stamps: Stamp::at(&packed), log_odds: negatives };
     for (case, counts) in [(one, &rare), (four, &many)] {
         let lattice = case.lattice(counts, &density);
         let want = dense::marginals(&lattice).unwrap();
@@ -364,7 +390,8 @@ fn hundreds_of_stamps_on_one_instance_leave_no_range() {
     // λ of 2 and of 300, which makes silence a matter of e⁻³⁰⁰; geometric weights of up to 300!.
     let stamps: Vec<f64> = (0..300).map(|k| 2.0 + 2.0 * f64::from(k) / 300.0).collect();
     let log_odds = vec![-6.0, -6.0, -5.0, 3.0, -6.0, -6.0];
-    let case = Case { times: (0..6).map(f64::from).collect(), stamps, log_odds };
+    let case =
+        Case { times: (0..6).map(f64::from).collect(), stamps: Stamp::at(&stamps), log_odds };
     let density = Bell { delay: 0.0, spread: 0.4, cut: f64::INFINITY };
     for (kind, rates) in [
         ("poisson", [-4.0, 2.0]),
@@ -392,8 +419,8 @@ fn windows_reach_what_certain_rates_make_necessary() {
     let diligent = tables("bernoulli", [-3.0, f64::INFINITY], 2);
     let mut sure = vec![-2.0; 40];
     sure[20] = f64::INFINITY;
-    let far = Case { times: times.clone(), stamps: vec![10.0], log_odds: far };
-    let sure = Case { times, stamps: vec![1.0, 2.0], log_odds: sure };
+    let far = Case { times: times.clone(), stamps: Stamp::at(&vec![10.0]), log_odds: far };
+    let sure = Case { times, stamps: Stamp::at(&vec![1.0, 2.0]), log_odds: sure };
     for (case, counts) in [(far, &honest), (sure, &diligent)] {
         let lattice = case.lattice(counts, &density);
         let want = dense::marginals(&lattice).unwrap();
@@ -436,7 +463,7 @@ fn windows_do_not_reach_over_the_session_for_a_heavy_tail() {
     let times: Vec<f64> = (0..20_000).map(f64::from).collect();
     let stamps: Vec<f64> = (0..1000).map(|l| 20.0 * f64::from(l) + 5.3).collect();
     let log_odds = vec![-3.0; times.len()];
-    let case = Case { times, stamps, log_odds };
+    let case = Case { times, stamps: Stamp::at(&stamps), log_odds };
     let counts = tables("bernoulli", [-7.0, 2.0], 1000);
     let density = Tails { scale: 2.0, degrees: 5.0 };
     let found = case.lattice(&counts, &density).marginals().unwrap();
@@ -457,7 +484,7 @@ fn every_stamp_that_is_pushed_may_be_drawn_on_by_the_odds() {
         for event in [400 + away, 400 - away] {
             let mut log_odds = vec![-800.0; times.len()];
             log_odds[event] = 40.0;
-            let case = Case { times: times.clone(), stamps: vec![400.0; 24], log_odds };
+            let case = Case { times: times.clone(), stamps: Stamp::at(&vec![400.0; 24]), log_odds };
             let lattice = case.lattice(&counts, density);
             let want = dense::marginals(&lattice).unwrap();
             // The case is what it says.
@@ -473,7 +500,7 @@ fn stamps_may_be_drawn_together_by_counts_that_like_company() {
     let twice = |some: f64| vec![(1.0 - some).ln(), (1e-25 * some).ln(), some.ln()];
     let counts = CountTables::new([twice(0.01), twice(0.9)], None);
     let times: Vec<f64> = (0..120).map(f64::from).collect();
-    let case = Case { times, stamps: vec![49.0, 69.0], log_odds: vec![-1.0; 120] };
+    let case = Case { times, stamps: Stamp::at(&vec![49.0, 69.0]), log_odds: vec![-1.0; 120] };
     let density = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
     let lattice = case.lattice(&counts, &density);
     let want = dense::marginals(&lattice).unwrap();
@@ -496,7 +523,7 @@ fn crowds_on_islands_make_room_for_each_other() {
                 let (times, stamps) = (times.clone(), stamps[..most].to_vec());
                 let log_odds = vec![-2.0; times.len()];
                 let counts = tables(kind, rates, most);
-                let case = Case { times, stamps, log_odds };
+                let case = Case { times, stamps: Stamp::at(&stamps), log_odds };
                 let lattice = case.lattice(&counts, &density);
                 let want = dense::marginals(&lattice).unwrap();
                 let what = format!("{kind} {rates:?} {most}");
@@ -519,7 +546,7 @@ fn a_crowd_past_the_end_has_windows_that_hold_it() {
         let counts = tables(kind, [-4.0, 2.0], 50);
         for stamps in [&late, &early] {
             let (times, stamps, log_odds) = (times.clone(), stamps.clone(), log_odds.clone());
-            let case = Case { times, stamps, log_odds };
+            let case = Case { times, stamps: Stamp::at(&stamps), log_odds };
             let bell = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
             let tails = Tails { scale: 1.0, degrees: 4.0 };
             for (density, most) in [(&bell as &dyn DelayDensity, 0.2), (&tails, 0.6)] {
@@ -531,5 +558,28 @@ fn a_crowd_past_the_end_has_windows_that_hold_it() {
                 assert!(cells < most, "{kind}: {cells}");
             }
         }
+    }
+}
+
+#[test]
+fn a_series_of_weights_of_one_counts_alignments() {
+    // C(L + M − 1, M) ways to put M stamps on L instances in order, as many on one as one likes.
+    for (instances, stamps) in [(1, 1), (5, 3), (40, 12), (300, 200)] {
+        let table: Vec<f64> = (0..=stamps).map(|c| -ln_gamma(c as f64 + 1.0)).collect();
+        let counts = CountTables::new([table.clone(), table], Some([0.0, 0.0]));
+        let times = (0..instances).map(|i| i as f64).collect();
+        let stamps_at: Vec<f64> = (0..stamps).map(|l| l as f64).collect();
+        let case = Case { times, stamps: Stamp::at(&stamps_at), log_odds: vec![0.3; instances] };
+        let flat = Bell { delay: 0.0, spread: 1e200, cut: f64::INFINITY };
+        let lattice = case.lattice(&counts, &flat);
+        let pass = Derivatives { log_odds: &case.log_odds, rows: usize::MAX };
+        let got = lattice.stamped().run(&pass, &counts, &Scratch::default()).unwrap();
+        let log_binomial = |n: usize, k: usize| {
+            let [n, k] = [n, k].map(|x| x as f64 + 1.0);
+            ln_gamma(n) - ln_gamma(k) - ln_gamma(n - k + 1.0)
+        };
+        let want = log_binomial(instances + stamps - 1, stamps) + stamps as f64 * flat.log_peak();
+        // Logs of gamma functions near 2000, and 200 log peaks near −461: 1e-16 each, relatively.
+        assert!((got.log_evidence - want).abs() < 1e-10 * want.abs(), "{instances} {stamps}");
     }
 }

@@ -14,17 +14,50 @@ pub trait DelayDensity: Sync {
     fn reach(&self, log_drop: f64) -> (f64, f64);
 }
 
-/// Instances and stamps of a session in time, and how delays are distributed.
+/// A stamp, as inference sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stamp {
+    /// When it was pressed.
+    pub time: f64,
+}
+
+impl Stamp {
+    /// Stamps at these times.
+    pub fn at(times: &[f64]) -> Vec<Self> {
+        times.iter().map(|&time| Self { time }).collect()
+    }
+}
+
+/// Instances and stamps of a session in time.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeline<'a> {
+    /// Time of each instance; they do not decrease.
+    pub times: &'a [f64],
+    /// The stamps; their times do not decrease.
+    pub stamps: &'a [Stamp],
+    /// What delays are measured in, in the unit of the times.
+    pub unit: f64,
+}
+
+/// A session in time, and how its delays are distributed.
 #[derive(Clone, Copy)]
 pub struct Stamped<'a> {
     /// Time of each instance; they do not decrease.
     pub times: &'a [f64],
-    /// The stamps; they do not decrease.
-    pub stamps: &'a [f64],
-    /// What delays are measured in, in the unit of times and stamps.
+    /// The stamps; their times do not decrease.
+    pub stamps: &'a [Stamp],
+    /// What delays are measured in, in the unit of the times.
     pub unit: f64,
     /// p((z − t) / unit).
     pub density: &'a dyn DelayDensity,
+}
+
+impl<'a> Timeline<'a> {
+    /// With this density of the delays.
+    pub fn with(self, density: &'a dyn DelayDensity) -> Stamped<'a> {
+        let Self { times, stamps, unit } = self;
+        Stamped { times, stamps, unit, density }
+    }
 }
 
 impl std::fmt::Debug for Stamped<'_> {
@@ -38,33 +71,28 @@ impl std::fmt::Debug for Stamped<'_> {
 
 /// The instances first..end that a stamp can have come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
+pub(super) struct Window {
     /// First instance.
-    pub first: usize,
+    pub(super) first: usize,
     /// One past the last instance.
-    pub end: usize,
+    pub(super) end: usize,
 }
 
 impl Window {
     /// Number of instances.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.end - self.first
-    }
-
-    /// Whether no instance is in reach.
-    pub fn is_empty(&self) -> bool {
-        self.end == self.first
     }
 }
 
 /// Neighbouring instances and the stamps whose windows lie among them: a piece of a session that can be
 /// summed by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub(super) struct Span {
     /// Its instances.
-    pub instances: Range<usize>,
+    pub(super) instances: Range<usize>,
     /// Its stamps.
-    pub stamps: Range<usize>,
+    pub(super) stamps: Range<usize>,
 }
 
 /// Stamps whose windows overlap, one after the other, and the instances in those windows. Whatever is
@@ -77,7 +105,7 @@ pub(super) struct Block {
 
 /// Why a span could not be solved as asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub(super) enum Trouble {
     /// A quantity left the range of f64; handled inside by log space.
     Underflow,
     /// The windows are too narrow: no path through them, or weight at their edges.

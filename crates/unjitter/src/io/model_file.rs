@@ -30,7 +30,7 @@ use crate::learning::{Outcome, Warning};
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
-use crate::model::{Model, Parts};
+use crate::model::{Model, Ordered, Parts};
 use crate::params::{Block, Layout};
 use crate::{Error, Fitted, Result};
 
@@ -174,8 +174,10 @@ impl ModelFile {
         check_classifier(&model.classifier, &classifier, parameters.len())?;
         let parts = Parts::new(
             classifier.check().map_err(|error| within("classifier", &error))?,
-            model.counts.build().map_err(|error| within("model.counts", &error))?,
-            model.noise.build(time_unit).map_err(|error| within("model.noise", &error))?,
+            Ordered::new(
+                model.counts.build().map_err(|error| within("model.counts", &error))?.into(),
+                model.noise.build(time_unit).map_err(|error| within("model.noise", &error))?.into(),
+            ),
         );
         check_parameters(&parameters, &parts.layout, time_unit)?;
         let params: Vec<f64> =

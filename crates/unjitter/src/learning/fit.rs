@@ -15,7 +15,7 @@ use super::start::start;
 use super::warning::{Warning, warnings};
 use crate::error::require;
 use crate::memory::memory_limit;
-use crate::model::{Model, Parts, check_capacity, infeasible};
+use crate::model::{Model, Ordered, Parts, check_capacity, infeasible};
 use crate::session::check_together;
 use crate::{Error, FeatureView, Result, Session, Stop};
 
@@ -191,8 +191,7 @@ impl<'a> Problem<'a> {
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let parts = Parts::new(
             model.classifier.fit(&features, seed, stop)?,
-            model.counts.build()?,
-            model.noise.build(time_unit)?,
+            Ordered::new(model.counts.build()?.into(), model.noise.build(time_unit)?.into()),
         );
         Ok(Self { model, sessions, parts, time_unit, stop })
     }
@@ -204,8 +203,8 @@ impl<'a> Problem<'a> {
         for (index, session) in self.sessions.iter().enumerate() {
             let classifier = self.parts.classifier.as_ref();
             let ready = SessionData::new(index, session, classifier, self.time_unit, self.stop);
-            let (stamps, instances) = (ready.stamps.len(), ready.times.len());
-            check_capacity(session.name(), stamps, instances, self.parts.counts.max_count())?;
+            let (stamps, instances) = (ready.in_time.stamps.len(), ready.in_time.times.len());
+            check_capacity(session.name(), stamps, instances, self.parts.stamp_model.max_count())?;
             data.push(ready);
         }
         Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen, self.stop))
@@ -277,7 +276,8 @@ fn impossible_session(
     match objective.first_impossible(&objective.full(&from)) {
         Some((index, impossible)) => {
             // Only observed instances can explain a stamp.
-            let (session, times) = (&problem.sessions[index], &objective.data()[index].times);
+            let (session, times) =
+                (&problem.sessions[index], &objective.data()[index].in_time.times);
             infeasible(session.name(), times, session.stamps(), impossible)
         }
         None => Error::OutOfRange {
@@ -298,7 +298,7 @@ fn judge(
     let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
     let converged = match stop {
         StopReason::GradientTolerance | StopReason::ValueTolerance => true,
-        StopReason::LineSearchFailed => parts.noise.has_kinks(),
+        StopReason::LineSearchFailed => parts.stamp_model.has_kinks(),
         StopReason::IterationLimit | StopReason::Cancelled => false,
     };
     let mut found = warnings(sessions, objective.data(), parts, params, *time_unit);

@@ -12,16 +12,11 @@ use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::supervised::{SupervisedObjective, Target};
 use crate::Features;
-use crate::inference::{Impossible, Lattice};
+use crate::inference::Impossible;
 use crate::math::{Random, logit};
-use crate::model::Parts;
-use crate::params::Part;
+use crate::model::{GUESS, Learned, Parts};
 use crate::prior::Priors;
 use crate::session::nearest;
-
-/// Rates to start from: a careful annotator.
-const FALSE_RATE: f64 = 0.01;
-const HIT_RATE: f64 = 0.9;
 
 /// Iterations that fit the detector to the supposed labels: the real fit goes on from there.
 const ITERATIONS: usize = 30;
@@ -42,10 +37,8 @@ pub(super) fn start(
         _ => (2.0 * random.normal(), 0.5 * 16f64.powf(random.uniform())),
     };
     let mut params = vec![0.0; parts.layout.dim()];
-    let noise = parts.layout.part(Part::Noise);
-    let counts = parts.layout.part(Part::Counts);
-    params[counts].copy_from_slice(&parts.counts.start(FALSE_RATE, HIT_RATE));
-    params[noise].copy_from_slice(&parts.noise.start(delay, spread));
+    let supposed = Learned { delay, spread, ..GUESS };
+    params[parts.annotator()].copy_from_slice(&parts.stamp_model.start(&supposed));
     let params = objective.full(&objective.free(&params));
     let targets: Vec<Vec<Target>> = objective
         .data()
@@ -59,28 +52,32 @@ pub(super) fn start(
             }),
         })
         .collect();
-    let theta = parts.layout.part(Part::Classifier);
     let mut params = params;
     let from = parts.classifier.start(seed.wrapping_add(start as u64));
-    params[theta].copy_from_slice(&fit_to(objective, parts, priors, &targets, from));
+    params[parts.detector()].copy_from_slice(&fit_to(objective, parts, priors, &targets, from));
     objective.full(&objective.free(&params))
 }
 
 /// Delays of stamps from their nearest instances.
 fn naive_delays(data: &[SessionData<'_>]) -> Vec<f64> {
     let delays = |session: &SessionData<'_>| -> Vec<f64> {
-        session.stamps.iter().map(|z| z - session.times[nearest(&session.times, *z)]).collect()
+        session
+            .in_time
+            .stamps
+            .iter()
+            .map(|z| z.time - session.in_time.times[nearest(&session.in_time.times, z.time)])
+            .collect()
     };
     data.iter().flat_map(delays).collect()
 }
 
 /// Each stamp to its nearest instance, all else negative; known labels as they are.
 fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
-    let mut targets = vec![Target::from(false); session.times.len()];
-    for z in &session.stamps {
-        targets[nearest(&session.times, *z)] = Target::from(true);
+    let mut targets = vec![Target::from(false); session.in_time.times.len()];
+    for z in &session.in_time.stamps {
+        targets[nearest(&session.in_time.times, z.time)] = Target::from(true);
     }
-    for (target, label) in targets.iter_mut().zip(&session.labels) {
+    for (target, label) in targets.iter_mut().zip(&session.in_time.labels) {
         if let Some(label) = label {
             *target = Target::from(*label);
         }
@@ -95,23 +92,16 @@ fn supposed_targets(
     parts: &Parts,
     params: &[f64],
 ) -> Result<Vec<Target>, Impossible> {
-    let (instances, stamps) = (session.times.len() as f64, session.stamps.len() as f64);
+    let (instances, stamps) =
+        (session.in_time.times.len() as f64, session.in_time.stamps.len() as f64);
     // At least half a stamp, at most half the instances: the log-odds stay finite.
     let rarity = (stamps.max(0.5) / instances).min(0.5);
-    let mut log_odds = vec![logit(rarity); session.times.len()];
-    session.pin_labels(0, &mut log_odds);
-    let tables = parts.tables(params, session.stamps.len());
-    let density = parts.density(&params[parts.layout.part(Part::Noise)]);
-    let lattice = Lattice {
-        times: &session.times,
-        stamps: &session.stamps,
-        log_odds: &log_odds,
-        counts: &tables,
-        density: &density,
-    };
-    let marginals = lattice.marginals()?;
+    let mut log_odds = vec![logit(rarity); session.in_time.times.len()];
+    session.in_time.pin_labels(0, &mut log_odds);
+    let bound = parts.bind(params, session.in_time.stamps.len());
+    let marginals = bound.posterior(session.in_time.timeline(), &log_odds)?;
     let target = |i| Target { positive: marginals.counts.positive(i).min(1.0), weight: 1.0 };
-    Ok((0..session.times.len()).map(target).collect())
+    Ok((0..session.in_time.times.len()).map(target).collect())
 }
 
 /// The classifier's parameters after a short fit to targets.

@@ -10,14 +10,14 @@ use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
 use super::fit::FINITE_START;
-use super::in_order::{gather, in_order, rows_in_cache};
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::objective::Objective;
 use super::preconditioner::Preconditioner;
 use crate::math::{exp, ln};
 use crate::model::Detector;
 use crate::model::classifier::{Classifier, ClassifierSpec};
-use crate::params::Layout;
+use crate::parallel::{gather, in_order, rows_in_cache};
+use crate::params::{CLASSIFIER, Layout};
 use crate::prior::Priors;
 use crate::{Error, FeatureView, Features, Result, Stop};
 
@@ -98,7 +98,7 @@ impl<'a> SupervisedObjective<'a> {
         data: Vec<(Features<'a>, &'a [Target])>,
         stop: Stop<'a>,
     ) -> Self {
-        let layout = Layout::new(classifier.blocks(), vec![], vec![]);
+        let layout = Layout::new(vec![(CLASSIFIER, classifier.blocks())]);
         let is_free = vec![true; layout.dim()];
         let chunks_of = |(k, (features, _)): (usize, &(Features<'_>, _))| {
             let (rows, columns) = features.view().dim();
@@ -206,7 +206,7 @@ impl Supervised {
         let classifier = self.classifier.fit(&features, seed, stop)?;
         let start = classifier.start(seed);
         let minimum = self.fit_classifier(classifier.as_ref(), data, start, stop)?;
-        Ok((Detector::new(classifier, minimum.params.clone()), minimum))
+        Ok((Detector::new(classifier.into(), minimum.params.clone()), minimum))
     }
 
     /// The parameters of a classifier whose feature map is given, from a start of one's own.

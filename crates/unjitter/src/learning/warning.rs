@@ -12,8 +12,7 @@ use super::lbfgs::StopReason;
 use crate::Session;
 use crate::error::gibibytes;
 use crate::math::sigmoid;
-use crate::model::Parts;
-use crate::params::Part;
+use crate::model::{Learned, Parts};
 use crate::session::nearest;
 
 /// A sign that the result may not be what it seems.
@@ -139,9 +138,8 @@ pub(super) fn warnings(
     params: &[f64],
     time_unit: f64,
 ) -> Vec<Warning> {
-    let noise = &params[parts.layout.part(Part::Noise)];
-    let delay = parts.noise.delay(noise) * time_unit;
-    let spread = parts.noise.spread(noise) * time_unit;
+    let Learned { delay, spread, .. } = parts.stamp_model.learned(&params[parts.annotator()]);
+    let (delay, spread) = (delay * time_unit, spread * time_unit);
     let mut found = Vec::new();
     found.extend(unsure_detector(data, parts, params));
     found.extend(spread_near_gap(sessions, spread));
@@ -150,11 +148,11 @@ pub(super) fn warnings(
 }
 
 fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> Option<Warning> {
-    let theta = &params[parts.layout.part(Part::Classifier)];
+    let theta = &params[parts.detector()];
     let (mut expected, mut squares) = (0.0, 0.0);
     let mut log_odds = Vec::new();
     for session in data {
-        log_odds.resize(session.times.len(), 0.0);
+        log_odds.resize(session.in_time.times.len(), 0.0);
         parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
         for p in log_odds.iter().map(|&f| sigmoid(f)) {
             expected += p;

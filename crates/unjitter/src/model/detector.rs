@@ -1,23 +1,25 @@
 //! The detector alone: a classifier with its parameters. Counts and noise are dropped.
 
+use std::sync::Arc;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::classifier::{Classifier, ClassifierState};
 use crate::math::sigmoid;
-use crate::params::Layout;
+use crate::params::{CLASSIFIER, Layout};
 use crate::session::{check_columns, check_features};
 use crate::{FeatureView, Features, Result, Stop};
 
 /// Features to probability of the positive label.
 #[derive(Debug)]
 pub struct Detector {
-    classifier: Box<dyn Classifier>,
+    classifier: Arc<dyn Classifier>,
     params: Vec<f64>,
 }
 
 impl Detector {
-    pub(crate) fn new(classifier: Box<dyn Classifier>, params: Vec<f64>) -> Self {
+    pub(crate) fn new(classifier: Arc<dyn Classifier>, params: Vec<f64>) -> Self {
         Self { classifier, params }
     }
 
@@ -69,13 +71,13 @@ impl<'de> Deserialize<'de> for Detector {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let SavedDetector { classifier, params } = SavedDetector::deserialize(deserializer)?;
         let classifier = classifier.check().map_err(D::Error::custom)?;
-        let expected = Layout::new(classifier.blocks(), vec![], vec![]).dim();
+        let expected = Layout::new(vec![(CLASSIFIER, classifier.blocks())]).dim();
         let found = params.len();
         if found != expected {
             let problem = format!("{found} parameters of the classifier, expected {expected}");
             return Err(D::Error::custom(problem));
         }
-        Ok(Self { classifier, params })
+        Ok(Self { classifier: Arc::from(classifier), params })
     }
 }
 

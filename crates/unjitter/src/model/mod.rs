@@ -1,20 +1,25 @@
 //! The parts a model is made of, and the model made of them.
 
+mod annotator;
+mod bound;
 pub mod classifier;
 pub mod counts;
 mod detector;
-mod evidence;
-mod gradient;
 pub mod noise;
+mod ordered;
 mod parts;
 mod posterior;
 mod spec;
+mod stamp_model;
 
+pub(crate) use annotator::GUESS;
+pub use annotator::{Annotator, Gradient};
+pub use bound::{BoundCounts, BoundNoise};
 pub use detector::Detector;
 pub(crate) use detector::{linear, log_odds};
-pub use evidence::Evidence;
-pub use gradient::Gradient;
-pub use parts::{BoundCounts, BoundNoise, Parts};
+pub use ordered::Ordered;
+pub use parts::Parts;
 pub use posterior::{Posterior, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};
 pub use spec::{Frozen, Model};
+pub use stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};

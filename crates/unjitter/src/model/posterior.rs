@@ -1,24 +1,28 @@
 //! Bare inference, for people who bring their own log-odds.
 
-use super::parts::{BoundCounts, BoundNoise};
+use std::sync::Arc;
+
+use super::bound::{BoundCounts, BoundNoise};
+use super::ordered::Ordered;
+use super::stamp_model::{BoundStampModel, Draws, StampModel};
 use crate::inference::{
-    Alignment, CountMarginals, CountTables, Impossible, Lattice, Marginals, Responsibilities,
+    Alignment, CountMarginals, Impossible, Marginals, Responsibilities, Stamp, Timeline,
 };
 use crate::memory::memory_limit;
 use crate::session::check_order;
-use crate::{Error, Result};
+use crate::{Error, Result, Stop};
 
 /// What errors call the session.
 const NAME: &str = "posterior";
 
 /// The posterior over the alignments of one session.
 #[derive(Debug)]
-pub struct Posterior<'a> {
-    times: &'a [f64],
-    stamps: &'a [f64],
-    log_odds: &'a [f64],
-    tables: CountTables,
-    noise: &'a BoundNoise,
+pub struct Posterior {
+    times: Vec<f64>,
+    stamps: Vec<Stamp>,
+    log_odds: Vec<f64>,
+    model: Ordered,
+    params: Vec<f64>,
     marginals: Marginals,
 }
 
@@ -37,30 +41,28 @@ pub struct Posterior<'a> {
 /// assert!(found.positive()[1] > 0.95);
 /// # Ok::<(), unjitter::Error>(())
 /// ```
-pub fn posterior<'a>(
-    times: &'a [f64],
-    stamps: &'a [f64],
-    log_odds: &'a [f64],
+pub fn posterior(
+    times: &[f64],
+    stamps: &[f64],
+    log_odds: &[f64],
     counts: &BoundCounts,
-    noise: &'a BoundNoise,
-) -> Result<Posterior<'a>> {
+    noise: &BoundNoise,
+) -> Result<Posterior> {
     check(NAME, times, stamps, log_odds, counts.max_count())?;
-    let tables = counts.tables(stamps.len());
-    let lattice = Lattice { times, stamps, log_odds, counts: &tables, density: noise };
-    let marginals =
-        lattice.marginals().map_err(|impossible| infeasible(NAME, times, stamps, impossible))?;
-    Ok(Posterior { times, stamps, log_odds, tables, noise, marginals })
+    let model = Ordered::new(Arc::clone(&counts.model), Arc::clone(&noise.model));
+    let params = [&counts.params[..], &noise.params].concat();
+    let placed = Stamp::at(stamps);
+    let timeline = Timeline { times, stamps: &placed, unit: 1.0 };
+    let found = model.bind(&params, stamps.len()).posterior(timeline, log_odds);
+    let marginals = found.map_err(|impossible| infeasible(NAME, times, stamps, impossible))?;
+    let (times, log_odds) = (times.to_vec(), log_odds.to_vec());
+    Ok(Posterior { times, stamps: placed, log_odds, model, params, marginals })
 }
 
-impl Posterior<'_> {
+impl Posterior {
     /// log p(stamps | log-odds, times).
     pub fn log_evidence(&self) -> f64 {
         self.marginals.log_evidence
-    }
-
-    /// All marginals, for whoever wants to keep them without the inputs.
-    pub fn into_marginals(self) -> Marginals {
-        self.marginals
     }
 
     /// p(y_i = 1 | stamps), one per instance.
@@ -80,17 +82,21 @@ impl Posterior<'_> {
 
     /// The single likeliest alignment.
     pub fn best_alignment(&self) -> Alignment {
-        self.lattice().best_alignment().expect("the marginals exist, so a path does")
+        self.bound().best_alignment(self.timeline(), &self.log_odds, &self.marginals)
     }
 
-    /// `draws` alignments from the posterior, each one instance per stamp.
-    pub fn sample(&self, draws: usize, seed: u64) -> Vec<Vec<usize>> {
-        self.lattice().sample(draws, seed).expect("the marginals exist, so a path does")
+    /// `draws` alignments from the posterior, each one instance per stamp; shorter once `stop` is requested.
+    pub fn sample(&self, draws: usize, seed: u64, stop: Stop<'_>) -> Vec<Vec<usize>> {
+        let draws = Draws { count: draws, seed, stop };
+        self.bound().sample(self.timeline(), &self.log_odds, &self.marginals, draws)
     }
 
-    fn lattice(&self) -> Lattice<'_> {
-        let Self { times, stamps, log_odds, tables, noise, .. } = self;
-        Lattice { times, stamps, log_odds, counts: tables, density: *noise }
+    fn timeline(&self) -> Timeline<'_> {
+        Timeline { times: &self.times, stamps: &self.stamps, unit: 1.0 }
+    }
+
+    fn bound(&self) -> Box<dyn BoundStampModel + '_> {
+        self.model.bind(&self.params, self.stamps.len())
     }
 }
 

@@ -13,7 +13,7 @@ use multiversion::multiversion;
 
 use super::placing::{LogDrop, Windows};
 use crate::inference::buffers::make_room;
-use crate::inference::vocabulary::{Block, Span, Stamped, Trouble, Window};
+use crate::inference::vocabulary::{Block, Span, Stamp, Stamped, Trouble, Window};
 use crate::math::{LANES, Lanes, exp_in_place};
 
 /// Cells that are loaded at a time, about, of a block that has too many: one or two megabytes with all
@@ -26,7 +26,7 @@ const WHOLE_CELLS: usize = 4 * PANEL_CELLS;
 
 /// The windows of a session's stamps, and the densities within those of a run of stamps.
 #[derive(Debug, Clone, Default)]
-pub struct Band {
+pub(in crate::inference) struct Band {
     instances: usize,
     log_drop: LogDrop,
     whole_blocks: bool,
@@ -70,8 +70,15 @@ impl Band {
         placed
     }
 
+    /// Takes windows that have been found wide enough, of a session of so many instances.
+    pub(in crate::inference) fn take_windows(&mut self, instances: usize, outer: Vec<Window>) {
+        self.instances = instances;
+        self.whole_blocks = true;
+        self.windows = Arc::new(Windows { outer, ..Windows::default() });
+    }
+
     /// Takes over the windows of another band, to load runs of its stamps beside it.
-    pub fn share_windows(&mut self, other: &Band) {
+    pub(in crate::inference) fn share_windows(&mut self, other: &Band) {
         self.instances = other.instances;
         self.log_drop = other.log_drop;
         self.whole_blocks = other.whole_blocks;
@@ -80,7 +87,11 @@ impl Band {
     }
 
     /// Fills in the densities of a run of stamps, instead of those of the run before.
-    pub fn load(&mut self, run: Range<usize>, stamped: &Stamped<'_>) -> Result<(), Trouble> {
+    pub(in crate::inference) fn load(
+        &mut self,
+        run: Range<usize>,
+        stamped: &Stamped<'_>,
+    ) -> Result<(), Trouble> {
         self.fill_delays(run, stamped);
         make_room(&mut self.log_densities, self.cells);
         let log_densities = &mut self.log_densities[..self.cells];
@@ -140,7 +151,7 @@ impl Band {
     }
 
     /// Whether every window already holds every instance, so that no drop could widen it.
-    pub fn is_full(&self) -> bool {
+    pub(in crate::inference) fn is_full(&self) -> bool {
         self.windows().iter().all(|w| w.len() == self.instances)
     }
 
@@ -150,7 +161,7 @@ impl Band {
     }
 
     /// Number of instances.
-    pub fn instances(&self) -> usize {
+    pub(in crate::inference) fn instances(&self) -> usize {
         self.instances
     }
 
@@ -160,12 +171,12 @@ impl Band {
     }
 
     /// Number of cells of the loaded stamps, with those that pad.
-    pub fn cells(&self) -> usize {
+    pub(in crate::inference) fn cells(&self) -> usize {
         self.cells
     }
 
     /// One window per stamp.
-    pub fn windows(&self) -> &[Window] {
+    pub(in crate::inference) fn windows(&self) -> &[Window] {
         &self.windows.outer
     }
 
@@ -181,7 +192,7 @@ impl Band {
     }
 
     /// Where the cells of a loaded stamp lie.
-    pub fn cells_of(&self, stamp: usize) -> Range<usize> {
+    pub(in crate::inference) fn cells_of(&self, stamp: usize) -> Range<usize> {
         let start = self.offsets[stamp - self.first];
         start..start + self.windows()[stamp].len()
     }
@@ -200,7 +211,7 @@ impl Band {
     }
 
     /// Delays z − t, one per cell; what pads repeats the one before it.
-    pub fn delays(&self) -> &[f64] {
+    pub(in crate::inference) fn delays(&self) -> &[f64] {
         &self.delays[..self.cells]
     }
 
@@ -236,7 +247,7 @@ impl Band {
 
     /// Cuts the session into runs of at least `min_instances` instances (the last may be shorter)
     /// that no block crosses, so that each can be solved by itself.
-    pub fn spans(&self, min_instances: usize) -> Vec<Span> {
+    pub(in crate::inference) fn spans(&self, min_instances: usize) -> Vec<Span> {
         let (instances, stamps) = (self.instances, self.windows().len());
         let mut spans = Vec::new();
         let mut start = Span { instances: 0..0, stamps: 0..0 };
@@ -292,7 +303,7 @@ impl Band {
 fn subtract_times(
     windows: &[Window],
     times: &[f64],
-    stamps: &[f64],
+    stamps: &[Stamp],
     per_unit: f64,
     mut delays: &mut [f64],
 ) {
@@ -301,7 +312,7 @@ fn subtract_times(
         delays = rest;
         let (cells, pad) = cells.split_at_mut(window.len());
         for (delay, time) in cells.iter_mut().zip(&times[window.first..window.end]) {
-            *delay = (stamp - time) * per_unit;
+            *delay = (stamp.time - time) * per_unit;
         }
         pad.fill(cells.last().copied().unwrap_or(0.0));
     }
@@ -354,6 +365,7 @@ mod tests {
 
     fn band(times: &[f64], stamps: &[f64], log_drop: f64, support: f64) -> Result<Band, usize> {
         let mut band = Band::default();
+        let stamps = &Stamp::at(stamps);
         let stamped = Stamped { times, stamps, unit: 1.0, density: &Tent { support } };
         let log_drop = LogDrop { paths: log_drop, odds: 0.0, max_count: 1, chains: true };
         band.rebuild(&stamped, log_drop)?;
@@ -374,7 +386,7 @@ mod tests {
     #[test]
     fn stamps_that_are_pushed_share_the_drop() {
         let times: Vec<f64> = (0..300).map(f64::from).collect();
-        let stamps = [100.0, 101.0, 101.5, 250.0];
+        let stamps = Stamp::at(&[100.0, 101.0, 101.5, 250.0]);
         let stamped =
             Stamped { times: &times, stamps: &stamps, unit: 1.0, density: &Tent { support: 1e9 } };
         let mut band = Band::default();

@@ -79,7 +79,7 @@ pub(in crate::inference) fn check_support(
 mod tests {
     use super::*;
     use crate::inference::windows::placing::LogDrop;
-    use crate::inference::{DelayDensity, Stamped};
+    use crate::inference::{DelayDensity, Stamp, Stamped};
 
     /// log p = −|d|.
     struct Tent;
@@ -99,6 +99,7 @@ mod tests {
     /// Whether windows are wide enough for stamps that are surely at these instances.
     fn check(times: &[f64], stamps: &[f64], places: &[usize]) -> Result<(), Trouble> {
         let mut band = Band::default();
+        let stamps = &Stamp::at(stamps);
         let stamped = Stamped { times, stamps, unit: 1.0, density: &Tent };
         let drop = LogDrop { paths: LOG_DROP, odds: 2.0, max_count: 1, chains: true };
         band.rebuild(&stamped, drop).unwrap();

@@ -26,7 +26,7 @@ const WHOLE_SUPPORT: f64 = 1e300;
 /// Places the windows of `band` and lets `attempt` work on it, with wider and wider windows until it no longer
 /// finds them narrow. `together` says that it keeps the cells of all stamps at a time. Nothing is allocated
 /// beyond the [limit](crate::memory).
-pub fn widen<T>(
+pub(in crate::inference) fn widen<T>(
     band: &mut Band,
     stamped: &Stamped<'_>,
     counts: &CountTables,

@@ -52,7 +52,7 @@ impl Band {
         counts: &CountTables,
         together: bool,
     ) -> u64 {
-        let at_once = together || counts.log_odds_range().is_none();
+        let at_once = counts.log_odds_range().is_none();
         let (mut cells, mut load, mut solver, mut longest, mut recorded) = (0, 0, 0.0_f64, 0, 0.0);
         let mut stamp = stamps.start;
         while stamp < stamps.end {
@@ -62,7 +62,7 @@ impl Band {
             let size = Size::of(windows);
             cells += size.cells;
             longest = longest.max(block.instances.len());
-            if counts.gives_one_stamp() && !at_once && self.is_long(&block.stamps) {
+            if counts.gives_one_stamp() && !at_once && !together && self.is_long(&block.stamps) {
                 let (loaded, kept) = self.panels(&block);
                 load = load.max(loaded);
                 solver = solver.max((kept + 2 * size.widest) as f64);
@@ -82,8 +82,8 @@ impl Band {
             numbers = 5.0 * cells as f64 + solver;
         }
         if together {
-            // Shares of positives and what is handed over, with counts by instance.
-            numbers += 3.0 * cells as f64 + recorded + (8 * self.instances()) as f64;
+            // Shares, and those of positives, in vectors that double; and counts by instance.
+            numbers += 5.0 * cells as f64 + recorded + (8 * self.instances()) as f64;
         }
         let fixed = PER_STAMP * stamps.len() + PER_INSTANCE * rows + 12 * counts.max_count();
         // Saturates.
@@ -96,8 +96,8 @@ impl Band {
         counts: &CountTables,
         together: bool,
     ) -> u64 {
-        let whole = together || counts.log_odds_range().is_none();
-        let rows = if whole { self.instances() } else { SPAN_INSTANCES };
+        let is_whole = counts.log_odds_range().is_none();
+        let rows = if is_whole { self.instances() } else { SPAN_INSTANCES };
         let bytes = self.bytes(0..self.windows().len(), rows, counts, together);
         self.needed = if is_little(bytes) { 0 } else { bytes };
         bytes

@@ -14,6 +14,6 @@ mod placing;
 mod reference;
 mod seek;
 
-pub use band::Band;
+pub(super) use band::Band;
 pub(super) use edges::{check_edges, check_support};
-pub use growing::widen;
+pub(super) use growing::widen;

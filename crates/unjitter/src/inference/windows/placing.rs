@@ -93,14 +93,14 @@ impl Windows {
             windows.reserve(stamps.len());
         }
         let mut cursor = 0;
-        for (l, (&stamp, &own)) in stamps.iter().zip(&suited.drops).enumerate() {
+        for (l, (stamp, &own)) in stamps.iter().zip(&suited.drops).enumerate() {
             let [(low, high), (inner_low, inner_high)] = if own <= NEAR {
                 let (early, late) = (early.of(l), late.of(l));
                 [(early[0], late[0]), (early[1], late[1])]
             } else {
                 [drop, drop.less(RING)].map(|drop| {
                     let (earliest, latest) = density.reach(drop.alone() + own);
-                    (stamp - latest * unit, stamp - earliest * unit)
+                    (stamp.time - latest * unit, stamp.time - earliest * unit)
                 })
             };
             // A far stamp can reach back further than the one before it, but has no use for it.
@@ -125,7 +125,8 @@ impl Windows {
             } else {
                 let reach = stamped.density.reach(drop.alone() + own.max(NEAR));
                 let Stamped { times, stamps, unit, .. } = *stamped;
-                let (low, high) = (stamps[l] - reach.1 * unit, stamps[l] - reach.0 * unit);
+                let (low, high) =
+                    (stamps[l].time - reach.1 * unit, stamps[l].time - reach.0 * unit);
                 let first = times.partition_point(|&t| t < low);
                 log_density_outside(stamped, l, first, times.partition_point(|&t| t <= high))
             };
@@ -162,7 +163,7 @@ pub(in crate::inference) fn log_density_outside(
     let next = [first.checked_sub(1), (end < times.len()).then_some(end)];
     for instance in next.into_iter().flatten() {
         let mut log_density = [0.0];
-        density.log_density(&[(stamps[l] - times[instance]) / unit], &mut log_density);
+        density.log_density(&[(stamps[l].time - times[instance]) / unit], &mut log_density);
         highest = highest.max(log_density[0]);
     }
     highest
@@ -192,7 +193,7 @@ impl<'a, const LATE: bool> Ends<'a, LATE> {
 
     #[inline(always)]
     fn of(&mut self, l: usize) -> [f64; 2] {
-        let stamp = self.stamped.stamps[l];
+        let stamp = self.stamped.stamps[l].time;
         let alone = self.alone.map(|offset| stamp + offset);
         match self.next(l) {
             Some(next) if self.may_cut(next, alone[0]) => self.pushed(l, alone),
@@ -222,7 +223,7 @@ impl<'a, const LATE: bool> Ends<'a, LATE> {
                 let offset = |drop: LogDrop| offset::<LATE>(self.stamped, drop.shared(length));
                 self.shared.push(both.map(offset));
             }
-            let own = self.shared[which].map(|offset| self.stamped.stamps[last] + offset);
+            let own = self.shared[which].map(|offset| self.stamped.stamps[last].time + offset);
             if nearer::<LATE>(own[0], ends[0]) {
                 ends = own;
             }
@@ -233,7 +234,7 @@ impl<'a, const LATE: bool> Ends<'a, LATE> {
     /// Whether an end could be nearer because this stamp is pushed.
     #[inline(always)]
     fn may_cut(&self, stamp: usize, end: f64) -> bool {
-        nearer::<LATE>(self.stamped.stamps[stamp] + self.narrowest, end)
+        nearer::<LATE>(self.stamped.stamps[stamp].time + self.narrowest, end)
     }
 
     /// The stamp that is pushed next.

@@ -4,7 +4,7 @@
 //! theirs, and those that come later move on. O(stamps).
 
 use super::seek::{mean_rate, seek};
-use crate::inference::vocabulary::Stamped;
+use crate::inference::vocabulary::{Stamp, Stamped};
 
 /// Stamps are near an instance whose density lies within this drop of the peak.
 pub(in crate::inference) const NEAR: f64 = 1.0;
@@ -47,7 +47,7 @@ impl Suited {
         let mut near: Vec<bool> = best.iter().map(|&drop| drop <= NEAR).collect();
         let moved = move_on(&places, max_count, times.len());
         let delay =
-            |&(stamp, place): &(usize, usize)| (stamps[stamp] - times[place]) / stamped.unit;
+            |&(stamp, place): &(usize, usize)| (stamps[stamp].time - times[place]) / stamped.unit;
         let drops = drops_of(stamped, &moved.iter().map(delay).collect::<Vec<_>>());
         for ((stamp, _), drop) in moved.iter().zip(drops) {
             near[*stamp] = drop <= NEAR;
@@ -76,7 +76,7 @@ fn either_side(stamped: &Stamped<'_>) -> (Vec<usize>, Vec<f64>) {
     let mut delays = Vec::with_capacity(2 * stamps.len());
     let (per_unit, last) = (1.0 / unit, times.len() - 1);
     let mut cursor = 0;
-    for &stamp in stamps {
+    for &Stamp { time: stamp } in stamps {
         let place = stamp - middle;
         cursor = seek(times, cursor, rate, place, |t| t <= place);
         places.push(cursor);

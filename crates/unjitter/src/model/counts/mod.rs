@@ -19,6 +19,7 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::math::sigmoid;
 use crate::params::BlockSpec;
 use crate::{Error, Result};
 
@@ -44,6 +45,11 @@ pub trait CountModel: Debug + Send + Sync {
     /// log λ where c!·p(c | label) = p(0 | label)·λᶜ for every c: then inference needs no loop over
     /// counts.
     fn log_ratio(&self, params: &[f64], label: usize) -> Option<f64>;
+
+    /// P(at least one stamp | negative) and P(no stamp | positive).
+    fn rates(&self, params: &[f64]) -> (f64, f64) {
+        (sigmoid(params[0]), sigmoid(-params[1]))
+    }
 
     /// Adds `Σ_c expected[c] · ∂ log p(c | label) / ∂params` to `d_params`.
     fn pull_back(&self, params: &[f64], label: usize, expected: &[f64], d_params: &mut [f64]);

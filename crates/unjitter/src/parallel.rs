@@ -22,13 +22,13 @@ const CACHE_NUMBERS: usize = 1 << 15;
 const WORK_COLUMNS: usize = 10;
 
 /// How many rows of so many features stay in cache between their first use and their last.
-pub(super) fn rows_in_cache(columns: usize) -> usize {
+pub(crate) fn rows_in_cache(columns: usize) -> usize {
     (CACHE_NUMBERS / (columns + WORK_COLUMNS)).max(64)
 }
 
 /// Gathers neighbours, each of so many instances, into groups of at least [`TASK_INSTANCES`]; the
 /// last may be smaller.
-pub(super) fn gather(sizes: impl ExactSizeIterator<Item = usize>) -> Vec<Range<usize>> {
+pub(crate) fn gather(sizes: impl ExactSizeIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let count = sizes.len();
     let (mut first, mut instances) = (0, 0);
@@ -44,7 +44,7 @@ pub(super) fn gather(sizes: impl ExactSizeIterator<Item = usize>) -> Vec<Range<u
 
 /// Runs pieces 0..`pieces` of work in parallel and gives `add` each result, of about `numbers`
 /// numbers, in order. The first failure ends it.
-pub(super) fn in_order<T: Send, E: Send>(
+pub(crate) fn in_order<T: Send, E: Send>(
     pieces: usize,
     numbers: usize,
     run: impl Fn(usize) -> Result<T, E> + Sync,

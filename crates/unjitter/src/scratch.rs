@@ -4,18 +4,18 @@ use std::sync::{Mutex, PoisonError};
 
 /// Buffers that outlive a piece of work: as many as ever worked at the same time.
 #[derive(Debug, Default)]
-pub(crate) struct Desks<T>(Mutex<Vec<T>>);
+pub struct Scratch<T>(Mutex<Vec<T>>);
 
-impl<T: Default> Desks<T> {
+impl<T: Default> Scratch<T> {
     /// Lets `work` use buffers that nobody else is using.
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         // Work that panicked has put nothing back, so that what is there is good.
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Bound first: the lock must be gone before the work begins.
         let waiting = free().pop();
-        let mut desk = waiting.unwrap_or_default();
-        let result = work(&mut desk);
-        free().push(desk);
+        let mut own = waiting.unwrap_or_default();
+        let result = work(&mut own);
+        free().push(own);
         result
     }
 }
@@ -25,13 +25,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_desk_is_used_again_and_never_twice_at_once() {
-        let desks = Desks::<Vec<u8>>::default();
-        desks.with(|outer| {
+    fn a_buffer_is_used_again_and_never_twice_at_once() {
+        let scratch = Scratch::<Vec<u8>>::default();
+        scratch.with(|outer| {
             outer.push(1);
-            desks.with(|inner| assert!(inner.is_empty()));
+            scratch.with(|inner| assert!(inner.is_empty()));
         });
-        desks.with(|again| desks.with(|other| assert_eq!(again.len() + other.len(), 1)));
-        assert_eq!(desks.0.lock().unwrap().len(), 2);
+        scratch.with(|again| scratch.with(|other| assert_eq!(again.len() + other.len(), 1)));
+        assert_eq!(scratch.0.lock().unwrap().len(), 2);
     }
 }

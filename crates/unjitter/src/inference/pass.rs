@@ -1,0 +1,191 @@
+//! One pass over a session: the loop over its windows and spans, which exists once.
+//!
+//! Windows are placed, and grow until nothing is found to be narrow. The session is cut into spans that
+//! no block crosses and whose rows stay in cache; each goes through log-odds, recursion and whatever the
+//! pass makes of the result before the next is touched. The spans of a long session are gathered into runs,
+//! which are worked on in parallel and added up in order.
+
+use std::ops::Range;
+
+use super::count_tables::CountTables;
+use super::expected::Expected;
+use super::outputs::{Record, Shares, SpanOutputs};
+use super::solver::SpanSolver;
+use super::vocabulary::{Impossible, Span, Stamped, Trouble};
+use super::windows::{Band, widen};
+use crate::parallel::{gather, in_order};
+use crate::scratch::Scratch;
+
+/// Where the log-odds of a session come from, and what becomes of its solution.
+pub trait Pass: Sync {
+    /// What is added up, besides the log evidence and the expected counts.
+    type Sums: Send;
+
+    /// Whether the sums keep something of every cell: counts are then recorded one by one, and nothing
+    /// runs in parallel.
+    const KEEPS_CELLS: bool = false;
+
+    /// Rows that stay in cache from their log-odds to their derivatives.
+    fn rows_at_a_time(&self) -> usize;
+
+    /// Numbers in the sums, about.
+    fn numbers(&self) -> usize {
+        1
+    }
+
+    /// Nothing.
+    fn zero(&self) -> Self::Sums;
+
+    /// Fills in the log-odds of these instances; ±∞ where a label is known.
+    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]);
+
+    /// Takes the responsibilities of some stamps.
+    fn take_stamps(&self, shares: Shares<'_>, sums: &mut Self::Sums);
+
+    /// Takes a span that is solved.
+    fn take_span(&self, solved: Solved<'_>, sums: &mut Self::Sums);
+
+    /// Adds the sums over later spans.
+    fn add(&self, sums: &mut Self::Sums, later: Self::Sums);
+
+    /// Whether runs of spans may be worked on in parallel.
+    fn in_parallel(&self) -> bool {
+        true
+    }
+
+    /// Whether to leave the rest, and with it a log evidence that is no number.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// The instances of a span, given all stamps.
+#[derive(Debug)]
+pub struct Solved<'a> {
+    /// Which ones.
+    pub instances: Range<usize>,
+    /// Their log-odds.
+    pub log_odds: &'a [f64],
+    /// Derivatives of the log evidence in these: p(1 | z) − p(1), and 0 where the label is known.
+    pub d_log_odds: &'a mut [f64],
+    /// p(o_i = c, y | z) for c = 1, 2, …, where that is recorded.
+    pub(super) record: &'a mut Record,
+}
+
+/// What a pass over a session gives.
+#[derive(Debug)]
+pub struct Summed<S> {
+    /// log p(z | x, t).
+    pub log_evidence: f64,
+    /// What the parameters of the counts need.
+    pub expected: Expected,
+    /// What the pass has added up.
+    pub sums: S,
+}
+
+/// Buffers of one thread.
+#[derive(Debug, Default)]
+pub struct Buffers {
+    band: Band,
+    spans: SpanBuffers,
+}
+
+#[derive(Debug, Default)]
+struct SpanBuffers {
+    solver: SpanSolver,
+    log_odds: Vec<f64>,
+    d_log_odds: Vec<f64>,
+    record: Record,
+}
+
+impl Stamped<'_> {
+    /// Lets `pass` run over the session.
+    pub fn run<P: Pass>(
+        &self,
+        pass: &P,
+        counts: &CountTables,
+        scratch: &Scratch<Buffers>,
+    ) -> Result<Summed<P::Sums>, Impossible> {
+        let session = Session { stamped: self, counts, pass, scratch };
+        scratch.with(|Buffers { band, spans }| {
+            widen(band, self, counts, P::KEEPS_CELLS, |band| session.all_spans(band, spans))
+        })
+    }
+}
+
+struct Session<'a, P> {
+    stamped: &'a Stamped<'a>,
+    counts: &'a CountTables,
+    pass: &'a P,
+    scratch: &'a Scratch<Buffers>,
+}
+
+impl<P: Pass> Session<'_, P> {
+    fn zero(&self) -> Summed<P::Sums> {
+        let expected = Expected::zeros(self.counts);
+        Summed { log_evidence: 0.0, expected, sums: self.pass.zero() }
+    }
+
+    /// All spans: here if they are few, in parallel otherwise.
+    fn all_spans(
+        &self,
+        band: &mut Band,
+        buffers: &mut SpanBuffers,
+    ) -> Result<Summed<P::Sums>, Trouble> {
+        let spans = band.spans(self.counts.rows_of_span(self.pass.rows_at_a_time()));
+        let runs = gather(spans.iter().map(|span| span.instances.len()));
+        if P::KEEPS_CELLS || runs.len() == 1 || !self.pass.in_parallel() {
+            return self.run(&spans, band, buffers);
+        }
+        let band = &*band;
+        let run = |run: usize| {
+            self.scratch.with(|buffers| {
+                buffers.band.share_windows(band);
+                self.run(&spans[runs[run].clone()], &mut buffers.band, &mut buffers.spans)
+            })
+        };
+        let mut total = self.zero();
+        in_order(runs.len(), self.pass.numbers(), run, |own| {
+            total.log_evidence += own.log_evidence;
+            total.expected.add(&own.expected);
+            self.pass.add(&mut total.sums, own.sums);
+        })?;
+        Ok(total)
+    }
+
+    /// Neighbouring spans, one after the other.
+    fn run(
+        &self,
+        spans: &[Span],
+        band: &mut Band,
+        buffers: &mut SpanBuffers,
+    ) -> Result<Summed<P::Sums>, Trouble> {
+        let SpanBuffers { solver, log_odds, d_log_odds, record } = buffers;
+        let mut total = self.zero();
+        for span in spans {
+            if self.pass.is_stopped() {
+                total.log_evidence = f64::NAN;
+                break;
+            }
+            let instances = span.instances.clone();
+            log_odds.resize(instances.len(), 0.0);
+            d_log_odds.resize(instances.len(), 0.0);
+            self.pass.log_odds(instances.clone(), log_odds);
+            if P::KEEPS_CELLS {
+                record.iter_mut().for_each(Vec::clear);
+                record.resize(instances.len(), Vec::new());
+            }
+            let outputs = SpanOutputs {
+                d_log_odds,
+                expected: &mut total.expected,
+                record: P::KEEPS_CELLS.then_some(&mut *record),
+                visit: &mut |shares| self.pass.take_stamps(shares, &mut total.sums),
+            };
+            total.log_evidence +=
+                solver.solve(band, self.stamped, self.counts, span, log_odds, outputs)?;
+            self.pass
+                .take_span(Solved { instances, log_odds, d_log_odds, record }, &mut total.sums);
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,93 @@
+//! The rows of a session as a stamp model asks for them: features to log-odds, and back.
+
+use std::ops::Range;
+
+use super::data::{LabelledRows, SessionData};
+use super::supervised::{Target, cross_entropy};
+use crate::Stop;
+use crate::math::{log_sigmoid, sigmoid};
+use crate::model::classifier::Classifier;
+use crate::model::{Rows, Sums};
+use crate::parallel::rows_in_cache;
+
+/// The observed instances of a session under a classifier.
+pub(super) struct SessionRows<'a> {
+    pub(super) session: &'a SessionData<'a>,
+    pub(super) classifier: &'a dyn Classifier,
+    /// Its parameters.
+    pub(super) theta: &'a [f64],
+    pub(super) stop: Stop<'a>,
+}
+
+impl Rows for SessionRows<'_> {
+    fn at_a_time(&self) -> usize {
+        rows_in_cache(self.session.features.view().ncols())
+    }
+
+    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
+        let Range { start, end } = instances;
+        let features = self.session.features.view().slice(start..end);
+        self.classifier.log_odds(self.theta, features, log_odds);
+        self.session.in_time.pin_labels(start, log_odds);
+    }
+
+    fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], sums: &mut Sums) {
+        let Range { start, end } = instances;
+        let features = self.session.features.view().slice(start..end);
+        if !self.session.in_time.labels.is_empty() {
+            let mut log_odds = vec![0.0; d_log_odds.len()];
+            self.classifier.log_odds(self.theta, features, &mut log_odds);
+            let labels = &self.session.in_time.labels[start..end];
+            sums.value += known_labels(labels, &log_odds, d_log_odds);
+        }
+        self.classifier.pull_back(self.theta, features, d_log_odds, &mut sums.d_detector);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_requested()
+    }
+}
+
+/// log p(y | x) of the known labels; sets their derivatives, which no stamp model can see.
+fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64]) -> f64 {
+    let mut value = 0.0;
+    for ((label, &f), d) in labels.iter().zip(log_odds).zip(d_log_odds) {
+        match label {
+            Some(true) => {
+                value += log_sigmoid(f);
+                *d = sigmoid(-f);
+            }
+            Some(false) => {
+                value += log_sigmoid(-f);
+                *d = -sigmoid(f);
+            }
+            None => {}
+        }
+    }
+    value
+}
+
+/// Adds what labels say where nobody was annotating.
+pub(super) fn add_labelled(
+    rows: &LabelledRows<'_>,
+    classifier: &dyn Classifier,
+    theta: &[f64],
+    stop: Stop<'_>,
+    sums: &mut Sums,
+) {
+    let chunk = rows_in_cache(rows.features.view().ncols());
+    let mut log_odds = vec![0.0; rows.labels.len().min(chunk)];
+    let chunks = rows.features.view().chunks(chunk);
+    for (features, labels) in chunks.zip(rows.labels.chunks(chunk)) {
+        if stop.is_requested() {
+            sums.value = f64::NAN;
+            return;
+        }
+        let log_odds = &mut log_odds[..labels.len()];
+        classifier.log_odds(theta, features, log_odds);
+        let targets = labels.iter().map(|&label| Target::from(label));
+        sums.value -= cross_entropy(log_odds, targets);
+        log_odds.iter_mut().for_each(|d| *d = -*d);
+        classifier.pull_back(theta, features, log_odds, &mut sums.d_detector);
+    }
+}

@@ -1,0 +1,165 @@
+//! The waist: all that learning knows of the stamps.
+//!
+//! A model of the stamps takes the log-odds of a session's labels and gives back the log evidence of its
+//! stamps, the derivatives in the log-odds and in its own parameters and, when asked, the whole posterior.
+//! Learning, `posterior`, `align`, starts and losses of networks all go through here, so that another way to
+//! score stamps is another implementation of [`StampModel`] and nothing else.
+
+use std::fmt::Debug;
+use std::ops::{AddAssign, Range};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Stop;
+use crate::inference::{Alignment, Impossible, Marginals, Timeline};
+use crate::params::BlockSpec;
+
+/// Instances that go through together, about, where only their log-odds are given: their numbers stay in the
+/// second-level cache.
+pub(super) const ROWS: usize = 512;
+
+/// A value to be maximised and its derivatives: what threads, and workers elsewhere, add up.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sums {
+    /// Log evidence of stamps and known labels.
+    pub value: f64,
+    /// Its derivatives in the parameters that the log-odds are made from.
+    pub d_detector: Vec<f64>,
+    /// Its derivatives in the parameters of the stamp model.
+    pub d_annotator: Vec<f64>,
+}
+
+impl Sums {
+    /// Nothing yet, for so many parameters of either side.
+    pub fn zeros(detector: usize, annotator: usize) -> Self {
+        Self { value: 0.0, d_detector: vec![0.0; detector], d_annotator: vec![0.0; annotator] }
+    }
+}
+
+impl AddAssign<&Sums> for Sums {
+    fn add_assign(&mut self, other: &Sums) {
+        self.value += other.value;
+        let add = |sums: &mut [f64], others: &[f64]| {
+            sums.iter_mut().zip(others).for_each(|(sum, d)| *sum += d);
+        };
+        add(&mut self.d_detector, &other.d_detector);
+        add(&mut self.d_annotator, &other.d_annotator);
+    }
+}
+
+/// What is known, or supposed, of an annotator.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Learned {
+    /// Mean of stamp − instance time; positive is late.
+    pub delay: f64,
+    /// Standard deviation of the delay, or its scale where that is infinite.
+    pub spread: f64,
+    /// P(no stamp | positive instance).
+    pub miss_rate: f64,
+    /// P(at least one stamp | negative instance).
+    pub false_rate: f64,
+}
+
+/// How stamps come about, given the labels. Times are in units of the model.
+pub trait StampModel: Debug + Send + Sync {
+    /// Its parts by name, each with its parameters, in the order of `params` in the other methods.
+    fn parts(&self) -> Vec<(&'static str, Vec<BlockSpec>)>;
+
+    /// Parameters of about this annotator.
+    fn start(&self, supposed: &Learned) -> Vec<f64>;
+
+    /// What the parameters say of the annotator.
+    fn learned(&self, params: &[f64]) -> Learned;
+
+    /// Overwrites `out` with log p(delay).
+    fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]);
+
+    /// The most stamps that one instance can give, if there is such a number.
+    fn max_count(&self) -> Option<usize>;
+
+    /// Whether the evidence has kinks, on which the best parameters may lie.
+    fn has_kinks(&self) -> bool;
+
+    /// The model at these parameters, for sessions of so many stamps at most.
+    fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a>;
+}
+
+/// A stamp model at its parameters.
+pub trait BoundStampModel: Sync {
+    /// Adds the log evidence of a session's stamps and its derivatives. The rows' own derivatives are left
+    /// to the rows. On failure nothing was added.
+    fn add(
+        &self,
+        timeline: Timeline<'_>,
+        rows: &dyn Rows,
+        sums: &mut Sums,
+    ) -> Result<(), Impossible>;
+
+    /// The posterior over alignments and labels. Log-odds are ±∞ where a label is known.
+    fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible>;
+
+    /// The likeliest alignment, given the posterior of the same session.
+    fn best_alignment(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        found: &Marginals,
+    ) -> Alignment;
+
+    /// So many alignments drawn from the posterior, given its marginals; cut short once `stop` is requested.
+    fn sample(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        found: &Marginals,
+        draws: Draws<'_>,
+    ) -> Vec<Vec<usize>>;
+}
+
+/// How many alignments to draw, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Draws<'a> {
+    /// How many.
+    pub count: usize,
+    /// Same seed, same draws.
+    pub seed: u64,
+    /// Ends them early.
+    pub stop: Stop<'a>,
+}
+
+/// Log-odds as they stand, of which no derivatives are wanted.
+impl Rows for &[f64] {
+    fn at_a_time(&self) -> usize {
+        ROWS
+    }
+
+    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
+        log_odds.copy_from_slice(&self[instances]);
+    }
+
+    fn pull_back(&self, _: Range<usize>, _: &mut [f64], _: &mut Sums) {}
+}
+
+/// The instances of a session, whose log-odds are handed out and whose derivatives are taken back some rows
+/// at a time, while they are in cache.
+pub trait Rows: Sync {
+    /// How many rows stay in cache from one to the other.
+    fn at_a_time(&self) -> usize;
+
+    /// Fills in log-odds; ±∞ where a label is known.
+    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]);
+
+    /// Takes the derivatives of the evidence of the stamps in these log-odds, which are 0 where a label is
+    /// known, and adds what follows from them.
+    fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], sums: &mut Sums);
+
+    /// Whether other threads may work on other rows of the session.
+    fn in_parallel(&self) -> bool {
+        true
+    }
+
+    /// Whether to leave the rest, with a value that is no number.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
