@@ -9,11 +9,12 @@ _GIBIBYTE = 2**30
 
 
 def set_memory_limit(gibibytes: float) -> None:
-    """Let the sums over alignments of a session take so much memory, and no more.
+    """Let the sums over alignments take so much memory, in all threads together, and no more.
 
     What would need more, such as the stamps of a clock that is an hour off at ten instances a
-    second, is a `ValueError` instead of an abort. By default the limit is half of the machine's
-    memory. It is that of the process.
+    second, is a `ValueError` instead of an abort. By default the limit is half of what machine,
+    control groups and ``ulimit -v`` leave to the process. Threads that need much wait for each
+    other; no result depends on it. A fit that gave up a start or a step for it warns.
 
     Parameters
     ----------

@@ -33,8 +33,9 @@ pub struct Console {
         help_heading = "Everywhere"
     )]
     pub threads: Option<u16>,
-    /// Memory that the sums over alignments of a session may take, in GiB; half of the machine's by
-    /// default. What needs more is refused instead of tried
+    /// Memory that the sums over alignments may take, of all threads together, in GiB; by default
+    /// half of what the machine and its limits leave to the program. What needs more is refused
+    /// instead of tried
     #[arg(long, global = true, value_name = "GIB", help_heading = "Everywhere")]
     pub max_memory: Option<f64>,
 }
