@@ -76,11 +76,9 @@ impl Band {
                 + (8 * block.instances.len()) as f64;
         }
         let rows = (rows + longest).min(self.instances());
+        let load = if at_once { cells } else { load.max(cells.min(PANEL_CELLS)) };
         // Densities, delays, shares; and one of these buffers twice while it grows.
-        let mut numbers = 5.0 * load.max(cells.min(PANEL_CELLS)) as f64 + solver;
-        if at_once {
-            numbers = 5.0 * cells as f64 + solver;
-        }
+        let mut numbers = 5.0 * load as f64 + solver;
         if together {
             // Shares, and those of positives, in vectors that double; and counts by instance.
             numbers += 5.0 * cells as f64 + recorded + (8 * self.instances()) as f64;
@@ -90,15 +88,31 @@ impl Band {
         (8.0 * (numbers + fixed as f64)) as u64
     }
 
-    /// The same for the whole session, and notes whether that is so much that it has to be held.
+    /// More than that of the whole session in any case, in one short pass.
+    fn bytes_at_most(&self, counts: &CountTables) -> u64 {
+        let stamps = self.windows().len();
+        let cells = self.windows().iter().map(Window::len).sum::<usize>() + LANES * stamps;
+        let most = if counts.ratios().is_some() { 1 } else { counts.max_count() };
+        let by_instance = (48.0 + 4.0 * most as f64) * (self.instances() + LANES) as f64;
+        let by_stamp = (48 * stamps + 12 * counts.max_count()) as f64;
+        (8.0 * (32.0 * cells as f64 + by_instance + by_stamp)) as u64
+    }
+
+    /// Bytes of the whole session; notes whether they are so many that they have to be held.
     pub(in crate::inference) fn count_bytes(
         &mut self,
         counts: &CountTables,
         together: bool,
     ) -> u64 {
+        let at_most = self.bytes_at_most(counts);
+        if is_little(at_most) {
+            self.needed = 0;
+            return at_most;
+        }
         let is_whole = counts.log_odds_range().is_none();
         let rows = if is_whole { self.instances() } else { SPAN_INSTANCES };
         let bytes = self.bytes(0..self.windows().len(), rows, counts, together);
+        debug_assert!(bytes <= at_most, "{bytes} of {at_most}");
         self.needed = if is_little(bytes) { 0 } else { bytes };
         bytes
     }
