@@ -196,8 +196,8 @@ fn what_the_limit_made_a_fit_give_up_is_told() {
     let warned = |restarts: usize| {
         let options = FitOptions { restarts, threads: Some(1), ..FitOptions::default() };
         let fitted = model.fit(&sessions, &options).unwrap();
-        let found = fitted.warnings().iter();
-        found.filter(|warning| matches!(warning, Warning::MemoryLimit { .. })).cloned().last()
+        let mut found = fitted.warnings().iter();
+        found.find(|warning| matches!(warning, Warning::MemoryLimit { .. })).cloned()
     };
     with_limit(|| {
         assert_eq!(warned(1), None);
