@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::buffers::make_room;
 use super::count_tables::CountTables;
 use super::expected::Expected;
 use super::outputs::{Record, Shares, SpanOutputs};
@@ -36,8 +37,8 @@ pub trait Pass: Sync {
     /// Nothing.
     fn zero(&self) -> Self::Sums;
 
-    /// Fills in the log-odds of these instances; ±∞ where a label is known.
-    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]);
+    /// The log-odds of these instances, as they stand or written to `room`; ±∞ where a label is known.
+    fn log_odds<'a>(&'a self, instances: Range<usize>, room: &'a mut [f64]) -> &'a [f64];
 
     /// Takes the responsibilities of some stamps.
     fn take_stamps(&self, shares: Shares<'_>, sums: &mut Self::Sums);
@@ -93,7 +94,7 @@ pub struct Buffers {
 #[derive(Debug, Default)]
 struct SpanBuffers {
     solver: SpanSolver,
-    log_odds: Vec<f64>,
+    room: Vec<f64>,
     d_log_odds: Vec<f64>,
     record: Record,
 }
@@ -160,7 +161,7 @@ impl<P: Pass> Session<'_, P> {
         band: &mut Band,
         buffers: &mut SpanBuffers,
     ) -> Result<Summed<P::Sums>, Trouble> {
-        let SpanBuffers { solver, log_odds, d_log_odds, record } = buffers;
+        let SpanBuffers { solver, room, d_log_odds, record } = buffers;
         let mut total = self.zero();
         for span in spans {
             if self.pass.is_stopped() {
@@ -168,9 +169,10 @@ impl<P: Pass> Session<'_, P> {
                 break;
             }
             let instances = span.instances.clone();
-            log_odds.resize(instances.len(), 0.0);
-            d_log_odds.resize(instances.len(), 0.0);
-            self.pass.log_odds(instances.clone(), log_odds);
+            make_room(room, instances.len());
+            make_room(d_log_odds, instances.len());
+            let log_odds = self.pass.log_odds(instances.clone(), &mut room[..instances.len()]);
+            let d_log_odds = &mut d_log_odds[..instances.len()];
             if P::KEEPS_CELLS {
                 record.iter_mut().for_each(Vec::clear);
                 record.resize(instances.len(), Vec::new());

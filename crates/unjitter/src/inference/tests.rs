@@ -184,8 +184,8 @@ impl Pass for Derivatives<'_> {
         Default::default()
     }
 
-    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
-        log_odds.copy_from_slice(&self.log_odds[instances]);
+    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
+        &self.log_odds[instances]
     }
 
     fn take_stamps(&self, shares: Shares<'_>, sums: &mut Self::Sums) {

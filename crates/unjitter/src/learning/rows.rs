@@ -24,11 +24,12 @@ impl Rows for SessionRows<'_> {
         rows_in_cache(self.session.features.view().ncols())
     }
 
-    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
+    fn log_odds<'a>(&'a self, instances: Range<usize>, log_odds: &'a mut [f64]) -> &'a [f64] {
         let Range { start, end } = instances;
         let features = self.session.features.view().slice(start..end);
         self.classifier.log_odds(self.theta, features, log_odds);
         self.session.in_time.pin_labels(start, log_odds);
+        log_odds
     }
 
     fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], sums: &mut Sums) {

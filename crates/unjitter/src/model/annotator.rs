@@ -177,8 +177,8 @@ impl Rows for Given<'_> {
         ROWS
     }
 
-    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
-        log_odds.copy_from_slice(&self.log_odds[instances]);
+    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
+        &self.log_odds[instances]
     }
 
     fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], _: &mut Sums) {

@@ -190,8 +190,8 @@ impl Pass for Evidence<'_> {
         Sums::zeros(self.parameters.0, self.parameters.1)
     }
 
-    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
-        self.rows.log_odds(instances, log_odds);
+    fn log_odds<'a>(&'a self, instances: Range<usize>, room: &'a mut [f64]) -> &'a [f64] {
+        self.rows.log_odds(instances, room)
     }
 
     fn take_stamps(&self, Shares { delays, responsibilities, .. }: Shares<'_>, sums: &mut Sums) {

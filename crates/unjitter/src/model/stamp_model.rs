@@ -133,8 +133,8 @@ impl Rows for &[f64] {
         ROWS
     }
 
-    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]) {
-        log_odds.copy_from_slice(&self[instances]);
+    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
+        &self[instances]
     }
 
     fn pull_back(&self, _: Range<usize>, _: &mut [f64], _: &mut Sums) {}
@@ -146,8 +146,8 @@ pub trait Rows: Sync {
     /// How many rows stay in cache from one to the other.
     fn at_a_time(&self) -> usize;
 
-    /// Fills in log-odds; ±∞ where a label is known.
-    fn log_odds(&self, instances: Range<usize>, log_odds: &mut [f64]);
+    /// Log-odds, as they stand or written to `room`; ±∞ where a label is known.
+    fn log_odds<'a>(&'a self, instances: Range<usize>, room: &'a mut [f64]) -> &'a [f64];
 
     /// Takes the derivatives of the evidence of the stamps in these log-odds, which are 0 where a label is
     /// known, and adds what follows from them.
