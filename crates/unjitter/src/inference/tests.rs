@@ -373,7 +373,7 @@ fn what_underflows_in_a_column_goes_to_log_space() {
     let density = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
     let packed: Vec<f64> = (0..68).map(|k| 0.5 + 2.0 * f64::from(k) / 68.0).collect();
     let many = tables("geometric", [-13.8, 2.2], packed.len());
-    let one = Case { times: vec![0.0], stamps: Stamp::at(&vec![0.0; 8]), log_odds: vec![-740.0] };
+    let one = Case { times: vec![0.0], stamps: Stamp::at(&[0.0; 8]), log_odds: vec![-740.0] };
     let negatives = vec![f64::NEG_INFINITY; 4];
     let four =
         Case { times: vec![0.0, 1.0, 2.0, 3.0], stamps: Stamp::at(&packed), log_odds: negatives };
@@ -419,8 +419,8 @@ fn windows_reach_what_certain_rates_make_necessary() {
     let diligent = tables("bernoulli", [-3.0, f64::INFINITY], 2);
     let mut sure = vec![-2.0; 40];
     sure[20] = f64::INFINITY;
-    let far = Case { times: times.clone(), stamps: Stamp::at(&vec![10.0]), log_odds: far };
-    let sure = Case { times, stamps: Stamp::at(&vec![1.0, 2.0]), log_odds: sure };
+    let far = Case { times: times.clone(), stamps: Stamp::at(&[10.0]), log_odds: far };
+    let sure = Case { times, stamps: Stamp::at(&[1.0, 2.0]), log_odds: sure };
     for (case, counts) in [(far, &honest), (sure, &diligent)] {
         let lattice = case.lattice(counts, &density);
         let want = dense::marginals(&lattice).unwrap();
@@ -484,7 +484,7 @@ fn every_stamp_that_is_pushed_may_be_drawn_on_by_the_odds() {
         for event in [400 + away, 400 - away] {
             let mut log_odds = vec![-800.0; times.len()];
             log_odds[event] = 40.0;
-            let case = Case { times: times.clone(), stamps: Stamp::at(&vec![400.0; 24]), log_odds };
+            let case = Case { times: times.clone(), stamps: Stamp::at(&[400.0; 24]), log_odds };
             let lattice = case.lattice(&counts, density);
             let want = dense::marginals(&lattice).unwrap();
             // The case is what it says.
@@ -500,7 +500,7 @@ fn stamps_may_be_drawn_together_by_counts_that_like_company() {
     let twice = |some: f64| vec![(1.0 - some).ln(), (1e-25 * some).ln(), some.ln()];
     let counts = CountTables::new([twice(0.01), twice(0.9)], None);
     let times: Vec<f64> = (0..120).map(f64::from).collect();
-    let case = Case { times, stamps: Stamp::at(&vec![49.0, 69.0]), log_odds: vec![-1.0; 120] };
+    let case = Case { times, stamps: Stamp::at(&[49.0, 69.0]), log_odds: vec![-1.0; 120] };
     let density = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
     let lattice = case.lattice(&counts, &density);
     let want = dense::marginals(&lattice).unwrap();
