@@ -5,9 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::quantile::quantile;
 use crate::error::require;
-use crate::math::Random;
+use crate::math::{Random, quantile};
 use crate::{Error, Result};
 
 /// Resamples, at most: their scores take 80 MB.

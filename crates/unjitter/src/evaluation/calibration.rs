@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::instances::check;
-use super::quantile::between;
 use super::scores::share;
 use crate::error::require;
+use crate::math::between;
 use crate::{Error, Result};
 
 /// Bins, at most: finer ones than any data can tell apart.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::events::Detection;
 use super::matching::match_events;
-use super::quantile::quantile;
 use super::scores::Scores;
 use super::tolerance::Tolerance;
+use crate::math::quantile;
 use crate::{Error, Result};
 
 /// What was detected in one session, what was there, and how long anybody looked.

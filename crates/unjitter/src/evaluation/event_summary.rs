@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::detection::{EventMetrics, SessionEvents, event_metrics};
 use super::events::{Detection, EventOptions, detect_events};
-use super::quantile::quantile;
 use super::tolerance::Tolerance;
+use crate::math::median;
 use crate::{Recording, Result, Session};
 
 /// When an event counts as found.
@@ -53,9 +53,7 @@ fn median_distance(sessions: impl Iterator<Item = Vec<f64>>) -> Option<f64> {
     let distances = |times: Vec<f64>| -> Vec<f64> {
         times.windows(2).map(|pair| pair[1] - pair[0]).filter(|distance| *distance > 0.0).collect()
     };
-    let mut all: Vec<f64> = sessions.flat_map(distances).collect();
-    all.sort_by(f64::total_cmp);
-    (!all.is_empty()).then(|| quantile(&all, 0.5))
+    median(sessions.flat_map(distances).collect())
 }
 
 impl EventScoring {

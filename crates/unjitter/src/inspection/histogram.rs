@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::evaluation::quantile;
+use crate::math::quantile;
 
 /// Bins aimed at for many delays, and for few; rounding their width to a handy number leaves fewer.
 const MOST_BINS: f64 = 20.0;

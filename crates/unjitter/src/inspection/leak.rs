@@ -7,7 +7,7 @@
 
 use super::finding::{Finding, Telling};
 use super::view::{Stamped, View};
-use crate::evaluation::quantile;
+use crate::math::median;
 use crate::session::nearest;
 
 /// Rows that are looked at to see whether a column has a value that most share.
@@ -96,12 +96,12 @@ fn tells(view: &View<'_>, column: usize, common: f64) -> Option<Telling> {
     let delay = |session: &Stamped<'_>, runs: &[f64]| -> Vec<f64> {
         session.stamps.iter().map(|&z| z - runs[nearest(runs, z)]).collect()
     };
-    let delays = sorted(pairs().flat_map(|(session, runs)| delay(session, runs)).collect());
-    let lag = quantile(delays.get(..).filter(|delays| !delays.is_empty())?, 0.5);
-    let distances = sorted(delays.iter().map(|delay| (delay - lag).abs()).collect());
-    let gaps = sorted(runs.iter().flat_map(|r| r.windows(2).map(|p| p[1] - p[0])).collect());
-    let gap = if gaps.is_empty() { f64::INFINITY } else { quantile(&gaps, 0.5) };
-    let reach = (DEVIATIONS * DEVIATION * quantile(&distances, 0.5)).max(view.spacing);
+    let delays: Vec<f64> = pairs().flat_map(|(session, runs)| delay(session, runs)).collect();
+    let lag = median(delays.clone())?;
+    let distance = median(delays.into_iter().map(|delay| (delay - lag).abs()).collect())?;
+    let gaps = runs.iter().flat_map(|r| r.windows(2).map(|p| p[1] - p[0]));
+    let gap = median(gaps.collect()).unwrap_or(f64::INFINITY);
+    let reach = (DEVIATIONS * DEVIATION * distance).max(view.spacing);
     let reach = reach.min(gap / 2.0);
     let matched: usize =
         pairs().map(|(session, runs)| matched(runs, &session.stamps, lag, reach)).sum();
@@ -116,11 +116,6 @@ fn tells(view: &View<'_>, column: usize, common: f64) -> Option<Telling> {
         matched,
         named,
     })
-}
-
-fn sorted(mut values: Vec<f64>) -> Vec<f64> {
-    values.sort_by(f64::total_cmp);
-    values
 }
 
 /// The middle of each run of values other than the common one.

@@ -5,7 +5,7 @@
 
 use super::finding::Finding;
 use super::view::View;
-use crate::evaluation::quantile;
+use crate::math::median;
 
 /// A pair is this many times closer than what lies on either side of it.
 const CLOSER: f64 = 3.0;
@@ -36,7 +36,5 @@ pub(super) fn check(view: &View<'_>) -> Option<Finding> {
     if found < SHARE * gaps as f64 || found < expected + DEVIATIONS * expected.sqrt() {
         return None;
     }
-    pairs.sort_by(f64::total_cmp);
-    let apart = quantile(pairs.get(..).filter(|pairs| !pairs.is_empty())?, 0.5);
-    Some(Finding::Pairs { pairs: pairs.len(), of: view.stamps(), apart })
+    Some(Finding::Pairs { pairs: pairs.len(), of: view.stamps(), apart: median(pairs)? })
 }

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::view::View;
 use super::{pairs, rounding};
-use crate::evaluation::quantile;
+use crate::math::quantile;
 
 /// With fewer, spread and rates of the annotator are hardly more than their priors.
 const FEW: usize = 20;

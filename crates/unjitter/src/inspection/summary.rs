@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::view::{Stamped, View};
-use crate::evaluation::quantile;
+use crate::math::quantile;
 
 /// Instances are irregular where the widest twentieth of their distances is this many times the
 /// narrowest or more: beats and breaths are, sliding windows are not.

@@ -4,8 +4,8 @@
 
 use super::finding::Finding;
 use super::view::{Stamped, View};
-use crate::evaluation::quantile;
 use crate::io::TimeUnit;
+use crate::math::median;
 
 /// Units are thousands apart, or sixty.
 const FACTORS: [f64; 8] = [1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9, 60.0, 1.0 / 60.0];
@@ -61,8 +61,7 @@ pub(super) fn between_tables(view: &View<'_>) -> Vec<Finding> {
 
 /// Whether stamps follow each other faster than instances.
 fn are_too_fast(view: &View<'_>) -> bool {
-    let gaps = view.stamp_gaps();
-    !gaps.is_empty() && quantile(&gaps, 0.5) < TOO_FAST * view.spacing
+    median(view.stamp_gaps()).is_some_and(|gap| gap < TOO_FAST * view.spacing)
 }
 
 fn fit(view: &View<'_>, factor: f64) -> Option<Fit> {

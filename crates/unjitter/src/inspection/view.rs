@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use super::delays_after;
 use super::finding::{Finding, Stranger};
 use crate::Session;
-use crate::evaluation::quantile;
 use crate::features::FeatureView;
 use crate::io::{Clock, EventsTable, InstancesTable, ReadSession, suggest};
+use crate::math::quantile;
 
 /// Most strange names that are looked into.
 const STRANGERS: usize = 20;

@@ -1,6 +1,7 @@
 //! Sessions as the objective sees them: features mapped once, times in units, unobserved rows out.
 
 use crate::inference::{Stamp, Timeline};
+use crate::math::lower_median;
 use crate::model::classifier::Classifier;
 use crate::{FeatureView, Features, Session, Stop};
 
@@ -134,16 +135,10 @@ pub fn median_spacing(sessions: &[Session]) -> f64 {
         let gaps = sessions.iter().flat_map(|s| s.times().windows(2).map(|pair| pair[1] - pair[0]));
         gaps.filter(|&gap| at_least(gap)).collect()
     };
-    let median_of_all = median(spacings(|_| true)).unwrap_or(0.0);
-    if median_of_all > 0.0 { median_of_all } else { median(spacings(|g| g > 0.0)).unwrap_or(1.0) }
-}
-
-/// Median of the values; `None` of no values. The lower one of two middles.
-pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
-    if values.is_empty() {
-        return None;
+    let median_of_all = lower_median(spacings(|_| true)).unwrap_or(0.0);
+    if median_of_all > 0.0 {
+        median_of_all
+    } else {
+        lower_median(spacings(|g| g > 0.0)).unwrap_or(1.0)
     }
-    let middle = (values.len() - 1) / 2;
-    let (_, median, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    Some(*median)
 }

@@ -7,13 +7,13 @@
 
 use std::ops::ControlFlow;
 
-use super::data::{SessionData, median};
+use super::data::SessionData;
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::supervised::{SupervisedObjective, Target};
 use crate::Features;
 use crate::inference::Impossible;
-use crate::math::{Random, logit};
+use crate::math::{Random, logit, lower_median};
 use crate::model::{GUESS, Learned, Parts};
 use crate::prior::Priors;
 use crate::session::nearest;
@@ -31,7 +31,7 @@ pub(super) fn start(
 ) -> Vec<f64> {
     let mut random = Random::new(seed.wrapping_add(start as u64));
     let (delay, spread) = match start {
-        0 => (median(naive_delays(objective.data())).unwrap_or(0.0), 1.0),
+        0 => (lower_median(naive_delays(objective.data())).unwrap_or(0.0), 1.0),
         1 => (0.0, 3.0),
         // Two units about zero, spreads from half a unit to eight, on a log scale.
         _ => (2.0 * random.normal(), 0.5 * 16f64.powf(random.uniform())),

@@ -7,11 +7,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::{SessionData, median};
+use super::data::SessionData;
 use super::lbfgs::StopReason;
 use crate::Session;
 use crate::error::gibibytes;
-use crate::math::sigmoid;
+use crate::math::{lower_median, sigmoid};
 use crate::model::{Learned, Parts};
 use crate::session::nearest;
 
@@ -165,7 +165,7 @@ fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> O
 
 fn spread_near_gap(sessions: &[Session], spread: f64) -> Option<Warning> {
     let gaps = sessions.iter().flat_map(|s| s.stamps().windows(2).map(|pair| pair[1] - pair[0]));
-    let median_gap = median(gaps.collect())?;
+    let median_gap = lower_median(gaps.collect())?;
     (spread > SPREAD_TO_GAP * median_gap).then_some(Warning::SpreadNearGap { spread, median_gap })
 }
 

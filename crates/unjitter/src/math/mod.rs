@@ -1,6 +1,7 @@
 //! Scalar functions that stay exact in the tails, special functions and seeded random numbers.
 
 mod lanes;
+mod quantile;
 mod random;
 mod scalar;
 mod special;
@@ -8,6 +9,8 @@ mod tanh;
 mod vector;
 
 pub(crate) use lanes::{LANES, Lanes, sum_in_lanes};
+pub(crate) use quantile::between;
+pub use quantile::{lower_median, median, quantile};
 pub use random::Random;
 pub use scalar::{log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus};
 pub use special::{digamma, ln_gamma, student_t_cdf, student_t_quantile};

@@ -11,7 +11,8 @@ use super::Signal;
 use super::extrema::{Extremum, alternating};
 use super::options::CycleOptions;
 use super::runs::{Run, runs};
-use super::sliding::{median, moving_mean, moving_median, moving_sorted};
+use super::sliding::{moving_mean, moving_median, moving_sorted};
+use crate::math::median;
 use crate::{Error, Result};
 
 /// One breath: inhalation from `start` to `peak`, exhalation (and pause) from `peak` to `end`.
@@ -70,7 +71,7 @@ pub fn find_cycles(signal: &Signal, options: &CycleOptions) -> Result<Cycles> {
     let runs = runs(signal, options.rate, options.max_gap);
     let filtered: Vec<Filtered> = runs.iter().map(|run| Filtered::new(run, options)).collect();
     let swings: Vec<f64> = filtered.iter().flat_map(|run| &run.swings).copied().collect();
-    let floor = if swings.is_empty() { 0.0 } else { options.floor * median(swings) };
+    let floor = options.floor * median(swings).unwrap_or(0.0);
 
     let mut found = Cycles { cycles: vec![], runs: runs.len(), rejected: Rejected::default() };
     for (index, run) in filtered.iter().enumerate() {

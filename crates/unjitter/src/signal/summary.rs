@@ -1,6 +1,6 @@
 //! Summary statistics of the samples in one window.
 
-use super::sliding::quantile;
+use crate::math::quantile;
 
 /// Names of the statistics of one channel in one window, in order; in units of the signal unless
 /// they are moments or counts.

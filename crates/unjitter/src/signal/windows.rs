@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Signal;
 use super::runs::resample;
-use super::sliding::median;
 use super::spectrum::Spectrum;
 use super::summary::{SUMMARIES, summarise};
 use crate::error::require;
+use crate::math::median;
 use crate::{Error, Result};
 
 /// Most samples of a window.
@@ -178,12 +178,8 @@ impl<'a> Channel<'a> {
     fn new(signal: &'a Signal, index: usize, options: &WindowOptions) -> Result<Self> {
         let (times, values) = (signal.times(), signal.values());
         let steps = times.windows(2).map(|pair| pair[1] - pair[0]);
-        let steps: Vec<f64> = steps.filter(|&step| step > 0.0).collect();
-        if steps.is_empty() {
-            let samples = times.len();
-            return Err(Error::TooFewSamples { channel: index, samples });
-        }
-        let spacing = median(steps);
+        let spacing = median(steps.filter(|&step| step > 0.0).collect())
+            .ok_or(Error::TooFewSamples { channel: index, samples: times.len() })?;
         let count = (options.length / spacing).round().max(2.0);
         let expected = "a length of at most 10 million samples";
         require("length", options.length, count <= MAX_SAMPLES, expected)?;
