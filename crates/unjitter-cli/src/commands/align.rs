@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use unjitter::io::{Dataset, EventsTable, TableText};
+use unjitter::math::median;
 use unjitter::{Aligned, AlignedStamp, Fitted};
 
 use crate::checked::Checked;
@@ -223,14 +224,12 @@ fn summarise(
     missed_file: PathBuf,
 ) -> AlignResult {
     let stamps: Vec<&AlignedStamp> = aligned.iter().flat_map(|one| &one.stamps).collect();
-    let mut shifts: Vec<f64> =
-        stamps.iter().map(|stamp| (stamp.stamp - stamp.time).abs()).collect();
-    shifts.sort_by(f64::total_cmp);
+    let shifts = stamps.iter().map(|stamp| (stamp.stamp - stamp.time).abs());
     AlignResult {
         stamps: stamps.len(),
         probably_spurious: stamps.iter().filter(|stamp| stamp.p_spurious > 0.5).count(),
         probably_missed: missed,
-        median_shift: shifts.get(shifts.len() / 2).copied().unwrap_or(0.0),
+        median_shift: median(shifts.collect()).unwrap_or(0.0),
         output,
         missed: missed_file,
     }
