@@ -5,12 +5,13 @@
 
 use std::fmt;
 
-use super::finding::{Finding, SessionShift, SessionStamps, Shift, Stranger, Telling};
+use super::finding::Finding;
+use super::phrases::{
+    Words, grouped, late, own_delay, per_session, shifted, shifted_inside, signed, strangers,
+    telling, unit_name, units_of,
+};
 use super::words::{count, duration, list, names, percent, three_digits};
-use crate::io::{TimeUnit, shown};
-
-/// How a length of time is said.
-type Words = fn(f64) -> String;
+use crate::io::shown;
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,18 +26,10 @@ impl Finding {
     }
 }
 
+/// One match, long as it is, so that a finding without words does not compile.
 fn message(finding: &Finding, duration: Words) -> String {
-    let text = about_tables(finding, duration)
-        .or_else(|| about_clocks(finding, duration))
-        .or_else(|| about_stamps(finding, duration))
-        .or_else(|| about_instances(finding, duration))
-        .or_else(|| about_features(finding));
-    text.expect("every finding is in one of the groups")
-}
-
-/// Names, units and columns.
-fn about_tables(finding: &Finding, duration: Words) -> Option<String> {
-    Some(match finding {
+    match finding {
+        // Names, units and columns.
         Finding::UnknownSessions { stamps, names, examples } => format!(
             "{} of {} without instances: {}; correct the names, or add the instances",
             count(*stamps, "event", "events"),
@@ -60,10 +53,12 @@ fn about_tables(finding: &Finding, duration: Words) -> Option<String> {
             three_digits(*factor),
             units_of(*factor)
         ),
-        Finding::OtherUnit { unit, since_1970: true, .. } => format!(
-            "the times look like {} since 1970; if so, say `--times-in {unit}`",
-            unit_name(*unit)
-        ),
+        Finding::OtherUnit { unit, since_1970: true, .. } => {
+            format!(
+                "the times look like {} since 1970; if so, say `--times-in {unit}`",
+                unit_name(*unit)
+            )
+        }
         Finding::OtherUnit { unit, spacing, .. } => format!(
             "neighbouring instances are {} apart; if the times are {}, say `--times-in {unit}`",
             duration(*spacing),
@@ -98,13 +93,7 @@ fn about_tables(finding: &Finding, duration: Words) -> Option<String> {
             shown(column),
             shown(time)
         ),
-        _ => return None,
-    })
-}
-
-/// Stamps that are not where they belong.
-fn about_clocks(finding: &Finding, duration: Words) -> Option<String> {
-    Some(match finding {
+        // Stamps that are not where they belong.
         Finding::ShiftedClock { sessions, common, .. } => {
             shifted(sessions, common.as_ref(), duration)
         }
@@ -129,13 +118,7 @@ fn about_clocks(finding: &Finding, duration: Words) -> Option<String> {
              time each: {}; was a clock wrong there?",
             list(sessions.iter().map(|session| own_delay(session, duration)).collect())
         ),
-        _ => return None,
-    })
-}
-
-/// How many stamps there are, and how close.
-fn about_stamps(finding: &Finding, duration: Words) -> Option<String> {
-    Some(match finding {
+        // How many stamps there are, and how close.
         Finding::NoEventsTable => {
             "there is no events table: a detector can be applied here, but not learned".to_owned()
         }
@@ -195,13 +178,7 @@ fn about_stamps(finding: &Finding, duration: Words) -> Option<String> {
             duration(*spread),
             duration(*gap)
         ),
-        _ => return None,
-    })
-}
-
-/// Labels and times of instances.
-fn about_instances(finding: &Finding, duration: Words) -> Option<String> {
-    Some(match finding {
+        // Labels and times of instances.
         Finding::OneClass { label } => format!(
             "every label is {}: nothing can be judged by such labels; leave other instances empty \
              only where nobody looked",
@@ -234,13 +211,7 @@ fn about_instances(finding: &Finding, duration: Words) -> Option<String> {
                 shown(session)
             )
         }
-        _ => return None,
-    })
-}
-
-/// Features.
-fn about_features(finding: &Finding) -> Option<String> {
-    Some(match finding {
+        // Features.
         Finding::ConstantFeatures { features } => {
             format!("the same value everywhere: {}; these tell nothing", names(features))
         }
@@ -267,130 +238,5 @@ fn about_features(finding: &Finding) -> Option<String> {
             "values as large as {largest:.1e} in {}; do they stand for missing ones?",
             names(features)
         ),
-        _ => return None,
-    })
-}
-
-fn strangers(examples: &[Stranger], all: usize) -> String {
-    let entry = |stranger: &Stranger| {
-        let name = shown(&stranger.session);
-        match &stranger.likely {
-            Some(likely) => format!("`{name}` (did you mean `{}`?)", shown(likely)),
-            None => format!("`{name}`"),
-        }
-    };
-    let mut entries: Vec<String> = examples.iter().map(entry).collect();
-    entries.resize(all.max(entries.len()), String::new());
-    list(entries)
-}
-
-fn grouped(groups: &[Vec<String>]) -> String {
-    list(groups.iter().map(|group| names(group).replace(", ", " = ")).collect())
-}
-
-fn per_session(sessions: &[SessionStamps]) -> String {
-    list(sessions.iter().map(|s| format!("{} in {}", s.stamps, shown(&s.session))).collect())
-}
-
-fn telling(one: &Telling) -> String {
-    let Telling { feature, runs, stamps, matched, .. } = one;
-    format!(
-        "`{}` goes with the stamps one to one ({matched} times, of {runs} and {stamps})",
-        shown(feature)
-    )
-}
-
-fn shifted_inside(
-    sessions: &[SessionShift],
-    common: Option<&Shift>,
-    doubtless: bool,
-    duration: Words,
-) -> String {
-    let seem = if doubtless { "are" } else { "seem to be" };
-    let Some(shift) = common else {
-        let own = |session: &SessionShift| {
-            format!("{} by {}", shown(&session.session), in_words(&session.shift, duration))
-        };
-        return format!(
-            "the stamps {seem} off by a long constant time in some sessions, for the features \
-             stand out so long from them and nowhere else; shift them: {}",
-            list(sessions.iter().map(own).collect())
-        );
-    };
-    let side = if shift.seconds < 0.0 { "before" } else { "after" };
-    format!(
-        "the stamps {seem} off by a long constant time: the features stand out about {} {side} \
-         them, and nowhere else; set the clock right, or shift the stamps by {}",
-        duration(shift.seconds.abs()),
-        in_words(shift, duration)
-    )
-}
-
-fn shifted(sessions: &[SessionShift], common: Option<&Shift>, duration: Words) -> String {
-    let stamps: usize = sessions.iter().map(|session| session.stamps).sum();
-    let begun = format!(
-        "the stamps of {} ({stamps} stamps) lie outside",
-        count(sessions.len(), "session", "sessions")
-    );
-    let remedy = match common {
-        Some(shift) => format!("all would fit if shifted by {}", in_words(shift, duration)),
-        None => "each would fit after a shift of its own".to_owned(),
-    };
-    let entry = |session: &SessionShift| match common {
-        Some(_) => shown(&session.session),
-        None => format!("{} by {}", shown(&session.session), in_words(&session.shift, duration)),
-    };
-    let where_ = list(sessions.iter().map(entry).collect());
-    format!(
-        "{begun}, and {remedy}: {where_}; set the clocks right, or drop stamps of times that \
-             were not recorded"
-    )
-}
-
-fn in_words(shift: &Shift, duration: Words) -> String {
-    match shift.hours {
-        Some(hours) => format!("{hours:+} h (a time zone?)"),
-        None => {
-            format!("{} (give or take {})", signed(shift.seconds, duration), duration(shift.give))
-        }
-    }
-}
-
-fn signed(seconds: f64, duration: Words) -> String {
-    let sign = if seconds > 0.0 { "+" } else { "" };
-    format!("{sign}{}", duration(seconds))
-}
-
-fn late(delay: f64, duration: Words) -> String {
-    let side = if delay < 0.0 { "before" } else { "after" };
-    format!("{} {side}", duration(delay.abs()))
-}
-
-fn own_delay(session: &SessionShift, duration: Words) -> String {
-    format!("{} them in {}", late(-session.shift.seconds, duration), shown(&session.session))
-}
-
-fn units_of(factor: f64) -> String {
-    let (table, other) =
-        if factor < 1.0 { ("events", "instances") } else { ("instances", "events") };
-    let size = factor.max(1.0 / factor);
-    let example = if size < 100.0 {
-        "seconds beside minutes?"
-    } else if size < 1e5 {
-        "milliseconds beside seconds?"
-    } else if size < 1e8 {
-        "microseconds beside seconds?"
-    } else {
-        "nanoseconds beside seconds?"
-    };
-    format!("the {table} seem to be in a smaller unit than the {other} ({example})")
-}
-
-fn unit_name(unit: TimeUnit) -> &'static str {
-    match unit {
-        TimeUnit::S => "seconds",
-        TimeUnit::Ms => "milliseconds",
-        TimeUnit::Us => "microseconds",
-        TimeUnit::Ns => "nanoseconds",
     }
 }

@@ -18,6 +18,7 @@ mod leak;
 mod message;
 mod outside;
 mod pairs;
+mod phrases;
 mod rounding;
 mod shift;
 mod stamps;
