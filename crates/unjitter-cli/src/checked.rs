@@ -7,6 +7,7 @@ use unjitter::io::Dataset;
 
 use crate::console::Console;
 use crate::failure::Mistake;
+use crate::inspection_text::in_words;
 
 /// Whether to go on with data that look wrong.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -23,7 +24,7 @@ impl Checked {
         let findings = check_dataset(data);
         let is_problem = |finding: &Finding| finding.severity() == Severity::Problem;
         let (problems, suspicious): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_problem);
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let told: Vec<String> = problems.iter().map(in_words).collect();
         if self.anyway {
             told.iter().for_each(|problem| console.warn(problem));
         } else if !told.is_empty() {
@@ -39,7 +40,7 @@ impl Checked {
     /// The same, and warns of what is suspicious.
     pub(crate) fn warn(&self, data: &Dataset, console: &Console) -> anyhow::Result<()> {
         let suspicious = self.refuse(data, console)?;
-        suspicious.iter().for_each(|finding| console.warn(&finding.to_string()));
+        suspicious.iter().for_each(|finding| console.warn(&in_words(finding)));
         Ok(())
     }
 }

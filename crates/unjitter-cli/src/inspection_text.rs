@@ -140,6 +140,14 @@ fn findings(findings: &[Finding]) -> String {
     findings.iter().map(finding).collect()
 }
 
+/// What a finding says, with the option that helps, which the library cannot know.
+pub(crate) fn in_words(finding: &Finding) -> String {
+    match finding {
+        Finding::OtherUnit { unit, .. } => format!("{finding} (--times-in {unit})"),
+        _ => finding.to_string(),
+    }
+}
+
 /// A finding, with the lines after the first set in.
 fn finding(finding: &Finding) -> String {
     let severity = match finding.severity() {
@@ -149,7 +157,7 @@ fn finding(finding: &Finding) -> String {
     };
     let mut text = format!("{severity:<11}");
     let mut column = text.len();
-    for word in finding.to_string().split(' ') {
+    for word in in_words(finding).split(' ') {
         let length = word.chars().count();
         if column + length > WIDTH && column > 11 {
             text.truncate(text.trim_end().len());

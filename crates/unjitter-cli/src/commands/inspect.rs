@@ -8,7 +8,7 @@ use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::failure::Mistake;
 use crate::input::Input;
-use crate::inspection_text::render;
+use crate::inspection_text::{in_words, render};
 
 /// Say what is in a dataset, and what looks wrong
 ///
@@ -47,7 +47,7 @@ fn for_machines(inspection: &Inspection) -> anyhow::Result<serde_json::Value> {
     let told = value["findings"].as_array_mut().into_iter().flatten();
     for (finding, told) in inspection.findings.iter().zip(told) {
         told["severity"] = serde_json::to_value(finding.severity())?;
-        told["message"] = finding.to_string().into();
+        told["message"] = in_words(finding).into();
     }
     Ok(value)
 }

@@ -44,6 +44,19 @@ fn what_looks_wrong_is_said_and_fails_when_strict() {
     assert!(out.contains("P3x"), "{out}");
 }
 
+#[test]
+fn times_in_another_unit_are_told_with_the_option_that_helps() {
+    let folder = Folder::new();
+    let row = |k: u64| format!("{},{}\n", 1_700_000_000_000 + 1000 * k, (k as f64).sin());
+    folder.write("walk.csv", &("time,x\n".to_owned() + &(0..50).map(row).collect::<String>()));
+    let words = ["inspect", "--instances", "walk.csv"];
+    let option = "milliseconds since 1970; if so, read them as such (--times-in ms)";
+    let out = folder.ok(&words).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(out.contains(option), "{out}");
+    let result = folder.ok_json(&[&words[..], &["--json"]].concat());
+    assert!(result["findings"][0]["message"].as_str().unwrap().contains(option), "{result}");
+}
+
 /// The events of `data` with their times changed, in `wrong` beside its instances.
 fn with_other_times(folder: &Folder, change: impl Fn(f64) -> f64) {
     let events: String = folder

@@ -54,13 +54,10 @@ fn message(finding: &Finding, duration: Words) -> String {
             units_of(*factor)
         ),
         Finding::OtherUnit { unit, since_1970: true, .. } => {
-            format!(
-                "the times look like {} since 1970; if so, say `--times-in {unit}`",
-                unit_name(*unit)
-            )
+            format!("the times look like {} since 1970; if so, read them as such", unit_name(*unit))
         }
         Finding::OtherUnit { unit, spacing, .. } => format!(
-            "neighbouring instances are {} apart; if the times are {}, say `--times-in {unit}`",
+            "neighbouring instances are {} apart; if the times are {}, read them as such",
             duration(*spacing),
             unit_name(*unit)
         ),

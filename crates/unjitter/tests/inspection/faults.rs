@@ -121,13 +121,13 @@ fn units_of_time() {
         (
             "other_unit",
             Note,
-            "say `--times-in ms`",
+            "if the times are milliseconds, read them as such",
             spoilt(|sessions| all_times(sessions, milliseconds)),
         ),
         (
             "other_unit",
             Suspicious,
-            "say `--times-in us`",
+            "if the times are microseconds, read them as such",
             spoilt(|sessions| all_times(sessions, |t| (1e6 * t).round())),
         ),
         (
