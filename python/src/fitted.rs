@@ -99,13 +99,8 @@ impl Fitted {
     }
 
     /// What a kernel classifier multiplies its landmarks by.
-    fn landmark_weights<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        let weights = py.detach(|| self.pooled(usize::MAX, || self.0.landmark_weights()))?;
-        let weights = weights.map_err(to_python)?;
-        Ok(weights.map(|weights| weights.into_pyarray(py)))
+    fn landmark_weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        Some(self.0.landmark_weights()?.into_pyarray(py))
     }
 
     #[getter]

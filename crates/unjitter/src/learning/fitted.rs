@@ -8,10 +8,8 @@ use super::warning::{Warning, far_stamps};
 use crate::align::Aligned;
 use crate::inference::Impossible;
 use crate::math::{log_sigmoid, sigmoid};
-use crate::model::classifier::ClassifierState;
 use crate::model::{
-    BoundStampModel, Detector, Learned, Model, Parts, Sums, check_capacity, infeasible, linear,
-    log_odds,
+    BoundStampModel, Detector, Learned, Model, Parts, Sums, check_capacity, infeasible, log_odds,
 };
 use crate::session::check_columns;
 use crate::{Features, Result, Session};
@@ -55,18 +53,13 @@ impl Fitted {
     /// not standardised: f(x) = intercept + coefficients · x. Large features with a small spread
     /// lose digits in that sum; [`log_odds`](Self::log_odds) does not.
     pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
-        let theta = &self.params[self.parts.detector()];
-        linear(self.parts.classifier.as_ref(), theta)
+        self.parts.classifier.linear(&self.params[self.parts.detector()])
     }
 
     /// What a kernel classifier multiplies its landmarks by: f(x) = intercept + Σ_l α_l k(z_l, x),
-    /// with landmarks z_l as in a model file. The kernel matrix is factorised anew for it.
-    pub fn landmark_weights(&self) -> Result<Option<Vec<f64>>> {
-        let theta = &self.params[self.parts.detector()];
-        match self.parts.classifier.state() {
-            ClassifierState::Kernel(state) => Ok(Some(state.check()?.landmark_weights(theta))),
-            _ => Ok(None),
-        }
+    /// with landmarks z_l as in a model file.
+    pub fn landmark_weights(&self) -> Option<Vec<f64>> {
+        self.parts.classifier.landmark_weights(&self.params[self.parts.detector()])
     }
 
     /// The model that was fitted.

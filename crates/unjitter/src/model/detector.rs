@@ -37,7 +37,7 @@ impl Detector {
     /// not standardised: f(x) = intercept + coefficients · x. Large features with a small spread
     /// lose digits in that sum; [`log_odds`](Self::log_odds) does not.
     pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
-        linear(self.classifier.as_ref(), &self.params)
+        self.classifier.linear(&self.params)
     }
 
     /// The classifier.
@@ -78,14 +78,6 @@ impl<'de> Deserialize<'de> for Detector {
             return Err(D::Error::custom(problem));
         }
         Ok(Self { classifier: Arc::from(classifier), params })
-    }
-}
-
-/// What a logistic classifier multiplies features by, and adds.
-pub(crate) fn linear(classifier: &dyn Classifier, params: &[f64]) -> Option<(Vec<f64>, f64)> {
-    match classifier.state() {
-        ClassifierState::Logistic(logistic) => Some(logistic.linear(params)),
-        _ => None,
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) use annotator::GUESS;
 pub use annotator::{Annotator, Gradient};
 pub use bound::{BoundCounts, BoundNoise};
 pub use detector::Detector;
-pub(crate) use detector::{linear, log_odds};
+pub(crate) use detector::log_odds;
 pub use ordered::Ordered;
 pub use parts::Parts;
 pub use posterior::{Posterior, posterior};

@@ -26,15 +26,6 @@ impl Logistic {
     pub fn fit(training: &[FeatureView<'_>]) -> Self {
         Self { standardiser: Standardiser::fit(training.iter().copied()) }
     }
-
-    /// The same function of features that are not standardised: coefficients and intercept.
-    pub(crate) fn linear(&self, params: &[f64]) -> (Vec<f64>, f64) {
-        let (weights, intercept) = params.split_at(self.features());
-        let Standardiser { means, scales } = &self.standardiser;
-        let coefficients: Vec<f64> = weights.iter().zip(scales).map(|(w, s)| w / s).collect();
-        let shift: f64 = coefficients.iter().zip(means).map(|(c, mean)| c * mean).sum();
-        (coefficients, intercept[0] - shift)
-    }
 }
 
 impl Classifier for Logistic {
@@ -81,6 +72,14 @@ impl Classifier for Logistic {
     fn state(&self) -> ClassifierState {
         ClassifierState::Logistic(self.clone())
     }
+
+    fn linear(&self, params: &[f64]) -> Option<(Vec<f64>, f64)> {
+        let (weights, intercept) = params.split_at(self.features());
+        let Standardiser { means, scales } = &self.standardiser;
+        let coefficients: Vec<f64> = weights.iter().zip(scales).map(|(w, s)| w / s).collect();
+        let shift: f64 = coefficients.iter().zip(means).map(|(c, mean)| c * mean).sum();
+        Some((coefficients, intercept[0] - shift))
+    }
 }
 
 /// The parameters of a linear function of `weights` numbers.
@@ -115,7 +114,7 @@ mod tests {
         let params = [1.5, -0.4, 0.25];
         let mut out = [f64::NAN; 3];
         logistic.log_odds(&params, view(&features), &mut out);
-        let (coefficients, intercept) = logistic.linear(&params);
+        let (coefficients, intercept) = logistic.linear(&params).unwrap();
         for (row, want) in features.rows().into_iter().zip(out) {
             let got = intercept + coefficients[0] * row[0] + coefficients[1] * row[1];
             // A handful of roundings of numbers below ten.

@@ -59,4 +59,16 @@ pub trait Classifier: Debug + Send + Sync {
 
     /// What must be saved, beside the parameters, to have this classifier back.
     fn state(&self) -> ClassifierState;
+
+    /// Coefficients and intercept for features as they are given, where it is linear in them.
+    fn linear(&self, params: &[f64]) -> Option<(Vec<f64>, f64)> {
+        let _ = params;
+        None
+    }
+
+    /// α of f(x) = intercept + Σ_l α_l k(z_l, x), where it is a sum of kernels at landmarks z.
+    fn landmark_weights(&self, params: &[f64]) -> Option<Vec<f64>> {
+        let _ = params;
+        None
+    }
 }
