@@ -25,9 +25,9 @@ pub use multiple_instance::{MultipleInstance, Witnesses};
 pub use naive::{Naive, kept_by_naive};
 pub use smear::Smear;
 
-use crate::learning::{Fitted, Supervised, Target};
-use crate::model::Detector;
+use crate::learning::{Supervised, Target};
 use crate::model::classifier::ClassifierSpec;
+use crate::model::{Detector, Fitted};
 use crate::{Features, Recording, Result, Stop};
 
 /// What a learner gives back.

@@ -9,8 +9,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use crate::baselines::Trained;
-use crate::learning::{FitOptions, Fitted};
-use crate::model::Model;
+use crate::learning::FitOptions;
+use crate::model::{Fitted, Model};
 use crate::{Error, Recording, Result, Session, Stop};
 
 /// What to make large on held-out recordings.

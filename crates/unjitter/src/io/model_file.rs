@@ -26,13 +26,12 @@ use super::extended::Extended;
 use super::metadata::check_metadata;
 use super::strict::Strict;
 use super::{disk, header, pretty};
-use crate::learning::{Outcome, Warning};
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
 use crate::model::{Model, Ordered, Parts};
 use crate::params::{Block, Layout};
-use crate::{Error, Fitted, Result};
+use crate::{Error, Fitted, Outcome, Result, Warning};
 
 /// What every model file says it is.
 pub(super) const FORMAT: &str = "unjitter model";

@@ -1,7 +1,7 @@
 //! Sessions as the objective sees them: features mapped once, times in units, unobserved rows out.
 
-use crate::inference::{Stamp, Timeline};
 use crate::math::lower_median;
+use crate::model::InTime;
 use crate::model::classifier::Classifier;
 use crate::{FeatureView, Features, Session, Stop};
 
@@ -16,17 +16,6 @@ pub(crate) struct SessionData<'a> {
     pub(crate) in_time: InTime,
     /// Instances with a known label at which nobody was annotating.
     pub(crate) unobserved: Option<LabelledRows<'a>>,
-}
-
-/// The observed instances of a session and its stamps, in units from its first instance on.
-#[derive(Debug)]
-pub(crate) struct InTime {
-    /// Times of the instances.
-    pub(crate) times: Vec<f64>,
-    /// The stamps.
-    pub(crate) stamps: Vec<Stamp>,
-    /// Known labels of the instances; empty where none is.
-    pub(crate) labels: Vec<Option<bool>>,
 }
 
 /// Rows that take part by their label alone.
@@ -54,43 +43,6 @@ impl<'a> SessionData<'a> {
             features: rows(classifier, session.features(), &observed, stop),
             unobserved: unobserved_rows(session, &observed, classifier, stop),
             in_time: InTime::new(session, time_unit),
-        }
-    }
-}
-
-impl InTime {
-    /// The observed part of a session.
-    pub(crate) fn new(session: &Session<'_>, time_unit: f64) -> Self {
-        let observed = session.observed_instances();
-        // Differences first: epoch seconds keep their digits.
-        let origin = session.times()[0];
-        let in_units = |t: &f64| (t - origin) / time_unit;
-        let known = |i: &usize| session.label(*i);
-        let labels: Vec<Option<bool>> = observed.iter().map(known).collect();
-        let any_label = labels.iter().any(Option::is_some);
-        Self {
-            times: observed.iter().map(|&i| in_units(&session.times()[i])).collect(),
-            stamps: session.stamps().iter().map(|z| Stamp { time: in_units(z) }).collect(),
-            labels: if any_label { labels } else { Vec::new() },
-        }
-    }
-
-    /// Instances and stamps in time.
-    pub(crate) fn timeline(&self) -> Timeline<'_> {
-        Timeline { times: &self.times, stamps: &self.stamps, unit: 1.0 }
-    }
-
-    /// The log-odds that inference sees: ±∞ where the label is known.
-    pub(crate) fn pin_labels(&self, first: usize, log_odds: &mut [f64]) {
-        if self.labels.is_empty() {
-            return;
-        }
-        for (f, label) in log_odds.iter_mut().zip(&self.labels[first..]) {
-            match label {
-                Some(true) => *f = f64::INFINITY,
-                Some(false) => *f = f64::NEG_INFINITY,
-                None => {}
-            }
         }
     }
 }

@@ -7,15 +7,15 @@ use std::sync::atomic::AtomicBool;
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, median_spacing};
-use super::fitted::Fitted;
-use super::lbfgs::{LbfgsOptions, Minimum, StopReason, minimise};
+use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
 use super::start::start;
-use super::warning::{Warning, warnings};
+use super::warning::warnings;
 use crate::error::require;
 use crate::memory::memory_limit;
-use crate::model::{Model, Ordered, Parts, check_capacity, infeasible};
+use crate::model::{Fitted, Model, Ordered, Parts, check_capacity, infeasible};
+use crate::outcome::{Outcome, StopReason, Warning};
 use crate::session::check_together;
 use crate::{Error, FeatureView, Result, Session, Stop};
 
@@ -55,32 +55,6 @@ pub struct Progress {
     pub value: f64,
     /// Largest entry of its gradient.
     pub gradient_norm: f64,
-}
-
-/// How a fit ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Outcome {
-    /// Whether the best start ended by its own tolerances, or where no step leads down because the
-    /// noise model has a kink there.
-    pub converged: bool,
-    /// Why the best start ended, or that the fit was cancelled.
-    pub stop: StopReason,
-    /// Its iterations.
-    pub iterations: usize,
-    /// Its evaluations of the objective.
-    pub evaluations: usize,
-    /// Minus the log posterior, as minimised: times in units of the model.
-    pub value: f64,
-    /// Largest entry of its gradient.
-    pub gradient_norm: f64,
-    /// log p(stamps, known labels | features, times), times in the unit of the data.
-    pub log_evidence: f64,
-    /// Which start was best; 0 is the naive one.
-    pub best_start: usize,
-    /// Final value of each start that was run; infinite (written as null) where the stamps were
-    /// impossible at the start.
-    pub values: Vec<Option<f64>>,
 }
 
 impl Model {

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Objective;
 use super::curvature::{CurvatureMemory, Point, dot, norm};
 use super::line_search::{self, Trial, rounding};
+use crate::outcome::StopReason;
 
 /// Iterations over which [`LbfgsOptions::value_tolerance`] judges the decrease: one short step, as
 /// after a restart or along a bend, is no sign of the end, but ten in a row are.
@@ -49,22 +50,6 @@ impl Default for LbfgsOptions {
     fn default() -> Self {
         Self { memory: 10, max_iterations: 500, gradient_tolerance: 1e-5, value_tolerance: 1e-9 }
     }
-}
-
-/// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    /// The gradient is small enough.
-    GradientTolerance,
-    /// The value hardly falls any more.
-    ValueTolerance,
-    /// The iterations are used up.
-    IterationLimit,
-    /// No lower value was found, not even along steepest descent.
-    LineSearchFailed,
-    /// The watcher asked to stop.
-    Cancelled,
 }
 
 /// Where a run ended.

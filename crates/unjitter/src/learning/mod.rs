@@ -7,7 +7,6 @@
 mod curvature;
 mod data;
 mod fit;
-mod fitted;
 mod lbfgs;
 mod line_search;
 mod map;
@@ -18,12 +17,11 @@ mod start;
 mod supervised;
 mod warning;
 
+pub use crate::outcome::StopReason;
 pub use data::median_spacing;
-pub use fit::{FitOptions, Outcome, Problem, Progress};
-pub use fitted::Fitted;
-pub use lbfgs::{LbfgsOptions, Minimum, Step, StopReason, minimise};
+pub use fit::{FitOptions, Problem, Progress};
+pub use lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 pub use map::MapObjective;
 pub use objective::Objective;
 pub use preconditioner::Preconditioner;
 pub use supervised::{Supervised, Target};
-pub use warning::Warning;

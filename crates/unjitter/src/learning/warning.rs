@@ -1,68 +1,13 @@
-//! What a fit should make its user wary of, as data.
+//! What a fit should make its user wary of.
 //!
 //! A warning is kept only if it tells bad fits from good ones: `docs/model.md` has the figures. Each says
 //! what to do.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
 use super::data::SessionData;
-use super::lbfgs::StopReason;
-use crate::Session;
-use crate::error::gibibytes;
 use crate::math::{lower_median, sigmoid};
 use crate::model::{Learned, Parts};
 use crate::session::nearest;
-
-/// A sign that the result may not be what it seems.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Warning {
-    /// The optimiser stopped before it was done.
-    NotConverged {
-        /// Why it stopped.
-        stop: StopReason,
-        /// Largest entry of the gradient there.
-        gradient_norm: f64,
-    },
-    /// What the detector takes for events it is not sure of itself.
-    UnsureDetector {
-        /// Σ p² ÷ Σ p over the instances: how probable an event is, where one is.
-        confidence: f64,
-    },
-    /// The learned spread nears the gap between stamps, where imposing their order makes it too
-    /// small.
-    SpreadNearGap {
-        /// Learned spread.
-        spread: f64,
-        /// Median gap between neighbouring stamps.
-        median_gap: f64,
-    },
-    /// A start or a step was given up because its sums would have taken more memory than is allowed.
-    MemoryLimit {
-        /// Name of the first session that this happened to.
-        session: String,
-        /// What its sums would have taken, about.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// Stamps that lie far from every instance.
-    FarStamps {
-        /// Name of the session.
-        session: String,
-        /// How many.
-        count: usize,
-        /// The one furthest off.
-        index: usize,
-        /// Its time.
-        time: f64,
-        /// How far its delay to the nearest instance is from the mean delay, in spreads.
-        spreads: f64,
-    },
-}
+use crate::{Fitted, Session, Warning};
 
 /// Confidence below which most fits have gone wrong.
 const LEAST_CONFIDENCE: f64 = 0.65;
@@ -70,65 +15,6 @@ const LEAST_CONFIDENCE: f64 = 0.65;
 const SPREAD_TO_GAP: f64 = 0.4;
 /// Spreads beyond which a stamp is far.
 const FAR: f64 = 6.0;
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Warning::NotConverged { stop, gradient_norm } => write!(
-                f,
-                "learning stopped early ({}, gradient {gradient_norm:.2e}): the result may still \
-                 move; {}",
-                in_words(*stop),
-                cure(*stop)
-            ),
-            Warning::UnsureDetector { confidence } => write!(
-                f,
-                "the detector is not sure of its events: it gives them a probability of \
-                 {confidence:.2} on average. Either the features hardly tell events apart, or the fit \
-                 has gone wrong, and delay and spread with it; check unit and clock of the stamps, try \
-                 more restarts, more stamps or other features"
-            ),
-            Warning::SpreadNearGap { spread, median_gap } => write!(
-                f,
-                "the learned spread {spread:.3} is large beside the median gap {median_gap:.3} \
-                 between stamps: the true spread is probably larger, by half in most cases; hold it \
-                 at its value if you know that"
-            ),
-            Warning::MemoryLimit { session, bytes, limit } => write!(
-                f,
-                "session {session}: a start or a step of learning would have taken {}, with a limit of {}, \
-                 and was given up; what was learned may be worse for it. Allow more memory, or check unit \
-                 and clock of the stamps",
-                gibibytes(*bytes),
-                gibibytes(*limit)
-            ),
-            Warning::FarStamps { session, count, index, time, spreads } => write!(
-                f,
-                "session {session}: {count} stamps lie far from every instance and widen the learned \
-                 spread; stamp {index} at {time} is {spreads:.0} spreads off; leave them out, or say \
-                 when somebody was annotating"
-            ),
-        }
-    }
-}
-
-fn in_words(stop: StopReason) -> &'static str {
-    match stop {
-        StopReason::GradientTolerance => "the gradient is small",
-        StopReason::ValueTolerance => "the value hardly falls",
-        StopReason::IterationLimit => "the iterations are used up",
-        StopReason::LineSearchFailed => "no lower value was found",
-        StopReason::Cancelled => "it was interrupted",
-    }
-}
-
-fn cure(stop: StopReason) -> &'static str {
-    match stop {
-        StopReason::IterationLimit => "allow more iterations",
-        StopReason::Cancelled => "let it run to its end",
-        _ => "try more restarts",
-    }
-}
 
 /// Everything there is to warn of, apart from convergence.
 pub(super) fn warnings(
@@ -170,7 +56,7 @@ fn spread_near_gap(sessions: &[Session], spread: f64) -> Option<Warning> {
 }
 
 /// Stamps further from every observed instance than the delay explains.
-pub(super) fn far_stamps(session: &Session, delay: f64, spread: f64) -> Option<Warning> {
+fn far_stamps(session: &Session, delay: f64, spread: f64) -> Option<Warning> {
     let observed = session.observed_instances();
     let times: Vec<f64> = observed.into_iter().map(|i| session.times()[i]).collect();
     if times.is_empty() {
@@ -190,4 +76,13 @@ pub(super) fn far_stamps(session: &Session, delay: f64, spread: f64) -> Option<W
         time: session.stamps()[index],
         spreads,
     })
+}
+
+impl Fitted {
+    /// What to be wary of in the stamps of a session, learned from or not: those that lie far from
+    /// every instance are aligned all the same, to the nearest.
+    pub fn far_stamps(&self, session: &Session) -> Option<Warning> {
+        let Learned { delay, spread, .. } = self.learned();
+        far_stamps(session, delay, spread)
+    }
 }

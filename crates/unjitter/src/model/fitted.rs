@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::data::InTime;
-use super::fit::Outcome;
-use super::warning::{Warning, far_stamps};
+use super::detector::log_odds;
+use super::in_time::InTime;
+use super::posterior::{check_capacity, infeasible};
+use super::{BoundStampModel, Detector, Learned, Model, Parts, Sums};
 use crate::align::Aligned;
 use crate::inference::Impossible;
 use crate::math::{log_sigmoid, sigmoid};
-use crate::model::{
-    BoundStampModel, Detector, Learned, Model, Parts, Sums, check_capacity, infeasible, log_odds,
-};
 use crate::session::check_columns;
-use crate::{Features, Result, Session};
+use crate::{Features, Outcome, Result, Session, Warning};
 
 /// A fitted model.
 #[derive(Debug, Clone)]
@@ -116,13 +114,6 @@ impl Fitted {
     pub fn into_detector(self) -> Detector {
         let theta = self.params[self.parts.detector()].to_vec();
         Detector::new(self.parts.classifier, theta)
-    }
-
-    /// What to be wary of in the stamps of a session, learned from or not: those that lie far from
-    /// every instance are aligned all the same, to the nearest.
-    pub fn far_stamps(&self, session: &Session) -> Option<Warning> {
-        let Learned { delay, spread, .. } = self.learned();
-        far_stamps(session, delay, spread)
     }
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.

@@ -1,0 +1,52 @@
+//! A session as inference sees it: in units of time, labels as log-odds.
+
+use crate::Session;
+use crate::inference::{Stamp, Timeline};
+
+/// The observed instances of a session and its stamps, in units from its first instance on.
+#[derive(Debug)]
+pub(crate) struct InTime {
+    /// Times of the instances.
+    pub(crate) times: Vec<f64>,
+    /// The stamps.
+    pub(crate) stamps: Vec<Stamp>,
+    /// Known labels of the instances; empty where none is.
+    pub(crate) labels: Vec<Option<bool>>,
+}
+
+impl InTime {
+    /// The observed part of a session.
+    pub(crate) fn new(session: &Session<'_>, time_unit: f64) -> Self {
+        let observed = session.observed_instances();
+        // Differences first: epoch seconds keep their digits.
+        let origin = session.times()[0];
+        let in_units = |t: &f64| (t - origin) / time_unit;
+        let known = |i: &usize| session.label(*i);
+        let labels: Vec<Option<bool>> = observed.iter().map(known).collect();
+        let any_label = labels.iter().any(Option::is_some);
+        Self {
+            times: observed.iter().map(|&i| in_units(&session.times()[i])).collect(),
+            stamps: session.stamps().iter().map(|z| Stamp { time: in_units(z) }).collect(),
+            labels: if any_label { labels } else { Vec::new() },
+        }
+    }
+
+    /// Instances and stamps in time.
+    pub(crate) fn timeline(&self) -> Timeline<'_> {
+        Timeline { times: &self.times, stamps: &self.stamps, unit: 1.0 }
+    }
+
+    /// The log-odds that inference sees: ±∞ where the label is known.
+    pub(crate) fn pin_labels(&self, first: usize, log_odds: &mut [f64]) {
+        if self.labels.is_empty() {
+            return;
+        }
+        for (f, label) in log_odds.iter_mut().zip(&self.labels[first..]) {
+            match label {
+                Some(true) => *f = f64::INFINITY,
+                Some(false) => *f = f64::NEG_INFINITY,
+                None => {}
+            }
+        }
+    }
+}

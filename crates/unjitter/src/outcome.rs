@@ -1,0 +1,157 @@
+//! How learning ended, as data: what a fitted model carries along and files keep.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::gibibytes;
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The gradient is small enough.
+    GradientTolerance,
+    /// The value hardly falls any more.
+    ValueTolerance,
+    /// The iterations are used up.
+    IterationLimit,
+    /// No lower value was found, not even along steepest descent.
+    LineSearchFailed,
+    /// The watcher asked to stop.
+    Cancelled,
+}
+
+/// How a fit ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outcome {
+    /// Whether the best start ended by its own tolerances, or where no step leads down because the
+    /// noise model has a kink there.
+    pub converged: bool,
+    /// Why the best start ended, or that the fit was cancelled.
+    pub stop: StopReason,
+    /// Its iterations.
+    pub iterations: usize,
+    /// Its evaluations of the objective.
+    pub evaluations: usize,
+    /// Minus the log posterior, as minimised: times in units of the model.
+    pub value: f64,
+    /// Largest entry of its gradient.
+    pub gradient_norm: f64,
+    /// log p(stamps, known labels | features, times), times in the unit of the data.
+    pub log_evidence: f64,
+    /// Which start was best; 0 is the naive one.
+    pub best_start: usize,
+    /// Final value of each start that was run; infinite (written as null) where the stamps were
+    /// impossible at the start.
+    pub values: Vec<Option<f64>>,
+}
+
+/// A sign that the result may not be what it seems.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Warning {
+    /// The optimiser stopped before it was done.
+    NotConverged {
+        /// Why it stopped.
+        stop: StopReason,
+        /// Largest entry of the gradient there.
+        gradient_norm: f64,
+    },
+    /// What the detector takes for events it is not sure of itself.
+    UnsureDetector {
+        /// Σ p² ÷ Σ p over the instances: how probable an event is, where one is.
+        confidence: f64,
+    },
+    /// The learned spread nears the gap between stamps, where imposing their order makes it too
+    /// small.
+    SpreadNearGap {
+        /// Learned spread.
+        spread: f64,
+        /// Median gap between neighbouring stamps.
+        median_gap: f64,
+    },
+    /// A start or a step was given up because its sums would have taken more memory than is allowed.
+    MemoryLimit {
+        /// Name of the first session that this happened to.
+        session: String,
+        /// What its sums would have taken, about.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Stamps that lie far from every instance.
+    FarStamps {
+        /// Name of the session.
+        session: String,
+        /// How many.
+        count: usize,
+        /// The one furthest off.
+        index: usize,
+        /// Its time.
+        time: f64,
+        /// How far its delay to the nearest instance is from the mean delay, in spreads.
+        spreads: f64,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::NotConverged { stop, gradient_norm } => write!(
+                f,
+                "learning stopped early ({}, gradient {gradient_norm:.2e}): the result may still \
+                 move; {}",
+                in_words(*stop),
+                cure(*stop)
+            ),
+            Warning::UnsureDetector { confidence } => write!(
+                f,
+                "the detector is not sure of its events: it gives them a probability of \
+                 {confidence:.2} on average. Either the features hardly tell events apart, or the fit \
+                 has gone wrong, and delay and spread with it; check unit and clock of the stamps, try \
+                 more restarts, more stamps or other features"
+            ),
+            Warning::SpreadNearGap { spread, median_gap } => write!(
+                f,
+                "the learned spread {spread:.3} is large beside the median gap {median_gap:.3} \
+                 between stamps: the true spread is probably larger, by half in most cases; hold it \
+                 at its value if you know that"
+            ),
+            Warning::MemoryLimit { session, bytes, limit } => write!(
+                f,
+                "session {session}: a start or a step of learning would have taken {}, with a limit of {}, \
+                 and was given up; what was learned may be worse for it. Allow more memory, or check unit \
+                 and clock of the stamps",
+                gibibytes(*bytes),
+                gibibytes(*limit)
+            ),
+            Warning::FarStamps { session, count, index, time, spreads } => write!(
+                f,
+                "session {session}: {count} stamps lie far from every instance and widen the learned \
+                 spread; stamp {index} at {time} is {spreads:.0} spreads off; leave them out, or say \
+                 when somebody was annotating"
+            ),
+        }
+    }
+}
+
+fn in_words(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::GradientTolerance => "the gradient is small",
+        StopReason::ValueTolerance => "the value hardly falls",
+        StopReason::IterationLimit => "the iterations are used up",
+        StopReason::LineSearchFailed => "no lower value was found",
+        StopReason::Cancelled => "it was interrupted",
+    }
+}
+
+fn cure(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::IterationLimit => "allow more iterations",
+        StopReason::Cancelled => "let it run to its end",
+        _ => "try more restarts",
+    }
+}
