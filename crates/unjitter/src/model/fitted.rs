@@ -173,3 +173,81 @@ fn log_labels(session: &Session, log_odds: &[f64]) -> f64 {
     let of = |(i, f): (usize, &f64)| Some(log_sigmoid(if session.label(i)? { *f } else { -f }));
     log_odds.iter().enumerate().filter_map(of).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use ndarray::Array2;
+
+    use super::*;
+    use crate::model::Ordered;
+    use crate::model::classifier::{Classifier, ClassifierState, Logistic};
+    use crate::outcome::StopReason;
+    use crate::params::BlockSpec;
+    use crate::{FeatureView, Stop};
+
+    /// Counts the rows that it maps.
+    #[derive(Debug)]
+    struct Counting(Logistic, Arc<AtomicUsize>);
+
+    impl Classifier for Counting {
+        fn blocks(&self) -> Vec<BlockSpec> {
+            self.0.blocks()
+        }
+
+        fn features(&self) -> usize {
+            self.0.features()
+        }
+
+        fn start(&self, seed: u64) -> Vec<f64> {
+            self.0.start(seed)
+        }
+
+        fn prepare<'a>(&self, features: Features<'a>, stop: Stop<'_>) -> Features<'a> {
+            self.1.fetch_add(features.view().nrows(), Ordering::Relaxed);
+            self.0.prepare(features, stop)
+        }
+
+        fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]) {
+            self.0.log_odds(params, prepared, out);
+        }
+
+        fn pull_back(&self, _: &[f64], _: FeatureView<'_>, _: &[f64], _: &mut [f64]) {
+            unreachable!("nothing is learned here")
+        }
+
+        fn state(&self) -> ClassifierState {
+            self.0.state()
+        }
+    }
+
+    #[test]
+    fn features_are_mapped_once_to_align() {
+        let features = Array2::from_shape_fn((8, 1), |(i, _)| i as f64);
+        let times = (0..8).map(f64::from).collect();
+        let session = Session::new("walk", features, times, vec![2.0, 5.0]).unwrap();
+        let mapped = Arc::new(AtomicUsize::new(0));
+        let classifier = Counting(Logistic::fit(&[session.features()]), Arc::clone(&mapped));
+        let model = Model::default();
+        let (counts, noise) = (model.counts.build().unwrap(), model.noise.build(1.0).unwrap());
+        let parts = Parts::new(Box::new(classifier), Ordered::new(counts.into(), noise.into()));
+        let outcome = Outcome {
+            converged: true,
+            stop: StopReason::GradientTolerance,
+            iterations: 0,
+            evaluations: 0,
+            value: 0.0,
+            gradient_norm: 0.0,
+            log_evidence: 0.0,
+            best_start: 0,
+            values: Vec::new(),
+        };
+        let params = vec![0.0; parts.layout.dim()];
+        let (warnings, metadata) = (Vec::new(), BTreeMap::new());
+        let fitted = Fitted { model, parts, params, time_unit: 1.0, outcome, warnings, metadata };
+        fitted.align(&session).unwrap();
+        assert_eq!(mapped.load(Ordering::Relaxed), 8);
+    }
+}
