@@ -9,6 +9,7 @@
 //! | MI | bags of instances with a witness each ([`MultipleInstance`]) |
 //! | LR-M, KLR-M, NN-M | all alignments: ours ([`Imprecise`]) |
 
+mod annotated;
 mod drop_near;
 mod hand_aligned;
 mod imprecise;
@@ -18,6 +19,7 @@ mod smear;
 
 use std::fmt::Debug;
 
+pub(crate) use annotated::Annotated;
 pub use drop_near::DropNear;
 pub use hand_aligned::HandAligned;
 pub use imprecise::Imprecise;

@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::criterion::{Annotated, Criterion};
+use super::criterion::Criterion;
 use super::fingerprint::{digest, fingerprint};
 use super::folds::{GroupBy, folds, groups};
 use super::instances::{Confusion, confusion};
 use super::journal::Journal;
 use super::threshold::Threshold;
-use crate::baselines::Learner;
+use crate::baselines::{Annotated, Learner};
 use crate::{Error, Recording, Result, Stop};
 
 /// How to cross-validate.
@@ -358,11 +358,11 @@ impl<'a> Plan<'a> {
         let training = self.at(&cell.training);
         let seed = self.options.seed;
         let trained = learner.fit_stoppable(&training, seed, stop)?;
+        let annotated = Annotated::new(&trained, &training, seed, stop);
         let held_out = self.at(&cell.held_out);
         match self.criterion() {
             Criterion::F1 => {
-                let threshold =
-                    self.options.threshold.choose_stoppable(&trained, &training, seed, stop)?;
+                let threshold = self.options.threshold.choose_annotated(&annotated)?;
                 let mut confusion = Confusion::default();
                 for recording in held_out {
                     let probabilities = trained.predict(recording.session.features())?;
@@ -371,7 +371,6 @@ impl<'a> Plan<'a> {
                 Ok(InnerResult { confusion: Some(confusion), log_evidence: None })
             }
             Criterion::LogEvidence => {
-                let annotated = Annotated::new(&trained, &training, seed, stop)?;
                 let log_evidence = sum_evidence(&annotated, &held_out)?;
                 Ok(InnerResult { confusion: None, log_evidence })
             }
@@ -419,7 +418,8 @@ impl<'a> Plan<'a> {
         let training = self.at(&self.rest(fold));
         let seed = self.options.seed;
         let trained = learner.fit_stoppable(&training, seed, stop)?;
-        let threshold = self.options.threshold.choose_stoppable(&trained, &training, seed, stop)?;
+        let annotated = Annotated::new(&trained, &training, seed, stop);
+        let threshold = self.options.threshold.choose_annotated(&annotated)?;
         let held_out = self.at(&self.outer[fold]);
         let mut probabilities = Vec::new();
         let mut confusion = Some(Confusion::default());
@@ -431,7 +431,6 @@ impl<'a> Plan<'a> {
             };
             probabilities.push(found);
         }
-        let annotated = Annotated::new(&trained, &training, seed, stop)?;
         let log_evidence = sum_evidence(&annotated, &held_out)?;
         Ok(FoldResult { chosen, threshold, log_evidence, probabilities, confusion })
     }

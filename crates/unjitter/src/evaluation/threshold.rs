@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::criterion::Annotated;
-use crate::baselines::Trained;
+use crate::baselines::{Annotated, Trained};
 use crate::error::require;
 use crate::{Recording, Result, Stop};
 
@@ -29,17 +28,12 @@ impl Default for Threshold {
 impl Threshold {
     /// The threshold for a trained learner; instances at or above it are positive.
     pub fn choose(&self, trained: &Trained, training: &[&Recording], seed: u64) -> Result<f64> {
-        self.choose_stoppable(trained, training, seed, Stop::default())
+        self.choose_annotated(&Annotated::new(trained, training, seed, Stop::default()))
     }
 
-    /// The same; [`Error::Cancelled`](crate::Error::Cancelled) once `stop` is requested.
-    pub(super) fn choose_stoppable(
-        &self,
-        trained: &Trained,
-        training: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<f64> {
+    /// The same; [`Error::Cancelled`](crate::Error::Cancelled) once a stop is requested.
+    pub(super) fn choose_annotated(&self, annotated: &Annotated<'_>) -> Result<f64> {
+        let Annotated { trained, training, .. } = annotated;
         match *self {
             Threshold::Fixed(value) => {
                 let inside = (0.0..=1.0).contains(&value);
@@ -51,7 +45,6 @@ impl Threshold {
                 Ok(labels.map(|&label| f64::from(u8::from(label))).collect())
             }),
             Threshold::ExpectedF1 => {
-                let annotated = Annotated::new(trained, training, seed, stop)?;
                 best(trained, training, |recording| annotated.posterior(recording))
             }
         }

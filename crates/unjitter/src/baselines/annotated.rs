@@ -1,0 +1,112 @@
+//! A model of the annotator for every learner, those without one included.
+//!
+//! A bare detector gets one: counts, delays and a rescaling of its log-odds are fitted to the stamps
+//! that it was trained on, the detector staying as it is. That takes a fit, so it is done when
+//! somebody asks for the first time, and once.
+
+use std::cell::OnceCell;
+
+use ndarray::Array2;
+
+use super::Trained;
+use crate::learning::FitOptions;
+use crate::model::{Fitted, Model};
+use crate::{Error, Recording, Result, Session, Stop};
+
+/// A trained learner, and what it or a model around it says of stamps.
+#[derive(Debug)]
+pub(crate) struct Annotated<'a> {
+    pub(crate) trained: &'a Trained,
+    /// What it was trained on.
+    pub(crate) training: &'a [&'a Recording<'a>],
+    seed: u64,
+    stop: Stop<'a>,
+    around: OnceCell<Fitted>,
+}
+
+impl<'a> Annotated<'a> {
+    pub(crate) fn new(
+        trained: &'a Trained,
+        training: &'a [&'a Recording<'a>],
+        seed: u64,
+        stop: Stop<'a>,
+    ) -> Self {
+        Self { trained, training, seed, stop, around: OnceCell::new() }
+    }
+
+    /// log p(stamps) of a recording; −∞ where the model makes them impossible.
+    pub(crate) fn log_evidence(&self, recording: &Recording) -> Result<f64> {
+        match self.ask(recording, Fitted::log_evidence) {
+            Err(Error::Infeasible { .. } | Error::TooManyStamps { .. }) => Ok(f64::NEG_INFINITY),
+            other => other,
+        }
+    }
+
+    /// p(positive | stamps) of every instance of a recording.
+    pub(crate) fn posterior(&self, recording: &Recording) -> Result<Vec<f64>> {
+        let aligned = self.ask(recording, Fitted::align)?;
+        Ok(aligned.instances.iter().map(|instance| instance.p_positive).collect())
+    }
+
+    fn ask<T>(
+        &self,
+        recording: &Recording,
+        question: impl Fn(&Fitted, &Session) -> Result<T>,
+    ) -> Result<T> {
+        match self.trained {
+            Trained::Fitted(fitted) => question(fitted, &recording.session),
+            Trained::Detector(_) => {
+                question(self.around()?, &by_log_odds(self.trained, &recording.session)?)
+            }
+        }
+    }
+
+    fn around(&self) -> Result<&Fitted> {
+        if let Some(fitted) = self.around.get() {
+            return Ok(fitted);
+        }
+        let lean = |recording: &&Recording| by_log_odds(self.trained, &recording.session);
+        let sessions: Vec<Session> = self.training.iter().map(lean).collect::<Result<_>>()?;
+        let options = FitOptions { seed: self.seed, ..FitOptions::default() };
+        let fitted = Model::default().fit_stoppable(&sessions, &options, self.stop)?;
+        Ok(self.around.get_or_init(|| fitted))
+    }
+}
+
+/// The session with the detector's log-odds as its only feature.
+fn by_log_odds(trained: &Trained, session: &Session<'_>) -> Result<Session<'static>> {
+    let log_odds = trained.log_odds(session.features())?;
+    let features = Array2::from_shape_vec((session.len(), 1), log_odds).expect("one per instance");
+    let (times, stamps) = (session.times().to_vec(), session.stamps().to_vec());
+    let lean = Session::new(session.name(), features, times, stamps)?;
+    match session.observed() {
+        Some(intervals) => lean.with_observed(intervals.to_vec()),
+        None => Ok(lean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::baselines::{Learner, Naive};
+
+    #[test]
+    fn a_model_around_a_detector_is_fitted_once() {
+        let features = Array2::from_shape_fn((60, 1), |(i, _)| f64::from(u8::from(i % 10 == 5)));
+        let times = (0..60).map(f64::from).collect();
+        let stamps = (0..6).map(|k| f64::from(10 * k + 5) + 0.3).collect();
+        let session = Session::new("walk", features, times, stamps).unwrap();
+        let recording = Recording { session, truth: None };
+        let training = [&recording];
+        let trained = Naive::default().fit(&training, 0).unwrap();
+        let stop = AtomicBool::new(false);
+        let annotated = Annotated::new(&trained, &training, 0, Stop::at(&stop));
+        let log_evidence = annotated.log_evidence(&recording).unwrap();
+        // Another fit would be cancelled.
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(annotated.log_evidence(&recording).unwrap(), log_evidence);
+        assert_eq!(annotated.posterior(&recording).unwrap().len(), 60);
+    }
+}
