@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use super::preconditioner::Preconditioner;
+use super::objective::Curvature;
 
 /// A pair is kept only if sᵀy exceeds this share of ‖s‖‖y‖. The approximation stays positive
 /// definite only for sᵀy > 0, and a smaller share is mostly rounding.
@@ -26,7 +26,7 @@ pub(super) struct Point {
 pub(super) struct CurvatureMemory {
     capacity: usize,
     /// What is known beforehand, up to a factor.
-    guess: Option<Preconditioner>,
+    guess: Option<Box<dyn Curvature>>,
     pairs: VecDeque<Pair>,
     /// Buffers of dropped pairs, to be filled again.
     spare: Vec<Pair>,
@@ -51,7 +51,7 @@ impl CurvatureMemory {
     }
 
     /// Takes a guess of the curvature, in place of an earlier one.
-    pub(super) fn guess(&mut self, guess: Option<Preconditioner>) {
+    pub(super) fn guess(&mut self, guess: Option<Box<dyn Curvature>>) {
         self.guess = guess;
     }
 

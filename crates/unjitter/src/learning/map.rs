@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::data::SessionData;
-use super::objective::Objective;
+use super::objective::{Curvature, Objective};
 use super::preconditioner::Preconditioner;
 use super::rows::{SessionRows, add_labelled};
 use crate::Stop;
@@ -155,7 +155,7 @@ impl Objective for MapObjective<'_> {
         self.free.len()
     }
 
-    fn curvature(&self, free: &[f64], steps: usize) -> Option<Preconditioner> {
+    fn curvature(&self, free: &[f64], steps: usize) -> Option<Box<dyn Curvature>> {
         if steps < SETTLED {
             return None;
         }
@@ -170,7 +170,9 @@ impl Objective for MapObjective<'_> {
         let precisions: Vec<f64> = precisions[theta.clone()].iter().map(|d| -d).collect();
         let stamps: usize = self.data.iter().map(|session| session.in_time.stamps.len()).sum();
         let classifier = self.parts.classifier.as_ref();
-        Preconditioner::new(classifier, &free[theta], features, &precisions, stamps as f64)
+        let theta = &free[theta];
+        let guess = Preconditioner::new(classifier, theta, features, &precisions, stamps as f64)?;
+        Some(Box::new(guess))
     }
 
     fn evaluate(&self, free: &[f64], gradient: &mut [f64]) -> f64 {

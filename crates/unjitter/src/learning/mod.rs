@@ -22,6 +22,5 @@ pub use data::median_spacing;
 pub use fit::{FitOptions, Problem, Progress};
 pub use lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 pub use map::MapObjective;
-pub use objective::Objective;
-pub use preconditioner::Preconditioner;
+pub use objective::{Curvature, Objective};
 pub use supervised::{Supervised, Target};

@@ -13,6 +13,7 @@
 
 use multiversion::multiversion;
 
+use super::objective::Curvature;
 use crate::FeatureView;
 use crate::math::sigmoid;
 use crate::model::classifier::Classifier;
@@ -29,7 +30,7 @@ const RIDGE: f64 = 1e-9;
 /// An approximate Hessian, by its Cholesky factor: of a classifier's parameters, which come first,
 /// and a number for each of the others.
 #[derive(Debug)]
-pub struct Preconditioner {
+pub(super) struct Preconditioner {
     size: usize,
     /// L with H = L·Lᵀ, row by row, of which only the lower triangle is used.
     factor: Vec<f64>,
@@ -71,9 +72,10 @@ impl Preconditioner {
         }
         factorise(&mut hessian, size).then_some(Self { size, factor: hessian, others })
     }
+}
 
-    /// Replaces a gradient by H⁻¹·gradient.
-    pub(super) fn solve(&self, gradient: &mut [f64]) {
+impl Curvature for Preconditioner {
+    fn solve(&self, gradient: &mut [f64]) {
         let (own, others) = gradient.split_at_mut(self.size);
         for i in 0..self.size {
             let row = &self.factor[i * self.size..][..=i];

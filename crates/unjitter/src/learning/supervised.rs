@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::FINITE_START;
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
-use super::objective::Objective;
+use super::objective::{Curvature, Objective};
 use super::preconditioner::Preconditioner;
 use crate::math::{exp, ln};
 use crate::model::Detector;
@@ -149,7 +149,7 @@ impl Objective for SupervisedObjective<'_> {
         if total.is_nan() { f64::INFINITY } else { total }
     }
 
-    fn curvature(&self, params: &[f64], _: usize) -> Option<Preconditioner> {
+    fn curvature(&self, params: &[f64], _: usize) -> Option<Box<dyn Curvature>> {
         let features = self.data.iter().map(|(features, _)| features.view());
         // The prior is a quadratic with its minimum at zero: where all parameters are one, the
         // gradient of its logarithm is minus their precisions.
@@ -157,7 +157,8 @@ impl Objective for SupervisedObjective<'_> {
         let ones = vec![1.0; params.len()];
         self.priors.log_density(&self.layout, &ones, &self.is_free, &mut precisions);
         precisions.iter_mut().for_each(|d| *d = -*d);
-        Preconditioner::new(self.classifier, params, features, &precisions, 1.0)
+        let guess = Preconditioner::new(self.classifier, params, features, &precisions, 1.0)?;
+        Some(Box::new(guess))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The optimiser: against SciPy on the same problems, and at the edges where optimisers break.
 
 mod edges;
+mod hints;
 mod problems;
 mod scipy;
 
