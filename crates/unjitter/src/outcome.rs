@@ -50,7 +50,7 @@ pub struct Outcome {
 
 /// A sign that the result may not be what it seems.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Warning {
     /// The optimiser stopped before it was done.

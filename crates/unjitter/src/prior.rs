@@ -13,6 +13,7 @@ use crate::params::{Layout, Role, Transform, log_softmax};
 
 /// Beta(a, b), density ∝ p^(a−1)·(1−p)^(b−1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Beta {
     /// a > 0
     pub a: f64,
@@ -22,6 +23,7 @@ pub struct Beta {
 
 /// Normal with mean and standard deviation, in units of time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Normal {
     /// Mean.
     pub mean: f64,
@@ -31,6 +33,7 @@ pub struct Normal {
 
 /// Inverse-Gamma, density ∝ v^(−shape−1)·exp(−scale/v).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct InverseGamma {
     /// Shape > 0.
     pub shape: f64,
@@ -40,6 +43,7 @@ pub struct InverseGamma {
 
 /// Gamma, density ∝ v^(shape−1)·exp(−rate·v).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gamma {
     /// Shape > 0.
     pub shape: f64,

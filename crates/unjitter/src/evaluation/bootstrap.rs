@@ -14,6 +14,7 @@ const MAX_RESAMPLES: usize = 10_000_000;
 
 /// How to resample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BootstrapOptions {
     /// Share of the resampled scores inside the interval, between 0 and 1.
     pub level: f64,

@@ -15,6 +15,7 @@ use crate::{Error, Result};
 
 /// When an instance becomes an event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EventOptions {
     /// Instances of this probability or more are candidates; 0 to 1.
     pub threshold: f64,

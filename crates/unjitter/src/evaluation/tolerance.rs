@@ -14,6 +14,7 @@ use crate::{Error, Result};
 /// largest time (or limit) in the session, 1.5 microseconds for epoch seconds. So a detection at
 /// 0.1 + 0.2 is within 0.2 of an event at 0.1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tolerance {
     /// How early a detection may be, at least 0, in the unit of time.
     pub before: f64,

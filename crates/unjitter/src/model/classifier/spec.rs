@@ -3,14 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Classifier, Kernel, KernelSettings, KernelState, Logistic, Mlp};
+use crate::model::spec::no_settings;
 use crate::{FeatureView, Result, Stop};
 
 /// Which classifier, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum ClassifierSpec {
     /// Linear in the standardised features.
+    #[serde(deserialize_with = "no_settings")]
     Logistic,
     /// Linear in radial-basis functions around training instances; see [`KernelSettings`].
     Kernel {

@@ -17,8 +17,9 @@ mod tests;
 
 use std::fmt::Debug;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
+use super::spec::no_settings;
 use crate::math::sigmoid;
 use crate::params::BlockSpec;
 use crate::{Error, Result};
@@ -108,13 +109,4 @@ impl Counts {
             Counts::Geometric => "geometric",
         }
     }
-}
-
-/// Reads the settings of a kind that has none. Without this, serde would let any field pass there,
-/// and `{"kind": "poisson", "max_count": 3}` would quietly lose its number.
-fn no_settings<'de, D: Deserializer<'de>>(input: D) -> std::result::Result<(), D::Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct NoSettings {}
-    NoSettings::deserialize(input).map(|NoSettings {}| ())
 }

@@ -20,8 +20,9 @@ mod uniform;
 
 use std::fmt::Debug;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
+use super::spec::no_settings;
 use crate::math::Random;
 use crate::params::BlockSpec;
 use crate::{Error, Result};
@@ -165,13 +166,4 @@ fn check_interval(earliest: f64, latest: f64) -> Result<()> {
         return error("noise.latest", latest, "a finite time after noise.earliest");
     }
     Ok(())
-}
-
-/// Reads the settings of a kind that has none. Without this, serde would let any field pass there,
-/// and `{"kind": "gaussian", "components": 3}` would quietly lose its number.
-fn no_settings<'de, D: Deserializer<'de>>(input: D) -> std::result::Result<(), D::Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct NoSettings {}
-    NoSettings::deserialize(input).map(|NoSettings {}| ())
 }
