@@ -4,10 +4,9 @@
 //! file of another version may have other fields, and because serde copies some sections into trees
 //! that take many times their room on disk.
 
-use std::fmt;
-
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::metadata;
 use super::model_file::{FORMAT, VERSION, broken, syntax};
@@ -17,140 +16,114 @@ use crate::{Error, Result};
 const MAX_VALUES: usize = 4_000_000;
 /// Most bytes of text in it: twice what notes may take, which are looked at more closely.
 const MAX_TEXT: usize = 2 * metadata::MAX_BYTES;
-/// Longest string that is kept for a message.
+/// Most characters of another format that are told.
 const MAX_KEPT: usize = 80;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, expecting = "an object with the fields of a model file")]
-struct Header {
-    format: Glance,
-    version: Glance,
-    metadata: Glance,
-    model: Glance,
-    outcome: Glance,
-    warnings: Glance,
+pub(super) struct Header<'a> {
+    #[serde(borrow)]
+    format: Option<&'a RawValue>,
+    version: Option<&'a RawValue>,
+    metadata: Option<&'a RawValue>,
+    model: Option<&'a RawValue>,
+    outcome: Option<&'a RawValue>,
+    warnings: Option<&'a RawValue>,
 }
 
-/// Checks that `text` is a model file of this version without oversized sections.
-pub(super) fn check(text: &str) -> Result<()> {
-    let header: Header = serde_json::from_str(text).map_err(|error| syntax(&error))?;
-    match header.format.seen {
-        Seen::Nothing => return Err(broken("format", format!("missing, expected \"{FORMAT}\""))),
-        Seen::Text(format) if format == FORMAT => {}
-        Seen::Text(other) => {
-            return Err(broken("format", format!("it is \"{other}\", expected \"{FORMAT}\"")));
+impl<'a> Header<'a> {
+    /// Checks that `text` is a model file of this version without oversized sections.
+    pub(super) fn of(text: &'a str) -> Result<Self> {
+        let header: Self = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+        match header.format.map(RawValue::get) {
+            None => return Err(broken("format", format!("missing, expected \"{FORMAT}\""))),
+            Some(format) if format == format!("\"{FORMAT}\"") => {}
+            Some(other) => {
+                let other: String = other.chars().take(MAX_KEPT).collect();
+                return Err(broken("format", format!("it is {other}, expected \"{FORMAT}\"")));
+            }
         }
-        _ => return Err(broken("format", format!("expected \"{FORMAT}\""))),
+        match header.version.map(|version| serde_json::from_str(version.get())) {
+            None => return Err(broken("version", format!("missing, expected {VERSION}"))),
+            Some(Ok(VERSION)) => {}
+            Some(Ok(found)) => return Err(Error::ModelVersion { found, expected: VERSION }),
+            Some(Err(_)) => return Err(broken("version", "expected a whole number".to_owned())),
+        }
+        let Self { metadata, model, outcome, warnings, .. } = header;
+        check_size("metadata", metadata)?;
+        check_size("model", model)?;
+        check_size("outcome", outcome)?;
+        check_size("warnings", warnings)?;
+        Ok(header)
     }
-    match header.version.seen {
-        Seen::Whole(VERSION) => {}
-        Seen::Whole(found) => return Err(Error::ModelVersion { found, expected: VERSION }),
-        Seen::Nothing => return Err(broken("version", format!("missing, expected {VERSION}"))),
-        _ => return Err(broken("version", "expected a whole number".to_owned())),
+
+    /// Checks that `model`, which was read from here, owes nothing to defaults. They are kind to
+    /// people who write settings; in a file that a program wrote, a missing field is a sign of damage.
+    pub(super) fn check_complete(&self, model: &impl Serialize) -> Result<()> {
+        let Some(found) = self.model else { return Ok(()) };
+        let found = serde_json::from_str(found.get()).map_err(|error| syntax(&error))?;
+        let complete = serde_json::to_value(model).map_err(|error| syntax(&error))?;
+        match missing(&complete, &found) {
+            None => Ok(()),
+            Some(path) => Err(broken("model", format!("missing field `{path}`"))),
+        }
     }
-    let sections = [
-        ("metadata", header.metadata),
-        ("model", header.model),
-        ("outcome", header.outcome),
-        ("warnings", header.warnings),
-    ];
-    for (name, Glance { values, text, .. }) in sections {
-        if values > MAX_VALUES {
-            return Err(broken(name, format!("{values} values, expected at most {MAX_VALUES}")));
-        }
-        if text > MAX_TEXT {
-            let problem = format!("{text} bytes of text, expected at most {MAX_TEXT}");
-            return Err(broken(name, problem));
-        }
+}
+
+fn check_size(name: &str, section: Option<&RawValue>) -> Result<()> {
+    let (values, text) = section.map_or((0, 0), |section| size(section.get()));
+    if values > MAX_VALUES {
+        return Err(broken(name, format!("{values} values, expected at most {MAX_VALUES}")));
+    }
+    if text > MAX_TEXT {
+        return Err(broken(name, format!("{text} bytes of text, expected at most {MAX_TEXT}")));
     }
     Ok(())
 }
 
-/// What one look at a value tells.
-#[derive(Debug, Default)]
-struct Glance {
-    seen: Seen,
-    /// Values in it, itself included.
-    values: usize,
-    /// Bytes of its strings.
-    text: usize,
-}
-
-impl Glance {
-    /// One value with some bytes of text.
-    fn of(seen: Seen, text: usize) -> Self {
-        Self { seen, values: 1, text }
-    }
-
-    fn add(&mut self, inner: &Self) {
-        self.values += inner.values;
-        self.text += inner.text;
-    }
-}
-
-#[derive(Debug, Default)]
-enum Seen {
-    #[default]
-    Nothing,
-    Text(String),
-    Whole(u64),
-    Other,
-}
-
-impl<'de> Deserialize<'de> for Glance {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(Look)
-    }
-}
-
-struct Look;
-
-impl<'de> Visitor<'de> for Look {
-    type Value = Glance;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Glance, E> {
-        Ok(Glance::of(Seen::Other, 0))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> std::result::Result<Glance, E> {
-        Ok(Glance::of(Seen::Other, 0))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> std::result::Result<Glance, E> {
-        Ok(Glance::of(Seen::Other, 0))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> std::result::Result<Glance, E> {
-        Ok(Glance::of(Seen::Other, 0))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> std::result::Result<Glance, E> {
-        Ok(Glance::of(Seen::Whole(value), 0))
-    }
-
-    fn visit_str<E>(self, value: &str) -> std::result::Result<Glance, E> {
-        let kept = value.chars().take(MAX_KEPT).collect();
-        Ok(Glance::of(Seen::Text(kept), value.len()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Glance, A::Error> {
-        let mut all = Glance::of(Seen::Other, 0);
-        while let Some(item) = items.next_element::<Glance>()? {
-            all.add(&item);
+/// Values in JSON, keys included, and bytes of its strings: every value but the first comes after one
+/// of four signs.
+fn size(json: &str) -> (usize, usize) {
+    let (mut values, mut text, mut in_string, mut escaped) = (1, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' | b',' | b':' if !in_string => values += 1,
+            _ => {}
         }
-        Ok(all)
+        text += usize::from(in_string);
     }
+    (values, text)
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> std::result::Result<Glance, A::Error> {
-        let mut all = Glance::of(Seen::Other, 0);
-        while let Some((key, item)) = items.next_entry::<Glance, Glance>()? {
-            all.add(&key);
-            all.add(&item);
+/// The path of the first key of `complete` that `found` lacks.
+fn missing(complete: &Value, found: &Value) -> Option<String> {
+    match (complete, found) {
+        (Value::Object(complete), Value::Object(found)) => {
+            complete.iter().find_map(|(key, value)| {
+                let Some(found) = found.get(key) else { return Some(key.clone()) };
+                missing(value, found).map(|path| format!("{key}.{path}"))
+            })
         }
-        Ok(all)
+        (Value::Array(complete), Value::Array(found)) => {
+            complete.iter().zip(found).find_map(|(complete, found)| missing(complete, found))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_text_are_counted_outside_and_inside_of_strings() {
+        assert_eq!(size("3"), (1, 0));
+        assert_eq!(size("[1, 2, 3]"), (4, 0));
+        // Every opening quote counts as a byte of text.
+        assert_eq!(size(r#"{"a": "b,[{:", "c": [4]}"#), (6, 2 + 6 + 2));
+        assert_eq!(size(r#"["\"],[", 1]"#), (3, 6));
     }
 }

@@ -17,7 +17,6 @@ mod order;
 mod pretty;
 mod signals;
 mod source;
-mod strict;
 mod subjects;
 mod suggest;
 mod table;

@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::extended::Extended;
+use super::header::Header;
 use super::metadata::check_metadata;
-use super::strict::Strict;
-use super::{disk, header, pretty};
+use super::{disk, pretty};
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
@@ -102,10 +102,10 @@ struct ModelFile {
     format: String,
     version: u64,
     metadata: BTreeMap<String, Value>,
-    model: Strict<Model>,
+    model: Model,
     time_unit: f64,
-    outcome: Strict<Outcome>,
-    warnings: Strict<Vec<Warning>>,
+    outcome: Outcome,
+    warnings: Vec<Warning>,
     parameters: Vec<SavedBlock>,
     #[serde(with = "SavedClassifier")]
     classifier: ClassifierState,
@@ -142,10 +142,10 @@ impl ModelFile {
             format: FORMAT.to_owned(),
             version: VERSION,
             metadata: fitted.metadata.clone(),
-            model: Strict(fitted.model.clone()),
+            model: fitted.model.clone(),
             time_unit: fitted.time_unit,
-            outcome: Strict(fitted.outcome.clone()),
-            warnings: Strict(fitted.warnings.clone()),
+            outcome: fitted.outcome.clone(),
+            warnings: fitted.warnings.clone(),
             parameters: blocks.iter().map(saved).collect(),
             classifier: fitted.parts.classifier.state(),
         }
@@ -159,16 +159,16 @@ impl ModelFile {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             broken(&format!("byte {}", error.valid_up_to()), "not UTF-8 text".to_owned())
         })?;
-        header::check(text)?;
+        let header = Header::of(text)?;
         let file: Self = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+        header.check_complete(&file.model)?;
         check_metadata(&file.metadata).map_err(|error| within("metadata", &error))?;
         Ok(file)
     }
 
     fn into_fitted(self) -> Result<Fitted> {
-        let Self { metadata, classifier, parameters, time_unit, .. } = self;
-        let (Strict(model), Strict(outcome), Strict(warnings)) =
-            (self.model, self.outcome, self.warnings);
+        let Self { metadata, model, time_unit, outcome, warnings, parameters, classifier, .. } =
+            self;
         check_model(&model, time_unit)?;
         check_classifier(&model.classifier, &classifier, parameters.len())?;
         let parts = Parts::new(

@@ -1,9 +1,9 @@
 //! Every mistake in a file is refused by name and place.
 
 use serde_json::{Value, json};
-use unjitter::{Error, Fitted};
+use unjitter::{Error, Fitted, Model};
 
-use crate::files;
+use crate::{files, models};
 
 fn message(bytes: &[u8]) -> String {
     Fitted::from_json(bytes).err().map_or("it was loaded".to_owned(), |error| error.to_string())
@@ -37,11 +37,9 @@ fn text_that_is_no_model_is_refused_with_its_place() {
         message(after.as_bytes()),
         format!("model file: line {line}, column 1: trailing characters")
     );
-    let deep = format!("{{\"metadata\": {}", "[".repeat(100_000));
-    assert_eq!(
-        message(deep.as_bytes()),
-        "model file: line 1, column 140: recursion limit exceeded"
-    );
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep = file.replacen("\"note\": [1", &format!("\"note\": [{deep}"), 1);
+    assert!(message(deep.as_bytes()).ends_with(": recursion limit exceeded"));
     let overflow = file.replacen("\"time_unit\": 0.5", "\"time_unit\": 1e999", 1);
     assert!(message(overflow.as_bytes()).ends_with(": number out of range"));
 }
@@ -65,7 +63,10 @@ fn format_and_version_are_checked_before_anything_else() {
         other(json!("pickle"), json!(1)),
         "model file: format: it is \"pickle\", expected \"unjitter model\""
     );
-    assert_eq!(other(json!([1]), json!(1)), "model file: format: expected \"unjitter model\"");
+    assert_eq!(
+        other(json!([1]), json!(1)),
+        "model file: format: it is [1], expected \"unjitter model\""
+    );
     let no_version = message(br#"{"format": "unjitter model"}"#);
     assert_eq!(no_version, "model file: version: missing, expected 1");
 }
@@ -86,8 +87,8 @@ fn unknown_and_missing_fields_are_named() {
     for (file, at, path) in [
         (0, "", "extra"),
         (0, "/model", "extra"),
-        (0, "/model/classifier", "classifier.extra"),
-        (0, "/model/priors/delay", "priors.delay.extra"),
+        (0, "/model/classifier", "extra"),
+        (0, "/model/priors/delay", "extra"),
         (0, "/outcome", "extra"),
         (0, "/warnings/0", "extra"),
         (0, "/parameters/1", "extra"),
@@ -116,6 +117,36 @@ fn unknown_and_missing_fields_are_named() {
     // However long a name in the file is, the message is not.
     let long = spoilt(&files[0], |value| value["x".repeat(100_000)] = json!(1));
     assert!(long.len() < 1000, "{}", long.len());
+}
+
+/// The paths of all objects in a tree.
+fn objects(value: &Value, path: &str, found: &mut Vec<String>) {
+    let entries: Vec<(String, &Value)> = match value {
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(k, item)| (k.to_string(), item)).collect()
+        }
+        Value::Object(entries) => entries.iter().map(|(k, item)| (k.clone(), item)).collect(),
+        _ => return,
+    };
+    found.extend(value.is_object().then(|| path.to_owned()));
+    entries.iter().for_each(|(key, item)| objects(item, &format!("{path}/{key}"), found));
+}
+
+#[test]
+fn settings_that_nobody_knows_are_named_wherever_they_stand() {
+    for model in models() {
+        let written = serde_json::to_value(&model).unwrap();
+        let mut places = Vec::new();
+        objects(&written, "", &mut places);
+        // The model, its three parts, the priors with five of their own, and what is frozen.
+        assert!(places.len() >= 11, "{places:?}");
+        for place in places {
+            let mut spoilt = written.clone();
+            spoilt.pointer_mut(&place).unwrap()["extra"] = json!(1);
+            let error = serde_json::from_value::<Model>(spoilt).map_err(|error| error.to_string());
+            assert!(error.as_ref().is_err_and(|e| e.contains("`extra`")), "{place}: {error:?}");
+        }
+    }
 }
 
 #[test]
