@@ -30,10 +30,7 @@ fn load(path: &Path) -> anyhow::Result<Fitted> {
         let message = format!("there is no model {}; make one with `unjitter fit`", path.display());
         return Err(Mistake::Usage(message).into());
     }
-    Fitted::load(path).map_err(|error| match error {
-        unjitter::Error::Io { .. } => error.into(),
-        other => Mistake::Data(format!("{}: {other}", path.display())).into(),
-    })
+    Ok(Fitted::load(path)?)
 }
 
 /// Options of columns and events as they were when the model was fitted, where others are not given

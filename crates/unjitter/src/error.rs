@@ -344,8 +344,10 @@ pub enum Error {
         problem: String,
     },
     /// A model file written by another version of the format.
-    #[error("model file: format version {found}, this program reads version {expected}")]
+    #[error("model file: {place}: it is {found}, this program reads {expected}")]
     ModelVersion {
+        /// Where it stands in the file.
+        place: String,
         /// Version in the file.
         found: u64,
         /// Version that is understood.

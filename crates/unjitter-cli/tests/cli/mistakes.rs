@@ -110,13 +110,15 @@ fn spoilt_models_are_refused() {
     let folder = Folder::with_model();
     let model = folder.read("model.json");
     for (spoilt, expected) in [
-        ("not json".to_owned(), "spoilt.json: model file"),
-        (model[..model.len() / 2].to_owned(), "spoilt.json: model file"),
-        (String::new(), "spoilt.json: model file"),
+        ("not json".to_owned(), "model file: spoilt.json: line 1"),
+        (model[..model.len() / 2].to_owned(), "model file: spoilt.json: line"),
+        (String::new(), "model file: spoilt.json: line 1"),
+        (model.replacen("\"version\": 1", "\"version\": 9", 1), "spoilt.json: version: it is 9"),
     ] {
         folder.write("spoilt.json", &spoilt);
         let err = folder.fails(3, &["predict", "data", "--model", "spoilt.json"]);
         assert!(err.contains(expected), "{err}");
+        assert_eq!(err.matches("spoilt.json").count(), 1, "{err}");
     }
 }
 

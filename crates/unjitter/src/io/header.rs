@@ -46,7 +46,10 @@ impl<'a> Header<'a> {
         match header.version.map(|version| serde_json::from_str(version.get())) {
             None => return Err(broken("version", format!("missing, expected {VERSION}"))),
             Some(Ok(VERSION)) => {}
-            Some(Ok(found)) => return Err(Error::ModelVersion { found, expected: VERSION }),
+            Some(Ok(found)) => {
+                let place = "version".to_owned();
+                return Err(Error::ModelVersion { place, found, expected: VERSION });
+            }
             Some(Err(_)) => return Err(broken("version", "expected a whole number".to_owned())),
         }
         let Self { metadata, model, outcome, warnings, .. } = header;

@@ -77,11 +77,11 @@ impl Fitted {
         let path = path.as_ref();
         let bytes = disk::read(path, MAX_BYTES)?;
         let fitted = bytes.ok_or_else(too_large).and_then(|bytes| Self::from_json(&bytes));
-        fitted.map_err(|error| match error {
-            Error::ModelFile { place, problem } => {
-                Error::ModelFile { place: format!("{}: {place}", path.display()), problem }
+        fitted.map_err(|mut error| {
+            if let Error::ModelFile { place, .. } | Error::ModelVersion { place, .. } = &mut error {
+                *place = format!("{}: {place}", path.display());
             }
-            other => other,
+            error
         })
     }
 

@@ -51,10 +51,10 @@ fn format_and_version_are_checked_before_anything_else() {
         message(file.to_string().as_bytes())
     };
     let future = Fitted::from_json(br#"{"version": 2, "format": "unjitter model", "model": 7}"#);
-    assert!(matches!(future, Err(Error::ModelVersion { found: 2, expected: 1 })));
+    assert!(matches!(future, Err(Error::ModelVersion { found: 2, expected: 1, .. })));
     assert_eq!(
         other(json!("unjitter model"), json!(0)),
-        "model file: format version 0, this program reads version 1"
+        "model file: version: it is 0, this program reads 1"
     );
     let want = "model file: version: expected a whole number";
     assert_eq!(other(json!("unjitter model"), json!("1")), want);
