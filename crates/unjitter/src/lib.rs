@@ -18,6 +18,7 @@ pub mod params;
 pub mod prior;
 mod scratch;
 pub mod session;
+mod settings;
 pub mod signal;
 pub mod simulation;
 mod stop;

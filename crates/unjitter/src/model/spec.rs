@@ -1,6 +1,6 @@
 //! What to fit: a choice of parts, priors and parameters to hold still.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::classifier::ClassifierSpec;
 use super::counts::Counts;
@@ -95,15 +95,4 @@ impl Model {
         }
         Ok(frozen)
     }
-}
-
-/// Reads the settings of a kind that has none. Without this, serde would let any field pass there,
-/// and `{"kind": "poisson", "max_count": 3}` would quietly lose its number.
-pub(super) fn no_settings<'de, D: Deserializer<'de>>(
-    input: D,
-) -> std::result::Result<(), D::Error> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct NoSettings {}
-    NoSettings::deserialize(input).map(|NoSettings {}| ())
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Activation, Classifier, Kernel, KernelSettings, KernelState, Logistic, Mlp};
-use crate::model::spec::no_settings;
+use crate::settings::no_settings;
 use crate::{FeatureView, Result, Stop};
 
 /// Which classifier, with its settings.

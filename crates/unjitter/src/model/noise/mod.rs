@@ -22,9 +22,9 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
-use super::spec::no_settings;
 use crate::math::Random;
 use crate::params::BlockSpec;
+use crate::settings::no_settings;
 use crate::{Error, Result};
 
 pub use gaussian::Gaussian;
