@@ -1,6 +1,5 @@
 //! Learners to compare with, and the comparison.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use numpy::{IntoPyArray, PyArray1};
@@ -10,8 +9,8 @@ use serde::Deserialize;
 use unjitter::baselines::{
     DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
 };
-use unjitter::evaluation::{CellsDone, Comparison, Contender, CrossValidation, SummaryOptions};
-use unjitter::{Recording, Stop};
+use unjitter::evaluation::{Comparison, Contender, CrossValidation, SummaryOptions};
+use unjitter::{Control, Recording};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
@@ -106,11 +105,8 @@ pub(crate) fn learn(
     let learner = self::learner(learner)?;
     let recordings = recordings(&sessions)?;
     let training: Vec<&Recording<'_>> = recordings.iter().collect();
-    let trained = watched(
-        py,
-        |_, ()| Ok(()),
-        |watch| alone(threads, || learner.fit_stoppable(&training, seed, Stop::at(watch.stop()))),
-    )??;
+    let learn = |control: Control<'_>| alone(threads, || learner.fit(&training, seed, control));
+    let trained = watched(py, None, learn)??;
     match trained.map_err(to_python)? {
         Trained::Detector(detector) => Ok(Detector(detector)),
         Trained::Fitted(_) => {
@@ -163,20 +159,11 @@ pub(crate) fn compare<'py>(
     // Wrong options are told before the work.
     summary.events.check().map_err(to_python)?;
     let recordings = recordings(&sessions)?;
-    let show = |py: Python<'_>, CellsDone { done, total }| match &show {
-        Some(show) => show.call1(py, (done, total)).map(|_| ()),
-        None => Ok(()),
-    };
-    let compared = watched(py, show, |watch| {
-        let tell = |cells| {
-            watch.tell(cells);
-            ControlFlow::Continue(())
-        };
-        let (journal, stop) = (journal.as_deref(), watch.stop());
+    let compared = watched(py, show, |control| {
         alone(threads, || {
-            let found = options.run_stoppable(&recordings, &contenders, journal, stop, &tell)?;
-            let lines =
-                found.summary_stoppable(&recordings, reference, &summary, Stop::at(stop))?;
+            let found = options.run(&recordings, &contenders, journal.as_deref(), control)?;
+            let quiet = Control { watch: None, ..control };
+            let lines = found.summary(&recordings, reference, &summary, quiet)?;
             let warnings = found.warnings(&recordings, &options);
             Ok((found, lines, warnings.iter().map(ToString::to_string).collect()))
         })

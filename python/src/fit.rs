@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
-use unjitter::{FitOptions, Model, Progress};
+use unjitter::{FitOptions, Model};
 
 use crate::convert::{from_json, to_python};
 use crate::fitted::Fitted;
 use crate::session::{PySession, lend};
 use crate::watch::watched;
 
-/// Fits a model (JSON) to sessions, with notes (JSON) that its file will keep. `show(start, starts, iteration, value, gradient_norm)` is called
-/// now and then.
+/// Fits a model (JSON) to sessions, with notes (JSON) that its file will keep. `show` sees the
+/// progress, as in [`watched`].
 #[pyfunction]
 #[pyo3(signature = (model, options, sessions, use_labels=false, notes="{}", show=None))]
 pub(crate) fn fit(
@@ -27,16 +27,7 @@ pub(crate) fn fit(
     let options: FitOptions = from_json("options", options)?;
     let notes: BTreeMap<String, serde_json::Value> = from_json("notes", notes)?;
     let sessions = lend(&sessions, use_labels)?;
-    let show = |py: Python<'_>, progress: Progress| match &show {
-        Some(show) => {
-            let Progress { start, starts, iteration, value, gradient_norm } = progress;
-            show.call1(py, (start, starts, iteration, value, gradient_norm)).map(|_| ())
-        }
-        None => Ok(()),
-    };
-    let fitted = watched(py, show, |watch| {
-        model.fit_watched(&sessions, &options, watch.stop(), &mut |progress| watch.tell(*progress))
-    })?;
+    let fitted = watched(py, show, |control| model.fit(&sessions, &options, control))?;
     let mut fitted = fitted.map_err(to_python)?;
     for (name, note) in notes {
         fitted.set_metadata(name, note).map_err(to_python)?;

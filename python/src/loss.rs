@@ -1,19 +1,17 @@
 //! The log evidence of a batch of sequences and its derivatives, for the loss of a network.
 
-use std::sync::atomic::Ordering;
-
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use unjitter::model::Gradient;
-use unjitter::{Counts, Error, Noise, Priors};
+use unjitter::{Control, Counts, Error, Noise, Priors};
 
 use crate::convert::{from_json, to_python};
 use crate::pool::alone;
 use crate::posterior::Values;
-use crate::watch::{Watch, watched};
+use crate::watch::watched;
 
 /// Instances per thread, at least: fewer are done sooner than a thread is started.
 const INSTANCES_PER_THREAD: usize = 4096;
@@ -112,20 +110,17 @@ impl Annotator {
         }
         let most = instances.iter().sum::<usize>() / INSTANCES_PER_THREAD;
         let threads = threads.min(most).min(times.len()).max(1);
-        let solve = |watch: &Watch<()>, k: usize| {
-            // Asked to stop: nobody will look at the results.
-            if watch.stop().load(Ordering::Relaxed) {
+        let solve = |control: Control<'_>, k: usize| {
+            // Nobody will look at the results.
+            if control.is_stop_requested() {
                 return None;
             }
             let name = format!("{k} of the batch");
             let found = self.annotator.gradient(&name, &params, times[k], events[k], log_odds[k]);
             Some(found.map_err(|error| of_sequence(k, error)))
         };
-        let solved = watched(
-            py,
-            |_, ()| Ok(()),
-            |watch| in_parallel(threads, times.len(), |k| solve(watch, k)),
-        )??;
+        let all = |control: Control<'_>| in_parallel(threads, times.len(), |k| solve(control, k));
+        let solved = watched(py, None, all)??;
         let solved: Vec<Gradient> = solved.into_iter().flatten().collect::<PyResult<_>>()?;
 
         let width = params.len();

@@ -5,7 +5,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use unjitter::model::{BoundCounts, BoundNoise};
-use unjitter::{Counts, Noise, Stop};
+use unjitter::{Counts, Noise};
 
 use crate::convert::{from_json, to_python};
 use crate::watch::watched;
@@ -123,11 +123,8 @@ impl Posterior {
             let problem = format!("n is {draws}, expected at most {most} for {stamps} stamps");
             return Err(PyValueError::new_err(problem));
         }
-        let samples = watched(
-            py,
-            |_, ()| Ok(()),
-            |watch| self.0.sample(draws, seed, Stop::at(watch.stop())),
-        )?;
+        let samples = watched(py, None, |control| self.0.sample(draws, seed, control))?;
+        let samples = samples.map_err(to_python)?;
         let flat: Vec<i64> = samples.into_iter().flatten().map(|i| i as i64).collect();
         let shape = (draws, stamps);
         let table = ndarray::Array2::from_shape_vec(shape, flat).expect("one instance per stamp");

@@ -3,14 +3,14 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use unjitter::Control;
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Annotator, ChestBand, Presses, Respiration, Sloppiness};
-use unjitter::{Error, Stop};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::dataset::NewSession;
 use crate::session::{PySession, recordings};
-use crate::watch::{Watch, watched};
+use crate::watch::watched;
 
 /// Settings of a study by its name, of another size if so many subjects or sessions are asked for.
 #[pyfunction]
@@ -60,8 +60,8 @@ pub(crate) fn chest_bands<'py>(
     seed: u64,
 ) -> PyResult<Vec<NewChestBand<'py>>> {
     let options: Respiration = from_json("options", options)?;
-    let simulate = |watch: &Watch<()>| options.simulate_stoppable(seed, Stop::at(watch.stop()));
-    let bands = watched(py, |_, ()| Ok(()), simulate)?.map_err(to_python)?;
+    let bands = watched(py, None, |control| options.simulate(seed, control))?;
+    let bands = bands.map_err(to_python)?;
     let new = |ChestBand { name, subject, signal, puffs }: ChestBand| NewChestBand {
         name,
         subject,
@@ -82,15 +82,14 @@ pub(crate) fn respiration<'py>(
 ) -> PyResult<Vec<NewSession<'py>>> {
     let options: Respiration = from_json("options", options)?;
     let cycles = from_json("cycles", cycles)?;
-    let simulate = |watch: &Watch<()>| {
-        let stop = Stop::at(watch.stop());
-        let cut = |band: ChestBand| match stop.is_requested() {
-            true => Err(Error::Cancelled),
-            false => Ok(band.session(&cycles)?.recording()),
+    let simulate = |control: Control<'_>| {
+        let cut = |band: ChestBand| {
+            control.stop_if_requested()?;
+            Ok(band.session(&cycles)?.recording())
         };
-        options.simulate_stoppable(seed, stop)?.into_iter().map(cut).collect()
+        options.simulate(seed, control)?.into_iter().map(cut).collect()
     };
-    let recordings: unjitter::Result<Vec<_>> = watched(py, |_, ()| Ok(()), simulate)?;
+    let recordings: unjitter::Result<Vec<_>> = watched(py, None, simulate)?;
     let recordings = recordings.map_err(to_python)?;
     Ok(recordings.iter().map(|recording| NewSession::new(py, recording)).collect())
 }

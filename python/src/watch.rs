@@ -10,47 +10,40 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use unjitter::{Control, Iteration, Progress};
 
 /// How long a signal may wait.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What the work and the thread that watches it share.
-#[derive(Debug)]
-pub(crate) struct Watch<P> {
-    latest: Mutex<Option<P>>,
-    stop: AtomicBool,
-}
-
-impl<P> Watch<P> {
-    /// Tells how far the work is.
-    pub(crate) fn tell(&self, progress: P) {
-        *self.latest.lock().expect("nobody panics with it") = Some(progress);
-    }
-
-    /// Set once the work is to stop.
-    pub(crate) fn stop(&self) -> &AtomicBool {
-        &self.stop
-    }
-}
-
-/// Runs `work`; `show` sees its progress now and then. An exception of `show` or of a signal
-/// handler stops the work and is raised once it has stopped.
-pub(crate) fn watched<T: Send, P: Send>(
+/// Runs `work`; `show(done, total, iteration)` sees its progress now and then, where `iteration` is
+/// nothing or, of a fit, (start, starts, number, value, gradient_norm). An exception of `show` or of a
+/// signal handler stops the work and is raised once it has stopped.
+pub(crate) fn watched<T: Send>(
     py: Python<'_>,
-    show: impl Fn(Python<'_>, P) -> PyResult<()> + Sync,
-    work: impl FnOnce(&Watch<P>) -> T + Send,
+    show: Option<Py<PyAny>>,
+    work: impl FnOnce(Control<'_>) -> T + Send,
 ) -> PyResult<T> {
-    let watch = Watch { latest: Mutex::new(None), stop: AtomicBool::new(false) };
+    let (latest, stop) = (Mutex::new(None), AtomicBool::new(false));
+    let tell = |progress: Progress| {
+        *latest.lock().expect("nobody panics with it") = Some(progress);
+    };
     let look = |py: Python<'_>| {
         py.check_signals()?;
-        let latest = watch.latest.lock().expect("nobody panics with it").take();
-        latest.map_or(Ok(()), |progress| show(py, progress))
+        let latest = latest.lock().expect("nobody panics with it").take();
+        let (Some(show), Some(Progress { done, total, iteration })) = (&show, latest) else {
+            return Ok(());
+        };
+        let iteration =
+            iteration.map(|Iteration { start, starts, number, value, gradient_norm }| {
+                (start, starts, number, value, gradient_norm)
+            });
+        show.call1(py, (done, total, iteration)).map(|_| ())
     };
     let (value, failure) = py.detach(|| {
         std::thread::scope(|scope| {
             let (done, finished) = channel();
-            let watch = &watch;
-            let worker = scope.spawn(move || done.send(work(watch)));
+            let control = Control { stop: Some(&stop), watch: Some(&tell) };
+            let worker = scope.spawn(move || done.send(work(control)));
             let mut failure = None;
             loop {
                 match finished.recv_timeout(TICK) {
@@ -62,7 +55,7 @@ pub(crate) fn watched<T: Send, P: Send>(
                     }
                     Err(RecvTimeoutError::Timeout) if failure.is_none() => {
                         failure = Python::attach(look).err();
-                        watch.stop.store(failure.is_some(), Ordering::Relaxed);
+                        stop.store(failure.is_some(), Ordering::Relaxed);
                     }
                     Err(RecvTimeoutError::Timeout) => {}
                 }

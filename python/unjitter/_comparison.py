@@ -17,6 +17,7 @@ from ._base import Detector, same_names, sessions_of
 from ._check import whole
 from ._detector import EventDetector
 from ._learners import Baseline
+from ._progress import Bar
 from ._session import Session
 from ._significance import mean_interval
 from ._warnings import warn
@@ -206,7 +207,7 @@ def compare(
             "seconds_per_unit": float(seconds_per_unit),
         },
     }
-    with _Cells(enabled=verbose > 0) as bar:
+    with Bar("compare", "fit", enabled=verbose > 0) as bar:
         positions, results, text, wary = _core.compare(
             contenders,
             json.dumps(options),
@@ -361,25 +362,3 @@ def _by_session(
         for position, own in zip(fold, held_out):
             by_session[position] = own
     return by_session
-
-
-class _Cells:
-    """A tqdm bar over the fits of a comparison; nothing if not `enabled`."""
-
-    def __init__(self, *, enabled: bool) -> None:
-        self.show = self._show if enabled else None
-        self._bar: Any = None
-
-    def __enter__(self) -> _Cells:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def _show(self, done: int, total: int) -> None:
-        if self._bar is None:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(total=total, desc="compare", unit="fit")
-        self._bar.update(done - self._bar.n)

@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ._progress import Iteration
 from ._session import Session
 
 __version__: str
@@ -16,6 +17,7 @@ _Integers = NDArray[np.int64]
 _Labels = NDArray[np.bool_]
 _Events = tuple[_Floats, _Floats, _Floats, float]
 _Fold = tuple[int, float, float | None, float | None, list[_Floats]]
+_Show = Callable[[int, int, Iteration | None], None]
 _Values = Sequence[tuple[str, Sequence[float]]]
 
 def fit(
@@ -24,7 +26,7 @@ def fit(
     sessions: Sequence[Session],
     use_labels: bool = False,
     notes: str = "{}",
-    show: Callable[[int, int, int, float, float], None] | None = None,
+    show: _Show | None = None,
 ) -> Fitted: ...
 def inspect(
     sessions: Sequence[Session], features: Sequence[str], dated: bool
@@ -95,7 +97,7 @@ def compare(
     sessions: Sequence[Session],
     threads: int,
     journal: str | None = None,
-    show: Callable[[int, int], None] | None = None,
+    show: _Show | None = None,
 ) -> tuple[list[list[int]], list[list[_Fold]], str, list[str]]: ...
 
 @final

@@ -177,7 +177,7 @@ object of that kind, or Uniform
         model, options = self._model(), self._options()
         for words in self._refuse(sessions):
             warn("inspection", words, stacklevel=2)
-        with Bar(enabled=self.verbose > 0, restarts=self.restarts, max_iter=self.max_iter) as bar:
+        with Bar("fit", "it", enabled=self.verbose > 0) as bar:
             fitted = _core.fit(
                 settings(model),
                 settings(options),

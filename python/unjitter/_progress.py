@@ -1,26 +1,24 @@
-"""A bar that shows how far a fit is."""
+"""A bar that shows how far long work is."""
 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
+
+#: Of a fit: start, starts, iteration, value, gradient norm.
+Iteration: TypeAlias = tuple[int, int, int, float, float]
 
 
 class Bar:
-    """A tqdm bar over the iterations of all starts; nothing if not `enabled`."""
+    """A tqdm bar over pieces of work; nothing if not `enabled`."""
 
-    def __init__(self, *, enabled: bool, restarts: int, max_iter: int) -> None:
+    def __init__(self, label: str, unit: str, *, enabled: bool) -> None:
         self.show = self._show if enabled else None
-        self._enabled = enabled
-        self._max_iter = max_iter
-        self._starts = restarts + 1
+        self._label = label
+        self._unit = unit
         self._bar: Any = None
 
     def __enter__(self) -> Bar:
-        if self._enabled:
-            from tqdm.auto import tqdm
-
-            self._bar = tqdm(total=self._starts * self._max_iter, desc="fit", unit="it")
         return self
 
     def __exit__(
@@ -35,10 +33,14 @@ class Bar:
                 self._bar.total = self._bar.n
             self._bar.close()
 
-    def _show(
-        self, start: int, starts: int, iteration: int, value: float, gradient_norm: float
-    ) -> None:
-        self._bar.n = start * self._max_iter + iteration
-        self._bar.set_postfix_str(
-            f"start {start + 1}/{starts}, loss {value:.6g}, gradient {gradient_norm:.1e}"
-        )
+    def _show(self, done: int, total: int, iteration: Iteration | None) -> None:
+        if self._bar is None:
+            from tqdm.auto import tqdm
+
+            self._bar = tqdm(total=total, desc=self._label, unit=self._unit)
+        self._bar.update(done - self._bar.n)
+        if iteration is not None:
+            start, starts, _, value, gradient_norm = iteration
+            self._bar.set_postfix_str(
+                f"start {start + 1}/{starts}, loss {value:.6g}, gradient {gradient_norm:.1e}"
+            )

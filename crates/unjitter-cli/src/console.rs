@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
+use unjitter::{Iteration, Progress};
 
 use crate::failure::usage;
 
@@ -93,19 +94,28 @@ impl Console {
 
     /// A bar with the time left, on a terminal; nothing elsewhere. It stays empty for as long as
     /// nobody knows the total.
-    pub fn progress(&self, label: &str, total: Option<u64>) -> ProgressBar {
+    pub fn progress(&self, label: &str) -> ProgressBar {
         let target = match self.quiet {
             true => ProgressDrawTarget::hidden(),
             false => ProgressDrawTarget::stderr_with_hz(5),
         };
-        let bar = bar(target, label, total);
+        let bar = bar(target, label);
         bar.enable_steady_tick(Duration::from_millis(500));
         bar
     }
 }
 
-fn bar(target: ProgressDrawTarget, label: &str, total: Option<u64>) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(total, target);
+/// Shows on a bar how far the work of the library is.
+pub fn show(bar: &ProgressBar, Progress { done, total, iteration }: Progress) {
+    bar.set_length(total as u64);
+    bar.set_position(done as u64);
+    if let Some(Iteration { start, starts, .. }) = iteration {
+        bar.set_message(format!("start {} of {starts}", start + 1));
+    }
+}
+
+fn bar(target: ProgressDrawTarget, label: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, target);
     let template = "{prefix} {wide_bar} {count}{elapsed} gone{left} {msg}";
     let style = ProgressStyle::with_template(template).expect("the template is right");
     // Of an unknown total, indicatif would say 0/0 and no time left.
@@ -169,15 +179,19 @@ mod tests {
         let screen = Screen::default();
         let target = || ProgressDrawTarget::term_like(Box::new(screen.clone()));
         let shown = || screen.0.lock().unwrap().clone();
-        let unknown = bar(target(), "comparing", None);
+        let unknown = bar(target(), "comparing");
         unknown.tick();
         assert!(shown().starts_with("comparing ░"), "{}", shown());
         assert!(!shown().contains('█') && !shown().contains("0/0"), "{}", shown());
         assert!(!shown().contains("left"), "{}", shown());
-        unknown.set_length(4);
-        unknown.set_position(1);
+        show(&unknown, Progress { done: 1, total: 4, iteration: None });
         unknown.tick();
         assert!(shown().contains("█") && shown().contains("░"), "{}", shown());
         assert!(shown().contains("1/4") && shown().contains("left"), "{}", shown());
+        let iteration =
+            Iteration { start: 1, starts: 3, number: 2, value: 0.5, gradient_norm: 0.1 };
+        show(&unknown, Progress { done: 3, total: 4, iteration: Some(iteration) });
+        unknown.tick();
+        assert!(shown().contains("3/4") && shown().contains("start 2 of 3"), "{}", shown());
     }
 }

@@ -105,7 +105,7 @@ fn code(error: &anyhow::Error) -> u8 {
     }
     match error.downcast_ref::<unjitter::Error>() {
         None | Some(unjitter::Error::Io { .. }) => 1,
-        Some(unjitter::Error::Interrupted { .. }) => 130,
+        Some(unjitter::Error::Interrupted { .. } | unjitter::Error::Cancelled) => 130,
         Some(unjitter::Error::OutOfRange { .. } | unjitter::Error::UnknownParameter { .. }) => 2,
         Some(_) => 3,
     }
@@ -119,6 +119,13 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_that_was_stopped_was_interrupted() {
+        let stopped =
+            [unjitter::Error::Cancelled, unjitter::Error::Interrupted { done: 1, total: 2 }];
+        assert_eq!(stopped.map(|error| code(&error.into())), [130, 130]);
+    }
 
     #[test]
     fn causes_are_said_once() {

@@ -1,10 +1,10 @@
 //! Ctrl-C. Work that can keep what it has done says so and is asked to stop; anything else, and a
 //! second Ctrl-C, ends the program at once, with nothing half-written left behind.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use unjitter::io::discard_unfinished;
+use unjitter::{Control, Progress};
 
 use crate::console::say;
 use crate::failure::Mistake;
@@ -48,25 +48,15 @@ pub fn watch() {
     let _ = ctrlc::try_set_handler(handler);
 }
 
-/// What a Ctrl-C sets, for work in the library.
-pub(crate) fn flag() -> &'static AtomicBool {
-    &INTERRUPTED
-}
-
-/// Whether somebody pressed Ctrl-C.
-pub(crate) fn is_requested() -> bool {
-    INTERRUPTED.load(Ordering::SeqCst)
+/// Work of the library stops after a Ctrl-C and tells `watch` how far it is.
+pub fn control<'a>(watch: &'a (dyn Fn(Progress) + Sync)) -> Control<'a> {
+    Control { stop: Some(&INTERRUPTED), watch: Some(watch) }
 }
 
 /// Fails once somebody pressed Ctrl-C.
 pub(crate) fn stop_if_requested(what_is_left: &str) -> anyhow::Result<()> {
-    match is_requested() {
+    match INTERRUPTED.load(Ordering::SeqCst) {
         true => Err(Mistake::Interrupted(what_is_left.to_owned()).into()),
         false => Ok(()),
     }
-}
-
-/// For callbacks: break once somebody pressed Ctrl-C.
-pub fn check() -> ControlFlow<()> {
-    if is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

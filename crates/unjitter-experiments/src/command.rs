@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Parser;
 use unjitter::io::{Columns, Dataset as Read, DatasetFiles};
-use unjitter_cli::console::Console;
+use unjitter_cli::console::{Console, show};
 use unjitter_cli::failure::{EXIT_CODES, Mistake};
 use unjitter_cli::input::{ColumnArgs, recorded_errors};
 use unjitter_cli::inputs;
@@ -15,7 +15,7 @@ use unjitter_cli::words::counted;
 use crate::datasets::Dataset;
 use crate::outcome::Outcome;
 use crate::results::write;
-use crate::run::{RunOptions, Step, run};
+use crate::run::{RunOptions, run};
 use crate::spec::Spec;
 use crate::stopwatch::{Stopwatch, Took, in_words};
 
@@ -111,15 +111,14 @@ impl Experiments {
         let _listening = Listening::start();
         let work = format!("{}, version {}", options.command, options.commit);
         let stopwatch = Stopwatch::start(&self.work_folder(), work)?;
-        let bar = self.console.progress(&spec.name, None);
-        let outcomes = run(spec, datasets, options, &|Step { done, total, label }| {
-            bar.set_length(total as u64);
-            bar.set_position(done as u64);
-            bar.set_message(label.to_owned());
+        let bar = self.console.progress(&spec.name);
+        let watch = |progress| {
+            show(&bar, progress);
             // A time that cannot be noted is told at the end.
             let _ = stopwatch.look();
-            interrupt::check()
-        });
+        };
+        let begin = |label: &str| bar.set_message(label.to_owned());
+        let outcomes = run(spec, datasets, options, &begin, interrupt::control(&watch));
         bar.finish_and_clear();
         let took = stopwatch.stop()?;
         let timed = |mut outcome: Outcome| {

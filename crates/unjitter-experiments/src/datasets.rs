@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use unjitter::signal::CycleOptions;
 use unjitter::simulation::Respiration;
-use unjitter::{Recording, Result};
+use unjitter::{Control, Recording, Result};
 
 /// Recordings with hand-aligned labels.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl Simulated {
             Self::Puffmarker => ("puffmarker", Respiration::puffmarker()),
         };
         let mut recordings = Vec::new();
-        for band in preset.simulate(POPULATION)? {
+        for band in preset.simulate(POPULATION, Control::default())? {
             recordings.push(band.session(&CycleOptions::default())?.recording());
         }
         Ok(Dataset { name: format!("simulated {name}"), recordings })

@@ -1,16 +1,15 @@
 //! Going through the grid, one journal per cell, so that killed work goes on where it was.
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use unjitter::baselines::kept_by_naive;
 use unjitter::evaluation::{
-    CellsDone, Confusion, Judged, MeanInterval, bonferroni, mean_interval, mean_of_each,
-    paired_t_test,
+    Confusion, Judged, MeanInterval, bonferroni, mean_interval, mean_of_each, paired_t_test,
 };
 use unjitter::simulation::Tails;
+use unjitter::{Control, Progress};
 use unjitter_cli::inputs;
 use unjitter_cli::learners::Kind;
 
@@ -36,30 +35,18 @@ pub(crate) struct RunOptions {
     pub figure: bool,
 }
 
-/// Where the work stands, in fits.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Step<'a> {
-    /// Fits done.
-    pub done: usize,
-    /// All fits of this experiment.
-    pub total: usize,
-    /// What is under way.
-    pub label: &'a str,
-}
-
 /// Share of the interval around a mean.
 const LEVEL: f64 = 0.95;
 
-/// What is told of every step, from whichever thread, and may stop the work.
-pub(crate) type Watch<'a> = &'a (dyn Fn(Step<'_>) -> ControlFlow<()> + Sync);
-
-/// Runs an experiment on each dataset. If `watch` breaks, the error is the library's
-/// `Interrupted`, and the next run with the same work folder goes on from there.
+/// Runs an experiment on each dataset. `control` hears of every fit, and `begin` of what the next
+/// ones are for. After a request to stop the error is the library's `Interrupted`, and the next run
+/// with the same work folder goes on from there.
 pub(crate) fn run(
     spec: &Spec,
     datasets: &[Dataset],
     options: &RunOptions,
-    watch: Watch<'_>,
+    begin: &dyn Fn(&str),
+    control: Control<'_>,
 ) -> anyhow::Result<Vec<Outcome>> {
     let mut spec = spec.quick(options.quick);
     if let Some(errors) = &options.errors {
@@ -83,7 +70,7 @@ pub(crate) fn run(
             .with_context(|| format!("experiment {} on {}", spec.name, dataset.name))?;
         plans.push(cells);
     }
-    let scores = judge_all(&plans, options, watch)?;
+    let scores = judge_all(&plans, options, begin, control)?;
     let outcome = |(dataset, cells): (&Dataset, &Vec<Cell>)| {
         let series = series(&spec, &settings, cells, &scores)?;
         finish(&spec, dataset, series, options)
@@ -113,7 +100,8 @@ struct Scores {
 fn judge_all(
     plans: &[Vec<Cell>],
     options: &RunOptions,
-    watch: Watch<'_>,
+    begin: &dyn Fn(&str),
+    control: Control<'_>,
 ) -> anyhow::Result<HashMap<String, Scores>> {
     let mut distinct: Vec<(&Cell, usize)> = Vec::new();
     for cell in plans.iter().flatten() {
@@ -130,9 +118,10 @@ fn judge_all(
     let mut before = 0;
     let mut scores = HashMap::new();
     for (cell, fits) in distinct {
-        let step =
-            |cells: CellsDone| watch(Step { done: before + cells.done, total, label: &cell.label });
-        let judged = judge(cell, options, &step).with_context(|| cell.label.clone())?;
+        begin(&cell.label);
+        let watch = |cells: Progress| control.tell(before + cells.done, total, None);
+        let own = Control { watch: Some(&watch), ..control };
+        let judged = judge(cell, options, own).with_context(|| cell.label.clone())?;
         let (folds, pooled) = (judged.f1_where_positive(), judged.pooled());
         let missing = || format!("{}: a session has no hand-aligned labels", cell.label);
         let (folds, pooled) = folds.zip(pooled).with_context(missing)?;
@@ -142,15 +131,11 @@ fn judge_all(
     Ok(scores)
 }
 
-fn judge(
-    cell: &Cell,
-    options: &RunOptions,
-    watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
-) -> anyhow::Result<Judged> {
+fn judge(cell: &Cell, options: &RunOptions, control: Control<'_>) -> anyhow::Result<Judged> {
     let journal = options.work.as_ref().map(|work| work.join(format!("{}.jsonl", cell.key)));
     journal.iter().try_for_each(|journal| inputs::refuse(journal))?;
     let contenders = std::slice::from_ref(&cell.contender);
-    let comparison = cell.options.run(&cell.recordings, contenders, journal.as_deref(), watch);
+    let comparison = cell.options.run(&cell.recordings, contenders, journal.as_deref(), control);
     let comparison = match comparison {
         Err(error @ unjitter::Error::Journal { .. }) => {
             let advice = "the journal cannot be used; delete it, or choose another work folder";

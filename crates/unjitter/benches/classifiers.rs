@@ -13,7 +13,7 @@ use criterion::{SamplingMode, measurement::WallTime};
 use ndarray::Array2;
 use unjitter::math::Random;
 use unjitter::model::classifier::Classifier;
-use unjitter::{Activation, ClassifierSpec, FeatureView, Features, Noise, Stop};
+use unjitter::{Activation, ClassifierSpec, Control, FeatureView, Features, Noise};
 
 /// `size` when timed, `small` when only tried.
 fn sized(size: usize, small: usize) -> usize {
@@ -27,7 +27,7 @@ fn normal(rows: usize, columns: usize, mean: f64) -> Features<'static> {
 }
 
 fn fit(spec: &ClassifierSpec, features: FeatureView<'_>) -> Box<dyn Classifier> {
-    spec.fit(&[features], 1, Stop::default()).unwrap()
+    spec.fit(&[features], 1, Control::default()).unwrap()
 }
 
 /// Times log-odds and pull-back over features that are prepared.
@@ -37,7 +37,7 @@ fn evaluation(
     classifier: &dyn Classifier,
     features: FeatureView<'_>,
 ) {
-    let prepared = classifier.prepare(features.into(), Stop::default());
+    let prepared = classifier.prepare(features.into(), Control::default());
     let params: Vec<f64> = classifier.start(3).iter().map(|start| start + 0.1).collect();
     let (mut log_odds, mut gradient) = (vec![0.0; features.nrows()], vec![0.0; params.len()]);
     // Log-odds and pull-back take turns over spans that fit the cache, as in a fit.
@@ -74,11 +74,11 @@ fn kernel(c: &mut Criterion) {
         });
         let classifier = fit(&spec, features.view());
         group.bench_function(format!("prepare {kind} {rows}"), |b| {
-            b.iter(|| classifier.prepare(black_box(features.view()).into(), Stop::default()));
+            b.iter(|| classifier.prepare(black_box(features.view()).into(), Control::default()));
         });
         let new = normal(rows, 50, 1e-3);
         group.bench_function(format!("prepare new {kind} {rows}"), |b| {
-            b.iter(|| classifier.prepare(black_box(new.view()).into(), Stop::default()));
+            b.iter(|| classifier.prepare(black_box(new.view()).into(), Control::default()));
         });
         let name = format!("evaluate {kind} {rows}");
         evaluation(&mut group, &name, &*classifier, features.view());

@@ -18,7 +18,7 @@ use unjitter::learning::{Objective, Problem};
 use unjitter::math::{Random, exp_in_place, ln_in_place};
 use unjitter::model::Annotator;
 use unjitter::model::classifier::{Activation, ClassifierSpec};
-use unjitter::{Counts, Model, Noise, Session};
+use unjitter::{Control, Counts, Model, Noise, Session};
 
 /// Room for another compiler and another C library.
 const MARGIN: f64 = 0.05;
@@ -101,7 +101,7 @@ fn problem(classifier: ClassifierSpec) -> Problem<'static> {
     let model: &'static Model = Box::leak(Box::new(Model { classifier, ..Model::default() }));
     let session = Session::new("kernel", features, times, stamps).expect("a session");
     let sessions: &'static [Session<'static>] = Box::leak(Box::new([session]));
-    Problem::new(model, sessions, 0).expect("a problem")
+    Problem::new(model, sessions, 0, Control::default()).expect("a problem")
 }
 
 fn objective(classifier: ClassifierSpec) -> Kernel {

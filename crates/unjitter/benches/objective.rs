@@ -20,7 +20,7 @@ use fused::fused_logistic;
 use ndarray::Array2;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
-use unjitter::{Counts, FitOptions, Model, Noise, Session};
+use unjitter::{Control, Counts, FitOptions, Model, Noise, Session};
 
 /// Counts what is allocated, to tell the extra memory of an evaluation.
 struct Counting;
@@ -81,7 +81,7 @@ fn cost(c: &mut Criterion) {
         });
         let model = Model::default();
         let sessions = [session];
-        let problem = Problem::new(&model, &sessions, 0).unwrap();
+        let problem = Problem::new(&model, &sessions, 0, Control::default()).unwrap();
         let before = LIVE.load(Ordering::Relaxed);
         PEAK.store(before, Ordering::Relaxed);
         let objective = problem.objective().unwrap();
@@ -110,7 +110,7 @@ fn growth(c: &mut Criterion) {
     let model = Model::default();
     for (instances, stamps) in [(10_000, 400), (100_000, 4_000), (1_000_000, 40_000)] {
         let sessions = [session(instances, stamps, 1)];
-        let problem = Problem::new(&model, &sessions, 0).unwrap();
+        let problem = Problem::new(&model, &sessions, 0, Control::default()).unwrap();
         let objective = problem.objective().unwrap();
         let params = params(objective.dim());
         let mut gradient = vec![0.0; objective.dim()];
@@ -147,7 +147,7 @@ fn parts(c: &mut Criterion) {
                 .freeze("noise.delay", &[0.0])
                 .freeze("counts.false_rate", &[1e-3])
                 .freeze("counts.hit_rate", &[0.95]);
-            let problem = Problem::new(&model, &sessions, 0).unwrap();
+            let problem = Problem::new(&model, &sessions, 0, Control::default()).unwrap();
             let objective = problem.objective().unwrap();
             let params = problem.start(&objective, 0, 0);
             let mut gradient = vec![0.0; objective.dim()];
@@ -174,7 +174,7 @@ fn fits(c: &mut Criterion) {
             let tails = if degrees.is_finite() { ", heavy tails" } else { "" };
             let name = BenchmarkId::new(noise.name(), format!("{sessions} x {instances}{tails}"));
             group.bench_function(name, |b| {
-                b.iter(|| model.fit(black_box(&data), &options).unwrap());
+                b.iter(|| model.fit(black_box(&data), &options, Control::default()).unwrap());
             });
         }
     }

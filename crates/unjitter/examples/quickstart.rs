@@ -1,7 +1,7 @@
 //! Learn a detector from presses that are late, scattered, missing or wrong.
 
 use unjitter::math::Random;
-use unjitter::{FitOptions, Fitted, Model, Session};
+use unjitter::{Control, FitOptions, Fitted, Model, Session};
 
 fn main() -> unjitter::Result<()> {
     // An instance every 3 s, one in twelve an event. Presses are 1.5 s late on average, scatter by
@@ -24,7 +24,7 @@ fn main() -> unjitter::Result<()> {
         sessions.push(Session::new(format!("day {k}"), features, times, presses)?);
     }
 
-    let fitted = Model::default().fit(&sessions, &FitOptions::default())?;
+    let fitted = Model::default().fit(&sessions, &FitOptions::default(), Control::default())?;
     println!("{:#?}", fitted.learned());
     for stamp in &fitted.align(&sessions[0])?.stamps[..3] {
         println!(

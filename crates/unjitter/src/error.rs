@@ -135,8 +135,8 @@ pub enum Error {
         /// How many sessions were given.
         sessions: usize,
     },
-    /// A fit that was asked to stop before it had found anything.
-    #[error("learning was stopped before it had found anything")]
+    /// Work that was asked to stop before it had found anything.
+    #[error("the work was stopped before it had found anything")]
     Cancelled,
     /// Supervised learning without a known label, or with labels of one class only.
     #[error(
@@ -327,7 +327,7 @@ pub enum Error {
         /// What is wrong.
         problem: String,
     },
-    /// The watcher asked to stop.
+    /// A cross-validation that was asked to stop.
     #[error("interrupted after {done} of {total} cells")]
     Interrupted {
         /// Cells finished.

@@ -2,6 +2,7 @@
 
 mod align;
 pub mod baselines;
+mod control;
 mod error;
 pub mod evaluation;
 pub mod features;
@@ -21,12 +22,12 @@ pub mod session;
 mod settings;
 pub mod signal;
 pub mod simulation;
-mod stop;
 
 pub use align::{Aligned, AlignedInstance, AlignedStamp};
+pub use control::{Control, Iteration, Progress};
 pub use error::{Error, Result};
 pub use features::{FeatureView, Features};
-pub use learning::{FitOptions, Progress};
+pub use learning::FitOptions;
 pub use model::classifier::{Activation, ClassifierSpec};
 pub use model::counts::Counts;
 pub use model::noise::Noise;
@@ -34,7 +35,6 @@ pub use model::{Detector, Fitted, Learned, Model, Posterior, Sums, posterior};
 pub use outcome::{Outcome, Warning};
 pub use prior::Priors;
 pub use session::{Recording, Session};
-pub use stop::Stop;
 
 /// The README's examples are tests.
 #[cfg(doctest)]

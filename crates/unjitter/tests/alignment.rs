@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Drawn, Truth};
-use unjitter::{Counts, FitOptions, Model, Noise, Session, posterior};
+use unjitter::{Control, Counts, FitOptions, Model, Noise, Session, posterior};
 
 const RATES: [(&str, &[f64]); 2] = [("false_rate", &[0.01]), ("hit_rate", &[0.85])];
 
@@ -48,7 +48,7 @@ fn a_time_lies_within_its_own_interval() {
     for (noise, values) in noises() {
         let sessions = sessions(&drawn(&noise, &values));
         let model = Model { noise: noise.clone(), ..Model::default() };
-        let fitted = model.fit(&sessions, &FitOptions::default()).unwrap();
+        let fitted = model.fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
         let (mut points, mut stamps) = (0, 0);
         for stamp in sessions.iter().flat_map(|one| fitted.align(one).unwrap().stamps) {
             assert!(stamp.low <= stamp.time && stamp.time <= stamp.high, "{noise:?}: {stamp:?}");
@@ -64,7 +64,8 @@ fn a_time_lies_within_its_own_interval() {
 fn a_time_is_the_posterior_median() {
     let (noise, values) = noises().swap_remove(0);
     let sessions = sessions(&drawn(&noise, &values));
-    let fitted = Model::default().fit(&sessions, &FitOptions::default()).unwrap();
+    let fitted =
+        Model::default().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
     let value = |name: &str| fitted.parameter(name).unwrap();
     let (misses, hits) = (value("counts.false_rate"), value("counts.hit_rate"));
     let counts = Counts::Bernoulli.with(&[("false_rate", &misses), ("hit_rate", &hits)]).unwrap();
@@ -92,7 +93,9 @@ fn a_time_is_the_posterior_median() {
 fn a_time_is_that_of_an_instance_which_mostly_is_an_event() {
     let (noise, values) = noises().swap_remove(0);
     let drawn = drawn(&noise, &values);
-    let fitted = Model::default().fit(&sessions(&drawn), &FitOptions::default()).unwrap();
+    let fitted = Model::default()
+        .fit(&sessions(&drawn), &FitOptions::default(), Control::default())
+        .unwrap();
     let (mut events, mut stamps) = (0, 0);
     for Drawn { session, labels } in &drawn {
         for stamp in fitted.align(session).unwrap().stamps {

@@ -10,7 +10,7 @@ use unjitter::evaluation::confusion;
 use unjitter::learning::{Supervised, Target};
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Activation, ClassifierSpec, Detector, Error, Recording, Session, Stop};
+use unjitter::{Activation, ClassifierSpec, Control, Detector, Error, Recording, Session};
 
 /// Ten sessions of 100 instances one second apart; 15 % events, two telling features.
 fn recordings(spread: f64) -> Vec<Recording<'static>> {
@@ -41,8 +41,8 @@ fn f1(trained: &Trained, data: &[Recording]) -> f64 {
 fn exact_stamps_make_naive_and_hand_aligned_the_same() {
     let data = recordings(1e-6);
     let training: Vec<&Recording> = data.iter().collect();
-    let hand = HandAligned::default().fit(&training, 0).unwrap();
-    let naive = Naive::default().fit(&training, 0).unwrap();
+    let hand = HandAligned::default().fit(&training, 0, Control::default()).unwrap();
+    let naive = Naive::default().fit(&training, 0, Control::default()).unwrap();
     for recording in &data {
         let features = recording.session.features();
         // The same targets, the same fit: the same bits.
@@ -54,7 +54,8 @@ fn exact_stamps_make_naive_and_hand_aligned_the_same() {
 fn sloppy_stamps_hurt_the_naive_and_not_ours() {
     let data = recordings(2.0);
     let training: Vec<&Recording> = data.iter().collect();
-    let of = |learner: &dyn Learner| f1(&learner.fit(&training, 0).unwrap(), &data);
+    let of =
+        |learner: &dyn Learner| f1(&learner.fit(&training, 0, Control::default()).unwrap(), &data);
     let hand = of(&HandAligned::default());
     let ours = of(&Imprecise::default());
     let naive = of(&Naive::default());
@@ -85,7 +86,7 @@ fn the_witness_objective_never_rises_and_witnesses_settle() {
         let data = recordings(2.0);
         let training: Vec<&Recording> = data.iter().collect();
         let learner = MultipleInstance { bag_size, ..MultipleInstance::default() };
-        let witnesses = learner.alternate(&training, 0).unwrap();
+        let witnesses = learner.alternate(&training, 0, Control::default()).unwrap();
         assert!(witnesses.settled);
         for pair in witnesses.objective.windows(2) {
             // The optimiser's own tolerance, relative.
@@ -118,7 +119,7 @@ fn what_lies_near_a_stamp_is_left_out_or_softened() {
     .unwrap();
     let recording = Recording { session, truth: None };
     let of = |learner: &dyn Learner| {
-        let trained = learner.fit(&[&recording], 0).unwrap();
+        let trained = learner.fit(&[&recording], 0, Control::default()).unwrap();
         trained.predict(recording.session.features()).unwrap()
     };
     let naive = of(&Naive::default());
@@ -134,8 +135,9 @@ fn what_lies_near_a_stamp_is_left_out_or_softened() {
 fn learners_refuse_what_they_cannot_use() {
     let data = recordings(1.0);
     let training: Vec<&Recording> = data.iter().collect();
-    let message =
-        |learner: &dyn Learner, data: &[&Recording]| learner.fit(data, 0).unwrap_err().to_string();
+    let message = |learner: &dyn Learner, data: &[&Recording]| {
+        learner.fit(data, 0, Control::default()).unwrap_err().to_string()
+    };
     let blind = Recording { truth: None, ..data[0].clone() };
     assert_eq!(
         message(&HandAligned::default(), &[&blind]),
@@ -164,7 +166,7 @@ fn every_learner_stops_when_it_is_told_to() {
     for learner in learners {
         let stopped = |stop| {
             let flag = AtomicBool::new(stop);
-            learner.fit_stoppable(&training, 0, Stop::at(&flag)).err()
+            learner.fit(&training, 0, Control { stop: Some(&flag), ..Control::default() }).err()
         };
         assert!(matches!(stopped(true), Some(Error::Cancelled)), "{}", learner.name());
         assert!(stopped(false).is_none(), "{}", learner.name());
@@ -187,7 +189,7 @@ fn a_detector_that_was_written_and_read_gives_the_same_bits() {
     ];
     for classifier in classifiers {
         let supervised = Supervised { classifier, ..Supervised::default() };
-        let (detector, _) = supervised.fit(&training, 0).unwrap();
+        let (detector, _) = supervised.fit(&training, 0, Control::default()).unwrap();
         let text = serde_json::to_string(&detector).unwrap();
         let read: Detector = serde_json::from_str(&text).unwrap();
         let features = data[0].session.features();

@@ -1,13 +1,11 @@
 //! What the method promises against its alternatives, on simulated respiration of reduced size.
 //! The full figures come from `experiments/spread.toml`, by `make experiments`.
 
-use std::ops::ControlFlow;
-
 use unjitter::baselines::{HandAligned, Imprecise, MultipleInstance, Naive};
 use unjitter::evaluation::{Contender, Criterion, CrossValidation, Judged};
 use unjitter::signal::CycleOptions;
 use unjitter::simulation::{Annotator, Respiration};
-use unjitter::{Model, Priors, Recording};
+use unjitter::{Control, Model, Priors, Recording};
 
 /// About half of the preset's recordings.
 fn reduced() -> Respiration {
@@ -17,7 +15,7 @@ fn reduced() -> Respiration {
 /// Recordings of a seed, and the median spacing of their breaths.
 fn breaths(preset: &Respiration, seed: u64) -> (Vec<Recording<'static>>, f64) {
     let recordings: Vec<Recording> = preset
-        .simulate(seed)
+        .simulate(seed, Control::default())
         .unwrap()
         .iter()
         .map(|band| band.session(&CycleOptions::default()).unwrap().recording())
@@ -35,8 +33,7 @@ fn annotate<'a>(data: &[Recording<'a>], annotator: &Annotator) -> Vec<Recording<
 }
 
 fn judge(data: &[Recording], contenders: &[Contender], options: &CrossValidation) -> Vec<Judged> {
-    let go_on = |_| ControlFlow::Continue(());
-    options.run(data, contenders, None, &go_on).unwrap().contenders
+    options.run(data, contenders, None, Control::default()).unwrap().contenders
 }
 
 /// Pooled F1 of LR-H, LR-M, MI and LR-N over four folds.

@@ -1,7 +1,6 @@
 //! Cross-validation that cannot leak, can be cut off at any moment, and ends with the same numbers.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,12 +10,12 @@ use std::time::Duration;
 use ndarray::Array2;
 use unjitter::baselines::{HandAligned, Imprecise, Learner, Naive, Trained};
 use unjitter::evaluation::{
-    CellsDone, Comparison, Contender, Criterion, CrossValidation, GroupBy, Threshold, folds,
+    Comparison, Contender, Criterion, CrossValidation, GroupBy, Threshold, folds,
 };
 use unjitter::learning::Supervised;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Error, Priors, Recording, Result, Session, Stop};
+use unjitter::{Control, Error, Priors, Progress, Recording, Result, Session};
 
 /// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
 /// annotated with a spread of one second; two sessions per subject.
@@ -52,12 +51,12 @@ fn options() -> CrossValidation {
     CrossValidation { folds: 4, inner_folds: 3, ..CrossValidation::default() }
 }
 
-fn go_on(_: CellsDone) -> ControlFlow<()> {
-    ControlFlow::Continue(())
+fn stopped_by(stop: &AtomicBool) -> Control<'_> {
+    Control { stop: Some(stop), ..Control::default() }
 }
 
 fn run(data: &[Recording], journal: Option<&Path>) -> Result<Comparison> {
-    options().run(data, &contenders(), journal, &go_on)
+    options().run(data, &contenders(), journal, Control::default())
 }
 
 #[test]
@@ -100,15 +99,10 @@ impl Learner for Spy {
     fn options(&self) -> serde_json::Value {
         serde_json::json!(self.precision)
     }
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
         let names = recordings.iter().map(|r| r.session.name().to_owned()).collect();
         self.seen.lock().unwrap().push(names);
-        Naive { supervised: ridge(self.precision) }.fit_stoppable(recordings, seed, stop)
+        Naive { supervised: ridge(self.precision) }.fit(recordings, seed, control)
     }
 }
 
@@ -118,7 +112,7 @@ fn nothing_held_out_is_trained_on() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let spies = [0.1, 10.0].map(|precision| Spy { precision, seen: seen.clone() });
     let options = CrossValidation { group_by: GroupBy::Subject, ..options() };
-    let result = options.run(&data, &[Contender::grid(spies)], None, &go_on).unwrap();
+    let result = options.run(&data, &[Contender::grid(spies)], None, Control::default()).unwrap();
     let seen = seen.lock().unwrap();
     let names = |fold: &Vec<usize>| -> HashSet<String> {
         fold.iter().map(|&k| data[k].session.name().to_owned()).collect()
@@ -154,25 +148,23 @@ fn interrupted_work_goes_on_and_ends_the_same() {
     let whole = run(&data, None).unwrap();
     let total = 4 * 3 * 3 + 8;
     for stop_after in [1, 7, 20, 38] {
-        let stop = |cells: CellsDone| {
-            assert_eq!(cells.total, total);
-            if cells.done >= stop_after {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+        let stop = AtomicBool::new(false);
+        let watch = |cells: Progress| {
+            assert_eq!((cells.total, cells.iteration), (total, None));
+            stop.fetch_or(cells.done >= stop_after, Ordering::Relaxed);
         };
-        let error = options().run(&data, &contenders(), Some(&journal), &stop).unwrap_err();
+        let control = Control { stop: Some(&stop), watch: Some(&watch) };
+        let error = options().run(&data, &contenders(), Some(&journal), control).unwrap_err();
         assert!(error.to_string().contains(&format!("of {total} cells")), "{error}");
     }
     let lines = std::fs::read_to_string(&journal).unwrap().lines().count();
     assert!(lines > 38, "{lines} lines: the journal has the header and what was done");
     let fits = AtomicUsize::new(0);
-    let count = |_: CellsDone| {
+    let count = |_| {
         fits.fetch_add(1, Ordering::Relaxed);
-        ControlFlow::Continue(())
     };
-    assert_eq!(options().run(&data, &contenders(), Some(&journal), &count).unwrap(), whole);
+    let control = Control { watch: Some(&count), ..Control::default() };
+    assert_eq!(options().run(&data, &contenders(), Some(&journal), control).unwrap(), whole);
     assert_eq!(fits.into_inner(), total);
     // A second run finds everything.
     let before = std::fs::read(&journal).unwrap();
@@ -208,11 +200,9 @@ fn a_key_changes_with_whatever_decides_the_numbers() {
 fn cells_are_counted_beforehand() {
     let data = recordings(6);
     let told = std::sync::Mutex::new(0);
-    let watch = |cells: CellsDone| {
-        *told.lock().unwrap() = cells.total;
-        ControlFlow::Continue(())
-    };
-    options().run(&data, &contenders(), None, &watch).unwrap();
+    let watch = |cells: Progress| *told.lock().unwrap() = cells.total;
+    let control = Control { watch: Some(&watch), ..Control::default() };
+    options().run(&data, &contenders(), None, control).unwrap();
     assert_eq!(options().cells(&data, &contenders()).unwrap(), told.into_inner().unwrap());
 }
 
@@ -224,9 +214,13 @@ fn a_journal_of_other_options_or_data_is_refused() {
     run(&data, Some(&journal)).unwrap();
     let before = std::fs::read(&journal).unwrap();
     let other = CrossValidation { seed: 1, ..options() };
-    let error = other.run(&data, &contenders(), Some(&journal), &go_on).unwrap_err().to_string();
+    let error = other
+        .run(&data, &contenders(), Some(&journal), Control::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("other options"), "{error}");
-    let error = options().run(&data, &contenders()[..1], Some(&journal), &go_on).unwrap_err();
+    let error =
+        options().run(&data, &contenders()[..1], Some(&journal), Control::default()).unwrap_err();
     assert!(error.to_string().contains("other options"), "{error}");
     let mut changed = data.clone();
     changed[3].truth.as_mut().unwrap()[5] ^= true;
@@ -257,22 +251,17 @@ impl Learner for Slow {
     fn options(&self) -> serde_json::Value {
         serde_json::json!(self.0)
     }
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
         if std::env::var_os("UNJITTER_TEST_JOURNAL").is_some() {
             std::thread::sleep(Duration::from_millis(30));
         }
-        Naive { supervised: ridge(self.0) }.fit_stoppable(recordings, seed, stop)
+        Naive { supervised: ridge(self.0) }.fit(recordings, seed, control)
     }
 }
 
 fn slow_run(journal: Option<&Path>) -> Comparison {
     let contenders = [Contender::grid([0.1, 1.0, 10.0].map(Slow))];
-    options().run(&recordings(8), &contenders, journal, &go_on).unwrap()
+    options().run(&recordings(8), &contenders, journal, Control::default()).unwrap()
 }
 
 /// Not a test of its own: the process that `killed_work_goes_on_and_ends_the_same` kills.
@@ -312,12 +301,12 @@ fn without_clean_labels_the_evidence_decides() {
     let mut data = recordings(8);
     data.iter_mut().for_each(|recording| recording.truth = None);
     let naive = [0.1, 1e4].map(|precision| Naive { supervised: ridge(precision) });
-    let result = options().run(&data, &[Contender::grid(naive)], None, &go_on).unwrap();
+    let result = options().run(&data, &[Contender::grid(naive)], None, Control::default()).unwrap();
     let judged = &result.contenders[0];
     assert!(judged.f1().is_none() && judged.pooled().is_none());
     assert!(judged.folds.iter().all(|fold| fold.log_evidence.is_some()));
     let error = CrossValidation { criterion: Some(Criterion::F1), ..options() }
-        .run(&data, &contenders()[..1], None, &go_on)
+        .run(&data, &contenders()[..1], None, Control::default())
         .unwrap_err();
     assert!(error.to_string().contains("no hand-aligned labels"), "{error}");
 }
@@ -332,7 +321,7 @@ fn evidence_prefers_the_model_that_generated_the_stamps() {
     };
     let options = CrossValidation { criterion: Some(Criterion::LogEvidence), ..options() };
     let grid = Contender::grid([wide(0.05), wide(1.0), wide(20.0)]);
-    let result = options.run(&data, &[grid], None, &go_on).unwrap();
+    let result = options.run(&data, &[grid], None, Control::default()).unwrap();
     assert!(result.contenders[0].folds.iter().all(|fold| fold.chosen == 1), "{result:?}");
 }
 
@@ -340,9 +329,15 @@ fn evidence_prefers_the_model_that_generated_the_stamps() {
 fn thresholds_follow_their_rule() {
     let data = recordings(8);
     let training: Vec<&Recording> = data.iter().collect();
-    let trained = Imprecise::default().fit(&training, 0).unwrap();
-    assert_eq!(Threshold::Fixed(0.5).choose(&trained, &training, 0).unwrap(), 0.5);
-    let error = Threshold::Fixed(1.5).choose(&trained, &training, 0).unwrap_err().to_string();
+    let trained = Imprecise::default().fit(&training, 0, Control::default()).unwrap();
+    assert_eq!(
+        Threshold::Fixed(0.5).choose(&trained, &training, 0, Control::default()).unwrap(),
+        0.5
+    );
+    let error = Threshold::Fixed(1.5)
+        .choose(&trained, &training, 0, Control::default())
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, "threshold is 1.5, expected a probability from 0 to 1");
     let f1 = |threshold: f64| {
         let judge = |recording: &Recording| {
@@ -352,11 +347,12 @@ fn thresholds_follow_their_rule() {
         let all = data.iter().map(|recording| judge(recording).unwrap());
         all.reduce(|a, b| a + b).unwrap().scores().f1
     };
-    let best = Threshold::BestF1.choose(&trained, &training, 0).unwrap();
+    let best = Threshold::BestF1.choose(&trained, &training, 0, Control::default()).unwrap();
     for k in 1..100 {
         assert!(f1(best) >= f1(f64::from(k) / 100.0), "{best} is not the best: {k} % is better");
     }
-    let expected = Threshold::ExpectedF1.choose(&trained, &training, 0).unwrap();
+    let expected =
+        Threshold::ExpectedF1.choose(&trained, &training, 0, Control::default()).unwrap();
     // Without a clean label, within a few hundredths of the best that labels give.
     assert!(
         f1(expected) > f1(best) - 0.05,
@@ -369,8 +365,8 @@ fn thresholds_follow_their_rule() {
 #[test]
 fn a_request_to_stop_ends_a_cell() {
     let (data, stop) = (recordings(8), AtomicBool::new(true));
-    let run = || options().run_stoppable(&data, &contenders(), None, &stop, &go_on);
-    assert!(matches!(run(), Err(Error::Interrupted { done: 0, .. })));
+    let result = options().run(&data, &contenders(), None, stopped_by(&stop));
+    assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })));
 
     /// Asks for an end while it learns.
     #[derive(Debug)]
@@ -382,19 +378,19 @@ fn a_request_to_stop_ends_a_cell() {
         fn options(&self) -> serde_json::Value {
             serde_json::json!(null)
         }
-        fn fit_stoppable(
+        fn fit(
             &self,
             recordings: &[&Recording],
             seed: u64,
-            stop: Stop<'_>,
+            control: Control<'_>,
         ) -> Result<Trained> {
             self.0.store(true, Ordering::Relaxed);
-            Naive::default().fit_stoppable(recordings, seed, stop)
+            Naive::default().fit(recordings, seed, control)
         }
     }
     let stop = Arc::new(AtomicBool::new(false));
     let contenders = [Contender::single(Impatient(Arc::clone(&stop)))];
-    let result = options().run_stoppable(&data, &contenders, None, &stop, &go_on);
+    let result = options().run(&data, &contenders, None, stopped_by(&stop));
     // Not one cell is finished: each was given up, though nobody broke off between two.
     assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
 }
@@ -411,28 +407,19 @@ fn a_request_to_stop_ends_the_fit_of_an_annotator_too() {
         fn options(&self) -> serde_json::Value {
             serde_json::json!(null)
         }
-        fn fit_stoppable(
+        fn fit(
             &self,
             recordings: &[&Recording],
             seed: u64,
-            stop: Stop<'_>,
+            control: Control<'_>,
         ) -> Result<Trained> {
-            let trained = Naive::default().fit_stoppable(recordings, seed, stop);
+            let trained = Naive::default().fit(recordings, seed, control);
             self.0.store(true, Ordering::Relaxed);
             trained
         }
     }
     let (data, stop) = (recordings(8), Arc::new(AtomicBool::new(false)));
     let contenders = [Contender::single(Done(Arc::clone(&stop)))];
-    let result = options().run_stoppable(&data, &contenders, None, &stop, &go_on);
+    let result = options().run(&data, &contenders, None, stopped_by(&stop));
     assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
-}
-
-#[test]
-fn a_watcher_that_breaks_leaves_the_request_to_stop_alone() {
-    let (data, stop) = (recordings(8), AtomicBool::new(false));
-    let at_once = |_: CellsDone| ControlFlow::Break(());
-    let result = options().run_stoppable(&data, &contenders(), None, &stop, &at_once);
-    assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
-    assert!(!stop.into_inner());
 }

@@ -5,8 +5,8 @@ use unjitter::learning::{Supervised, Target};
 use unjitter::model::{BoundCounts, BoundNoise};
 use unjitter::prior::{Beta, InverseGamma, Normal};
 use unjitter::{
-    Activation, ClassifierSpec, Counts, Features, FitOptions, Fitted, Model, Noise, Priors, Result,
-    Session, posterior,
+    Activation, ClassifierSpec, Control, Counts, Features, FitOptions, Fitted, Model, Noise,
+    Priors, Result, Session, posterior,
 };
 
 const NAN: f64 = f64::NAN;
@@ -43,11 +43,11 @@ fn gaussian() -> BoundNoise {
 }
 
 fn fit(model: &Model, sessions: &[Session]) -> Result<()> {
-    fails(model.fit(sessions, &FitOptions::default()))
+    fails(model.fit(sessions, &FitOptions::default(), Control::default()))
 }
 
 fn fitted(model: &Model) -> Fitted {
-    model.fit(&[session("training", &[1.2])], &FitOptions::default()).unwrap()
+    model.fit(&[session("training", &[1.2])], &FitOptions::default(), Control::default()).unwrap()
 }
 
 #[test]
@@ -281,12 +281,14 @@ fn bare_inference_checks_its_input() {
 fn supervised_learning_checks_its_targets() {
     let features = Features::from(array![[0.0], [1.0], [2.0]]);
     let supervised = Supervised::default();
-    let learn = |targets: &[Target]| fails(supervised.fit(&[(features.view(), targets)], 0));
+    let learn = |targets: &[Target]| {
+        fails(supervised.fit(&[(features.view(), targets)], 0, Control::default()))
+    };
     let yes = Target::from(true);
     let no = Target::from(false);
     let bad = |positive, weight| Target { positive, weight };
     assert_messages([
-        (fails(supervised.fit(&[], 0)), "no sessions were given"),
+        (fails(supervised.fit(&[], 0, Control::default())), "no sessions were given"),
         (learn(&[yes, no]), "session #0: 2 targets for 3 instances"),
         (
             learn(&[yes, bad(1.5, 1.0), no]),

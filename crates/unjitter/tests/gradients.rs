@@ -5,7 +5,7 @@ use ndarray::Array2;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
 use unjitter::model::{Ordered, Parts};
-use unjitter::{Activation, ClassifierSpec, Counts, Model, Noise, Session};
+use unjitter::{Activation, ClassifierSpec, Control, Counts, Model, Noise, Session};
 
 /// Step of the differences. Small beside the distance of every delay from a kink or an edge of
 /// support (checked below), large beside the rounding of a value of order 100.
@@ -82,7 +82,7 @@ fn sessions() -> Vec<Session<'static>> {
 fn parts(model: &Model, sessions: &[Session]) -> Parts {
     let features: Vec<_> = sessions.iter().map(Session::features).collect();
     Parts::new(
-        model.classifier.fit(&features, SEED, unjitter::Stop::default()).unwrap(),
+        model.classifier.fit(&features, SEED, Control::default()).unwrap(),
         Ordered::new(model.counts.build().unwrap().into(), model.noise.build(1.0).unwrap().into()),
     )
 }
@@ -128,7 +128,7 @@ fn free_params(model: &Model, parts: &Parts) -> Vec<f64> {
 fn check(model: &Model) {
     let model = Model { time_unit: Some(1.0), ..model.clone() };
     let sessions = sessions();
-    let problem = Problem::new(&model, &sessions, SEED).unwrap();
+    let problem = Problem::new(&model, &sessions, SEED, Control::default()).unwrap();
     let objective = problem.objective().unwrap();
     let here = free_params(&model, &parts(&model, &sessions));
     assert_eq!(objective.dim(), here.len());

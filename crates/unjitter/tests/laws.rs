@@ -3,7 +3,7 @@
 use unjitter::inference::{CountTables, DelayDensity, Lattice, Stamp, Timeline, dense};
 use unjitter::math::{Random, ln_gamma, log_sum, sigmoid};
 use unjitter::model::{BoundCounts, BoundNoise};
-use unjitter::{Counts, Noise, Posterior, Stop, posterior};
+use unjitter::{Control, Counts, Noise, Posterior, posterior};
 
 /// A session with counts and noise, drawn so that its stamps are possible.
 struct Case {
@@ -105,6 +105,10 @@ fn cases(instances: usize, stamps: usize) -> Vec<Case> {
         }
     }
     cases
+}
+
+fn sampled(found: &Posterior, draws: usize, seed: u64) -> Vec<Vec<usize>> {
+    found.sample(draws, seed, Control::default()).unwrap()
 }
 
 /// Every number of two posteriors, with the instances of the second renamed.
@@ -285,11 +289,7 @@ fn shifting_every_time_changes_nothing() {
             assert!((a - b).abs() < 1e-13 * a.abs(), "{what}: {a} {b}");
             assert_same(&plain, &shifted, case.times.len(), |i, l| (i, l), 1e-13, &what);
             assert_eq!(plain.best_alignment().instances, shifted.best_alignment().instances);
-            assert_eq!(
-                plain.sample(20, 1, Stop::default()),
-                shifted.sample(20, 1, Stop::default()),
-                "{what}"
-            );
+            assert_eq!(sampled(&plain, 20, 1), sampled(&shifted, 20, 1), "{what}");
         }
     }
 }
@@ -357,19 +357,9 @@ fn draws_have_the_frequencies_of_the_marginals() {
     let draws = 20_000;
     for case in cases(14, 4) {
         let found = case.posterior();
-        let drawn = found.sample(draws, 7, Stop::default());
-        assert_eq!(
-            drawn,
-            found.sample(draws, 7, Stop::default()),
-            "{}: same seed, same draws",
-            case.what
-        );
-        assert_ne!(
-            drawn[..50],
-            found.sample(draws, 8, Stop::default())[..50],
-            "{}: another seed",
-            case.what
-        );
+        let drawn = sampled(&found, draws, 7);
+        assert_eq!(drawn, sampled(&found, draws, 7), "{}: same seed, same draws", case.what);
+        assert_ne!(drawn[..50], sampled(&found, draws, 8)[..50], "{}: another seed", case.what);
         assert!(drawn.iter().all(|alignment| alignment.is_sorted()), "{}", case.what);
         let agrees = |frequency: f64, p: f64, what: &str| {
             // Five standard errors, and five draws where hardly one is expected.
@@ -423,7 +413,7 @@ fn without_stamps_every_instance_is_silent() {
         let best = found.best_alignment();
         assert!(best.instances.is_empty());
         assert!((best.log_weight - log_evidence).abs() < 1e-13); // five logs
-        assert_eq!(found.sample(3, 0, Stop::default()), vec![Vec::<usize>::new(); 3]);
+        assert_eq!(sampled(&found, 3, 0), vec![Vec::<usize>::new(); 3]);
     }
 }
 
@@ -554,6 +544,6 @@ fn parameters_at_the_end_of_the_numbers_still_align() {
         let found =
             posterior(&[0.0, 1.0, 2.0, 3.0], &[1.2, 2.3], &[0.0; 4], &counts, &noise).unwrap();
         assert_eq!(found.best_alignment().instances.len(), 2);
-        assert!(found.sample(3, 1, Stop::default()).iter().all(|alignment| alignment.len() == 2));
+        assert!(sampled(&found, 3, 1).iter().all(|alignment| alignment.len() == 2));
     }
 }

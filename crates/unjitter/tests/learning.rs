@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Drawn, Truth};
@@ -9,8 +10,8 @@ use ndarray::{Array2, ArrayView1, Axis, concatenate};
 use unjitter::features::Values;
 use unjitter::learning::{LbfgsOptions, StopReason, Supervised, Target};
 use unjitter::{
-    Activation, ClassifierSpec, Counts, Error, Features, FitOptions, Fitted, Model, Noise,
-    Progress, Session, Warning,
+    Activation, ClassifierSpec, Control, Counts, Error, Features, FitOptions, Fitted, Iteration,
+    Model, Noise, Progress, Session, Warning,
 };
 
 fn linear(row: ArrayView1<'_, f64>) -> f64 {
@@ -45,7 +46,7 @@ fn to_the_end() -> FitOptions {
 }
 
 fn fit(model: &Model, sessions: &[Session]) -> Fitted {
-    model.fit(sessions, &to_the_end()).unwrap()
+    model.fit(sessions, &to_the_end(), Control::default()).unwrap()
 }
 
 fn classifiers() -> [ClassifierSpec; 4] {
@@ -79,7 +80,7 @@ fn bits(model: &Model, sessions: &[Session], threads: usize) -> impl PartialEq +
     // Bits differ or not long before convergence.
     let optimiser = LbfgsOptions { max_iterations: 8, ..LbfgsOptions::default() };
     let options = FitOptions { restarts: 1, seed: 3, threads: Some(threads), optimiser };
-    let fitted = model.fit(sessions, &options).unwrap();
+    let fitted = model.fit(sessions, &options, Control::default()).unwrap();
     let bits = |v: &Vec<f64>| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     let params: Vec<_> =
         all_parameters(&fitted).into_iter().map(|(name, v)| (name, bits(&v))).collect();
@@ -126,7 +127,7 @@ fn single_precision_changes_no_bit() {
         let optimiser = LbfgsOptions { max_iterations: 8, ..LbfgsOptions::default() };
         let options = FitOptions { restarts: 1, optimiser, ..FitOptions::default() };
         let of = |sessions: &[Session]| {
-            let fitted = model.fit(sessions, &options).unwrap();
+            let fitted = model.fit(sessions, &options, Control::default()).unwrap();
             let aligned = fitted.align(&sessions[0]).unwrap();
             let odds = fitted.log_odds(sessions[1].features()).unwrap();
             (all_parameters(&fitted), fitted.outcome().clone(), format!("{aligned:?}"), odds)
@@ -278,7 +279,7 @@ fn with_every_label_known_the_detector_is_the_supervised_one() {
         all.iter().zip(&targets).map(|(d, t)| (d.session.features(), t.as_slice())).collect();
     let options = to_the_end();
     let supervised = Supervised { optimiser: options.optimiser, ..Supervised::default() };
-    let (detector, _) = supervised.fit(&rows, options.seed).unwrap();
+    let (detector, _) = supervised.fit(&rows, options.seed, Control::default()).unwrap();
     let want = detector.params().to_vec();
 
     // A third of each session unobserved: there the labels alone speak.
@@ -379,16 +380,20 @@ fn a_session_that_nobody_watched_changes_nothing() {
 fn the_watcher_sees_every_start_fall() {
     let sessions = drawn(2, 300, 10);
     let options = FitOptions { restarts: 3, ..FitOptions::default() };
-    let mut seen: Vec<Progress> = Vec::new();
-    let fitted = Model::default()
-        .fit_watched(&sessions, &options, &AtomicBool::new(false), &mut |progress| {
-            seen.push(*progress);
-        })
-        .unwrap();
+    let seen: Mutex<Vec<Iteration>> = Mutex::default();
+    let most = options.optimiser.max_iterations;
+    let watch = |Progress { done, total, iteration }| {
+        let iteration = iteration.unwrap();
+        assert_eq!((done, total), (iteration.start * most + iteration.number, 4 * most));
+        seen.lock().unwrap().push(iteration);
+    };
+    let control = Control { watch: Some(&watch), ..Control::default() };
+    let fitted = Model::default().fit(&sessions, &options, control).unwrap();
+    let seen = seen.into_inner().unwrap();
     assert!(seen.iter().all(|p| p.starts == 4));
     for start in 0..4 {
-        let own: Vec<&Progress> = seen.iter().filter(|p| p.start == start).collect();
-        let iterations: Vec<usize> = own.iter().map(|p| p.iteration).collect();
+        let own: Vec<&Iteration> = seen.iter().filter(|p| p.start == start).collect();
+        let iterations: Vec<usize> = own.iter().map(|p| p.number).collect();
         assert_eq!(iterations, (0..own.len()).collect::<Vec<_>>(), "start {start}");
         assert!(own.len() > 1, "start {start}");
         // The line search lets a value rise by its rounding only.
@@ -405,11 +410,9 @@ fn the_watcher_sees_every_start_fall() {
 fn a_fit_that_is_stopped_before_its_first_value_says_so() {
     let sessions = drawn(2, 300, 11);
     let stop = AtomicBool::new(true);
-    let mut seen = 0;
-    let result =
-        Model::default().fit_watched(&sessions, &FitOptions::default(), &stop, &mut |_| seen += 1);
+    let control = Control { stop: Some(&stop), watch: Some(&|progress| panic!("{progress:?}")) };
+    let result = Model::default().fit(&sessions, &FitOptions::default(), control);
     assert!(matches!(result, Err(Error::Cancelled)), "{result:?}");
-    assert_eq!(seen, 0);
 }
 
 #[test]
@@ -418,20 +421,19 @@ fn a_cancelled_fit_returns_the_best_so_far_and_says_so() {
     let options = FitOptions::default();
     // In the first start, and in the second, when the first has already ended well.
     for (start, iteration) in [(0, 0), (0, 4), (1, 2)] {
-        let mut lowest = f64::INFINITY;
-        let mut calls_after = 0;
-        let stop = AtomicBool::new(false);
-        let fitted = Model::default()
-            .fit_watched(&sessions, &options, &stop, &mut |progress| {
-                lowest = lowest.min(progress.value);
-                if (progress.start, progress.iteration) == (start, iteration) {
-                    stop.store(true, Ordering::Relaxed);
-                }
-                calls_after += usize::from(stop.load(Ordering::Relaxed));
-            })
-            .unwrap();
         let what = format!("cancelled in start {start} at {iteration}");
-        assert_eq!(calls_after, 1, "{what}");
+        let lowest = Mutex::new(f64::INFINITY);
+        let stop = AtomicBool::new(false);
+        let watch = |Progress { iteration: seen, .. }| {
+            assert!(!stop.load(Ordering::Relaxed), "{what}, and going on");
+            let seen = seen.unwrap();
+            let mut lowest = lowest.lock().unwrap();
+            *lowest = lowest.min(seen.value);
+            stop.store((seen.start, seen.number) == (start, iteration), Ordering::Relaxed);
+        };
+        let control = Control { stop: Some(&stop), watch: Some(&watch) };
+        let fitted = Model::default().fit(&sessions, &options, control).unwrap();
+        let lowest = lowest.into_inner().unwrap();
         let outcome = fitted.outcome();
         assert_eq!(outcome.stop, StopReason::Cancelled, "{what}");
         assert!(!outcome.converged, "{what}");
@@ -448,7 +450,9 @@ fn a_cancelled_fit_returns_the_best_so_far_and_says_so() {
 
 #[test]
 fn a_clean_fit_has_no_warnings() {
-    let fitted = Model::default().fit(&clearly_drawn(4, 1000, 12), &FitOptions::default()).unwrap();
+    let fitted = Model::default()
+        .fit(&clearly_drawn(4, 1000, 12), &FitOptions::default(), Control::default())
+        .unwrap();
     assert!(fitted.outcome().converged);
     assert_eq!(fitted.warnings(), []);
 }
@@ -464,7 +468,7 @@ fn warning(fitted: &Fitted, wanted: impl Fn(&Warning) -> bool) -> String {
 fn a_fit_cut_short_warns() {
     let optimiser = LbfgsOptions { max_iterations: 1, ..LbfgsOptions::default() };
     let options = FitOptions { optimiser, ..FitOptions::default() };
-    let fitted = Model::default().fit(&drawn(2, 300, 13), &options).unwrap();
+    let fitted = Model::default().fit(&drawn(2, 300, 13), &options, Control::default()).unwrap();
     let text = warning(&fitted, |w| {
         matches!(w, Warning::NotConverged { stop: StopReason::IterationLimit, gradient_norm }
             if *gradient_norm == fitted.outcome().gradient_norm)
@@ -559,7 +563,9 @@ fn features_too_large_to_standardise_are_an_error_of_supervised_learning_too() {
         Array2::from_shape_fn((4, 1), |(i, _)| if i % 2 == 0 { 1.7e308 } else { -1.7e308 });
     let features = Features::from(features);
     let targets = [true, false, true, false].map(Target::from);
-    let error = Supervised::default().fit(&[(features.view(), &targets)], 0).unwrap_err();
+    let error = Supervised::default()
+        .fit(&[(features.view(), &targets)], 0, Control::default())
+        .unwrap_err();
     let message = error.to_string();
     assert!(message.starts_with("the log posterior at the start is "), "{message}");
     assert!(message.ends_with("features or frozen values may be extreme"), "{message}");
@@ -569,7 +575,10 @@ fn features_too_large_to_standardise_are_an_error_of_supervised_learning_too() {
 fn restarts_beyond_counting_are_refused() {
     for restarts in [1_000_001, usize::MAX] {
         let options = FitOptions { restarts, ..FitOptions::default() };
-        let error = Model::default().fit(&drawn(1, 50, 0), &options).unwrap_err().to_string();
+        let error = Model::default()
+            .fit(&drawn(1, 50, 0), &options, Control::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.ends_with("expected a number from 0 to 1000000"), "{error}");
     }
 }

@@ -10,7 +10,9 @@ use peak::{peak_of, peak_of_all};
 use unjitter::learning::{LbfgsOptions, Objective, Problem};
 use unjitter::memory::{memory_limit, set_memory_limit};
 use unjitter::model::Annotator;
-use unjitter::{Counts, Error, FitOptions, Model, Noise, Result, Session, Warning, posterior};
+use unjitter::{
+    Control, Counts, Error, FitOptions, Model, Noise, Result, Session, Warning, posterior,
+};
 
 /// The limit is the process's, so that one test at a time has it.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -143,7 +145,7 @@ fn threads_share_the_limit() {
     let model = Model { counts: Counts::Poisson, time_unit: Some(1.0), ..Model::default() };
     let model = model.freeze("noise.spread", &[100.0]);
     let evaluate = |threads: usize| {
-        let problem = Problem::new(&model, &sessions, 0).unwrap();
+        let problem = Problem::new(&model, &sessions, 0, Control::default()).unwrap();
         let objective = problem.objective().unwrap();
         let start = problem.start(&objective, 0, 0);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -153,7 +155,7 @@ fn threads_share_the_limit() {
         (value, gradient, held as f64)
     };
     with_limit(|| {
-        let limit = least_limit(|| model.fit(&sessions, &briefly(1)));
+        let limit = least_limit(|| model.fit(&sessions, &briefly(1), Control::default()));
         let (value, gradient, held) = evaluate(1);
         assert!(value.is_finite() && held <= limit as f64, "{held} of {limit}");
         for _ in 0..3 {
@@ -195,14 +197,14 @@ fn what_the_limit_made_a_fit_give_up_is_told() {
     let model = Model::default();
     let warned = |restarts: usize| {
         let options = FitOptions { restarts, threads: Some(1), ..FitOptions::default() };
-        let fitted = model.fit(&sessions, &options).unwrap();
+        let fitted = model.fit(&sessions, &options, Control::default()).unwrap();
         let mut found = fitted.warnings().iter();
         found.find(|warning| matches!(warning, Warning::MemoryLimit { .. })).cloned()
     };
     with_limit(|| {
         assert_eq!(warned(1), None);
         // Enough for the start, and for no step to wider windows.
-        let limit = least_limit(|| model.fit(&sessions, &briefly(1)));
+        let limit = least_limit(|| model.fit(&sessions, &briefly(1), Control::default()));
         set_memory_limit(limit);
         let Some(warning) = warned(0) else { panic!("no warning") };
         let Warning::MemoryLimit { session, bytes, limit: told } = &warning else { unreachable!() };
@@ -213,10 +215,12 @@ fn what_the_limit_made_a_fit_give_up_is_told() {
         );
         // A second start asks for all marginals at once.
         let still = model.clone().freeze("noise.spread", &[1.0]);
-        set_memory_limit(least_limit(|| still.fit(&sessions, &briefly(1))));
-        let fitted = still.fit(&sessions, &briefly(1)).unwrap();
+        set_memory_limit(least_limit(|| still.fit(&sessions, &briefly(1), Control::default())));
+        let fitted = still.fit(&sessions, &briefly(1), Control::default()).unwrap();
         assert!(!fitted.warnings().iter().any(|w| matches!(w, Warning::MemoryLimit { .. })));
-        let fitted = still.fit(&sessions, &FitOptions { restarts: 1, ..briefly(1) }).unwrap();
+        let fitted = still
+            .fit(&sessions, &FitOptions { restarts: 1, ..briefly(1) }, Control::default())
+            .unwrap();
         assert!(fitted.warnings().iter().any(|w| matches!(w, Warning::MemoryLimit { .. })));
     });
 }
@@ -241,7 +245,10 @@ fn too_much_memory_is_refused_with_numbers() {
         let sessions = [session("night", times.clone(), stamps.clone())];
         let model = Model { counts: Counts::Poisson, ..Model::default() };
         let model = model.freeze("noise.spread", &[1000.0]);
-        let text = model.fit(&sessions, &FitOptions::default()).unwrap_err().to_string();
+        let text = model
+            .fit(&sessions, &FitOptions::default(), Control::default())
+            .unwrap_err()
+            .to_string();
         assert!(text.starts_with("session night: its 200 stamps could each belong to"), "{text}");
         assert!(
             text.contains("a limit of 0.02 GiB; most likely the stamps have another clock"),
@@ -250,7 +257,11 @@ fn too_much_memory_is_refused_with_numbers() {
         // A narrow spread needs little.
         let narrow =
             Model::default().freeze("noise.spread", &[1.0]).freeze("noise.delay", &[3600.0]);
-        let outcome = narrow.fit(&sessions, &FitOptions { restarts: 0, ..FitOptions::default() });
+        let outcome = narrow.fit(
+            &sessions,
+            &FitOptions { restarts: 0, ..FitOptions::default() },
+            Control::default(),
+        );
         assert!(outcome.is_ok(), "{outcome:?}");
         set_memory_limit(0);
         assert_eq!(memory_limit(), 1);

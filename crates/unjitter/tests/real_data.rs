@@ -2,14 +2,13 @@
 //! with the code, so that these tests are ignored until somebody asks for them, as `make test` does
 //! where they are at hand.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use unjitter::Recording;
 use unjitter::baselines::{HandAligned, Imprecise, Learner, MultipleInstance, Naive};
 use unjitter::evaluation::{Contender, CrossValidation, confusion};
 use unjitter::io::{Columns, Dataset, DatasetFiles, Row, Table};
 use unjitter::simulation::{Annotator, Delays, Spurious};
+use unjitter::{Control, Recording};
 
 /// The folder with recordings beside the checkout.
 fn folder(name: &str) -> PathBuf {
@@ -31,7 +30,7 @@ fn recordings(folder: &Path, stamps: &str) -> Vec<Recording<'static>> {
 /// Hits and errors of one learner trained on everything.
 fn train_and_judge(learner: &dyn Learner, data: &[Recording]) -> f64 {
     let training: Vec<&Recording> = data.iter().collect();
-    let trained = learner.fit(&training, 0).unwrap();
+    let trained = learner.fit(&training, 0, Control::default()).unwrap();
     let judge = |recording: &Recording| {
         let found = trained.predict(recording.session.features()).unwrap();
         confusion(&found, recording.truth.as_ref().unwrap(), 0.5).unwrap()
@@ -41,8 +40,8 @@ fn train_and_judge(learner: &dyn Learner, data: &[Recording]) -> f64 {
 
 /// Pooled F1 over ten folds of sessions, weight precision 1, threshold 0.5.
 fn cross_validated(data: &[Recording], contenders: &[Contender]) -> Vec<f64> {
-    let go_on = |_| ControlFlow::Continue(());
-    let result = CrossValidation::default().run(data, contenders, None, &go_on).unwrap();
+    let result =
+        CrossValidation::default().run(data, contenders, None, Control::default()).unwrap();
     result.contenders.iter().map(|judged| judged.pooled().unwrap().scores().f1).collect()
 }
 

@@ -8,7 +8,7 @@ use unjitter::learning::LbfgsOptions;
 use unjitter::math::sigmoid;
 use unjitter::model::{BoundCounts, BoundNoise};
 use unjitter::{
-    Activation, ClassifierSpec, Counts, FitOptions, Fitted, Model, Noise, Priors, Session,
+    Activation, ClassifierSpec, Control, Counts, FitOptions, Fitted, Model, Noise, Priors, Session,
 };
 
 const FALSE_RATE: f64 = 0.01;
@@ -141,7 +141,8 @@ fn every_count_model_gives_its_rates_back() {
         };
         let drawn = truth.draw_many(10, 1000, 20 + at as u64);
         let model = Model { counts: counts.clone(), priors: priors(), ..Model::default() };
-        let fitted = model.fit(&sessions(&drawn), &FitOptions::default()).unwrap();
+        let fitted =
+            model.fit(&sessions(&drawn), &FitOptions::default(), Control::default()).unwrap();
         let what = format!("{counts:?}");
         assert!(fitted.outcome().converged, "{what}: {:?}", fitted.outcome());
         // The estimated spread of a normal errs by spread/√(2M).
@@ -189,7 +190,8 @@ fn every_noise_model_gives_its_delay_and_spread_back() {
         };
         let drawn = truth.draw_many(10, 1000, 40 + at as u64);
         let model = Model { noise: noise.clone(), priors: priors(), ..Model::default() };
-        let fitted = model.fit(&sessions(&drawn), &FitOptions::default()).unwrap();
+        let fitted =
+            model.fit(&sessions(&drawn), &FitOptions::default(), Control::default()).unwrap();
         let what = format!("{noise:?}");
         let outcome = fitted.outcome();
         // The best delay of a Laplace is at a kink, as a median is: no gradient vanishes there, and
@@ -237,7 +239,7 @@ fn f1_of(classifier: ClassifierSpec, log_odds: LogOdds<'_>) -> (f64, f64) {
     let optimiser = LbfgsOptions { max_iterations: 150, ..LbfgsOptions::default() };
     let options = FitOptions { restarts: 1, optimiser, ..FitOptions::default() };
     let model = Model { classifier, priors, ..Model::default() };
-    let fitted = model.fit(&sessions(&drawn), &options).unwrap();
+    let fitted = model.fit(&sessions(&drawn), &options, Control::default()).unwrap();
     let best: Vec<f64> =
         features.to_f64().rows().into_iter().map(|row| sigmoid(log_odds(row))).collect();
     (f1(&fitted.predict(features).unwrap(), &fresh.labels), f1(&best, &fresh.labels))

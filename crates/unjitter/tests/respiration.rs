@@ -1,6 +1,7 @@
 //! Simulated chest-band recordings: the numbers asked for, found again by the detector of cycles,
 //! and as hard to classify as promised.
 
+use unjitter::Control;
 use unjitter::learning::{Supervised, Target};
 use unjitter::signal::{CycleOptions, LabelledSession};
 use unjitter::simulation::Respiration;
@@ -11,7 +12,7 @@ fn reduced() -> Respiration {
 }
 
 fn sessions(respiration: &Respiration, seed: u64) -> Vec<LabelledSession> {
-    let recordings = respiration.simulate(seed).unwrap();
+    let recordings = respiration.simulate(seed, Control::default()).unwrap();
     recordings.iter().map(|r| r.session(&CycleOptions::default()).unwrap()).collect()
 }
 
@@ -25,7 +26,7 @@ fn f1(data: &[LabelledSession], folds: usize) -> f64 {
             (0..data.len()).partition(|k| k % folds == fold);
         let row = |&k: &usize| (data[k].session.features(), targets[k].as_slice());
         let rows: Vec<_> = training.iter().map(row).collect();
-        let (detector, _) = Supervised::default().fit(&rows, 0).unwrap();
+        let (detector, _) = Supervised::default().fit(&rows, 0, Control::default()).unwrap();
         for k in held_out {
             let probabilities = detector.predict(data[k].session.features()).unwrap();
             for (p, &label) in probabilities.iter().zip(&data[k].labels) {
@@ -66,7 +67,7 @@ fn presets_come_out_with_the_numbers_of_the_paper() {
 
 #[test]
 fn cycles_of_puffs_begin_where_puffs_begin() {
-    let recordings = reduced().simulate(3).unwrap();
+    let recordings = reduced().simulate(3, Control::default()).unwrap();
     let mut offsets = Vec::new();
     for recording in &recordings {
         let labelled = recording.session(&CycleOptions::default()).unwrap();
@@ -111,7 +112,8 @@ fn without_overlap_puffs_are_plain() {
 #[test]
 fn samples_are_lost_as_asked_but_never_in_a_puff() {
     let steps = |losses: f64| -> Vec<(f64, f64)> {
-        let recordings = Respiration { losses, ..reduced() }.simulate(2).unwrap();
+        let recordings =
+            Respiration { losses, ..reduced() }.simulate(2, Control::default()).unwrap();
         let in_puff =
             |puffs: &[f64], t: f64| puffs.iter().any(|puff| (*puff..puff + 2.0).contains(&t));
         for recording in &recordings {
@@ -132,8 +134,14 @@ fn samples_are_lost_as_asked_but_never_in_a_puff() {
 #[test]
 fn same_seed_same_recordings() {
     let small = Respiration { sessions: 4, puffs: 20, negatives: 200, ..Respiration::mpuff() };
-    assert_eq!(small.simulate(9).unwrap(), small.simulate(9).unwrap());
-    assert_ne!(small.simulate(9).unwrap(), small.simulate(10).unwrap());
+    assert_eq!(
+        small.simulate(9, Control::default()).unwrap(),
+        small.simulate(9, Control::default()).unwrap()
+    );
+    assert_ne!(
+        small.simulate(9, Control::default()).unwrap(),
+        small.simulate(10, Control::default()).unwrap()
+    );
 }
 
 #[test]
@@ -151,7 +159,7 @@ fn options_out_of_range_are_refused_by_name() {
         ("noise", Respiration { noise: -1.0, ..good() }),
     ];
     for (name, options) in bad {
-        let error = options.simulate(0).unwrap_err().to_string();
+        let error = options.simulate(0, Control::default()).unwrap_err().to_string();
         assert!(error.starts_with(&format!("{name} is ")), "{name}: {error}");
     }
 }
@@ -159,6 +167,7 @@ fn options_out_of_range_are_refused_by_name() {
 #[test]
 fn a_request_to_stop_ends_a_simulation() {
     let flag = std::sync::atomic::AtomicBool::new(true);
-    let stopped = Respiration::mpuff().simulate_stoppable(0, unjitter::Stop::at(&flag));
+    let control = Control { stop: Some(&flag), ..Control::default() };
+    let stopped = Respiration::mpuff().simulate(0, control);
     assert!(matches!(stopped, Err(unjitter::Error::Cancelled)), "{stopped:?}");
 }

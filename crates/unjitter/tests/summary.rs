@@ -1,7 +1,5 @@
 //! Comparisons summed up, and what a fit says of delays, through the public API.
 
-use std::ops::ControlFlow;
-
 use ndarray::Array2;
 use unjitter::baselines::{HandAligned, Imprecise, Naive};
 use unjitter::evaluation::{
@@ -10,7 +8,7 @@ use unjitter::evaluation::{
 };
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{FitOptions, Model, Recording, Session};
+use unjitter::{Control, FitOptions, Model, Recording, Session};
 
 /// Eight sessions of two people whose events look alike within a person only.
 fn recordings() -> Vec<Recording<'static>> {
@@ -39,14 +37,15 @@ fn compared(recordings: &[Recording], group_by: GroupBy) -> Comparison {
         Contender::single(Naive::default()),
     ];
     let options = CrossValidation { folds: 4, group_by, ..CrossValidation::default() };
-    options.run(recordings, &contenders, None, &|_| ControlFlow::Continue(())).unwrap()
+    options.run(recordings, &contenders, None, Control::default()).unwrap()
 }
 
 #[test]
 fn a_summary_agrees_with_what_it_sums_up() {
     let recordings = recordings();
     let comparison = compared(&recordings, GroupBy::Session);
-    let lines = comparison.summary(&recordings, 0, &SummaryOptions::default()).unwrap();
+    let lines =
+        comparison.summary(&recordings, 0, &SummaryOptions::default(), Control::default()).unwrap();
     let stamps: usize = recordings.iter().map(|r| r.session.stamps().len()).sum();
     for (line, judged) in lines.iter().zip(&comparison.contenders) {
         let labelled = line.labelled.as_ref().unwrap();
@@ -79,8 +78,7 @@ fn folds_with_nothing_to_find_are_no_failures() {
     recordings[3].truth = Some(vec![false; empty]);
     let contenders = [Contender::single(HandAligned::default())];
     let options = CrossValidation { folds: 8, ..CrossValidation::default() };
-    let watch = |_| ControlFlow::Continue(());
-    let comparison = options.run(&recordings, &contenders, None, &watch).unwrap();
+    let comparison = options.run(&recordings, &contenders, None, Control::default()).unwrap();
     let judged = &comparison.contenders[0];
     let without = comparison.folds.iter().position(|fold| fold == &[3]).unwrap();
     let mut expected = judged.f1().unwrap();
@@ -98,7 +96,7 @@ fn intervals_resample_what_folds_keep_together() {
     assert_eq!(by_subject.groups, [[0, 2, 4, 6], [1, 3, 5, 7]]);
     by_session.groups = (0..8).map(|k| vec![k]).collect();
     let width = |comparison: &Comparison| {
-        let lines = comparison.summary(&recordings, 0, &options).unwrap();
+        let lines = comparison.summary(&recordings, 0, &options, Control::default()).unwrap();
         let interval = lines[1].labelled.as_ref().unwrap().f1_interval;
         interval.high - interval.low
     };
@@ -114,7 +112,7 @@ fn with_no_tolerance_events_are_instances() {
     let comparison = compared(&recordings, GroupBy::Session);
     let of = |events: EventScoring| -> Vec<_> {
         let options = SummaryOptions { events, ..SummaryOptions::default() };
-        let lines = comparison.summary(&recordings, 0, &options).unwrap();
+        let lines = comparison.summary(&recordings, 0, &options, Control::default()).unwrap();
         lines.into_iter().map(|line| line.labelled.unwrap()).collect()
     };
     let exact = EventScoring { tolerance: Some(0.0), ..EventScoring::default() };
@@ -160,7 +158,7 @@ fn false_alarms_are_counted_where_somebody_was_annotating() {
     };
     let scoring = EventScoring { tolerance: Some(0.0), ..EventScoring::default() };
     let options = SummaryOptions { events: scoring, ..SummaryOptions::default() };
-    let line = comparison.summary(&recordings, 0, &options).unwrap().remove(0);
+    let line = comparison.summary(&recordings, 0, &options, Control::default()).unwrap().remove(0);
     let events = line.labelled.unwrap().events.metrics;
     // Of 30 + 20 instances there, those at 5, 17, 29, 101 and 113 are events.
     assert_eq!((events.hits, events.misses, events.false_alarms), (8 * 5, 0, 8 * 45));
@@ -193,9 +191,8 @@ fn folds_that_say_little_are_named() {
     let mut recordings = recordings();
     let asked = |folds| CrossValidation { folds, ..CrossValidation::default() };
     let contenders = [Contender::single(HandAligned::default())];
-    let watch = |_| ControlFlow::Continue(());
     let of = |recordings: &[Recording], options: CrossValidation| -> Vec<String> {
-        let comparison = options.run(recordings, &contenders, None, &watch).unwrap();
+        let comparison = options.run(recordings, &contenders, None, Control::default()).unwrap();
         comparison.warnings(recordings, &options).iter().map(ToString::to_string).collect()
     };
     assert_eq!(of(&recordings, asked(8)), Vec::<String>::new());
@@ -219,7 +216,7 @@ fn the_learned_density_integrates_to_one_in_the_unit_of_the_data() {
     let sessions: Vec<Session> = recordings().into_iter().map(|r| r.session).collect();
     // Spacings are one second; a unit of three must not show.
     let model = Model { time_unit: Some(3.0), ..Model::default() };
-    let fitted = model.fit(&sessions, &FitOptions::default()).unwrap();
+    let fitted = model.fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
     let step = 0.01;
     let delays: Vec<f64> = (-2000..=2000).map(|k| f64::from(k) * step).collect();
     let density = fitted.delay_density(&delays);
@@ -235,7 +232,7 @@ fn a_request_to_stop_ends_the_resampling() {
     let recordings = recordings();
     let comparison = compared(&recordings, GroupBy::Session);
     let flag = std::sync::atomic::AtomicBool::new(true);
-    let (options, stop) = (SummaryOptions::default(), unjitter::Stop::at(&flag));
-    let stopped = comparison.summary_stoppable(&recordings, 0, &options, stop);
+    let control = Control { stop: Some(&flag), ..Control::default() };
+    let stopped = comparison.summary(&recordings, 0, &SummaryOptions::default(), control);
     assert!(matches!(stopped, Err(unjitter::Error::Cancelled)), "{stopped:?}");
 }

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, TableComponent, presets};
 use serde::Serialize;
-use unjitter::Recording;
 use unjitter::evaluation::{
-    CellsDone, Contender, Criterion, CrossValidation, EventScoring, EventSummary, GroupBy,
-    LabelledSummary, Summary, SummaryOptions, Threshold,
+    Contender, Criterion, CrossValidation, EventScoring, EventSummary, GroupBy, LabelledSummary,
+    Summary, SummaryOptions, Threshold,
 };
 use unjitter::io::Dataset;
 use unjitter::learning::median_spacing;
+use unjitter::{Control, Recording};
 
 use crate::checked::Checked;
 use crate::config::ConfigFile;
-use crate::console::Console;
+use crate::console::{Console, show};
 use crate::evaluation_file::EvaluationFile;
 use crate::failure::{Mistake, usage};
 use crate::input::Input;
@@ -264,13 +264,11 @@ pub(crate) fn compare(
     console: &Console,
 ) -> anyhow::Result<EvaluationFile> {
     let _listening = Listening::start();
-    let bar = console.progress("comparing", None);
+    let bar = console.progress("comparing");
+    let show = |progress| show(&bar, progress);
+    let control = interrupt::control(&show);
     let How { folds, events, journal, note } = how;
-    let comparison = folds.run(recordings, contenders, journal, &|CellsDone { done, total }| {
-        bar.set_length(total as u64);
-        bar.set_position(done as u64);
-        interrupt::check()
-    });
+    let comparison = folds.run(recordings, contenders, journal, control);
     bar.finish_and_clear();
     let comparison = comparison.map_err(|error| match (error, journal) {
         (unjitter::Error::Interrupted { done, total }, Some(path)) => {
@@ -281,7 +279,8 @@ pub(crate) fn compare(
         (error, _) => anyhow::Error::new(error),
     })?;
     let options = SummaryOptions { events, ..SummaryOptions::default() };
-    let summaries = comparison.summary(recordings, 0, &options)?;
+    let quiet = Control { watch: None, ..control };
+    let summaries = comparison.summary(recordings, 0, &options, quiet)?;
     let warnings = comparison.warnings(recordings, &folds);
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     warnings.iter().for_each(|warning| console.warn(warning));

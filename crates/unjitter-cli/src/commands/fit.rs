@@ -13,7 +13,7 @@ use unjitter::{Fitted, Learned};
 
 use crate::checked::Checked;
 use crate::config::ConfigFile;
-use crate::console::Console;
+use crate::console::{Console, show};
 use crate::failure::Mistake;
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
@@ -102,15 +102,9 @@ pub(crate) fn fit(
     console: &Console,
 ) -> anyhow::Result<Fitted> {
     let _listening = Listening::start();
-    let iterations = options.optimiser.max_iterations as u64;
-    let starts = (options.restarts as u64).saturating_add(1);
-    let bar = console.progress("learning", Some(iterations.saturating_mul(starts)));
-    let stop = interrupt::flag();
-    let fitted = model.fit_watched(&data.sessions(), options, stop, &mut |progress| {
-        let before = iterations.saturating_mul(progress.start as u64);
-        bar.set_position(before.saturating_add(progress.iteration as u64));
-        bar.set_message(format!("start {} of {}", progress.start + 1, progress.starts));
-    });
+    let bar = console.progress("learning");
+    let show = |progress| show(&bar, progress);
+    let fitted = model.fit(&data.sessions(), options, interrupt::control(&show));
     bar.finish_and_clear();
     match fitted {
         Ok(fitted) if fitted.outcome().stop != StopReason::Cancelled => Ok(fitted),

@@ -8,7 +8,7 @@ use unjitter::io::{Clock, Columns, Dataset, DatasetFiles, TableText, compress};
 use unjitter::learning::median_spacing;
 use unjitter::signal::{CYCLE_FEATURES, CycleOptions};
 use unjitter::simulation::{ChestBand, Respiration, Sloppiness, Tails};
-use unjitter::{Recording, Session};
+use unjitter::{Control, Recording, Session};
 
 use crate::config::ConfigFile;
 use crate::console::Console;
@@ -199,7 +199,7 @@ impl Preset {
 impl Made {
     /// Chest-band recordings, not annotated yet.
     pub(crate) fn respiration(options: Respiration, seed: u64) -> anyhow::Result<Self> {
-        let bands = options.simulate(seed)?;
+        let bands = options.simulate(seed, Control::default())?;
         let mut recordings = Vec::new();
         for band in &bands {
             recordings.push(band.session(&CycleOptions::default())?.recording());

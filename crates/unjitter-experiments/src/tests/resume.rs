@@ -1,18 +1,16 @@
 //! Runs from end to end: interrupted, gone on with, quick.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use unjitter::evaluation::{MeanInterval, mean_interval};
+use unjitter::{Control, Progress};
 
 use super::{TINY, dataset, parse};
+use crate::datasets::Dataset;
 use crate::outcome::Outcome;
 use crate::results::write;
-use crate::run::{RunOptions, Step, run};
-
-fn go_on(_: Step<'_>) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
+use crate::run::{RunOptions, run};
+use crate::spec::Spec;
 
 fn options(work: Option<&std::path::Path>) -> RunOptions {
     RunOptions {
@@ -23,8 +21,12 @@ fn options(work: Option<&std::path::Path>) -> RunOptions {
     }
 }
 
+fn go(spec: &Spec, datasets: &[Dataset], options: &RunOptions) -> anyhow::Result<Vec<Outcome>> {
+    run(spec, datasets, options, &|_| {}, Control::default())
+}
+
 fn outcome(work: Option<&std::path::Path>) -> Outcome {
-    let found = run(&parse(TINY).unwrap(), &[dataset(4)], &options(work), &go_on).unwrap();
+    let found = go(&parse(TINY).unwrap(), &[dataset(4)], &options(work)).unwrap();
     found.into_iter().next().unwrap()
 }
 
@@ -36,12 +38,14 @@ fn interrupted_work_goes_on_and_ends_the_same() {
     let (spec, data) = (parse(TINY).unwrap(), [dataset(4)]);
     // 2 folds × (2 candidates × 2 inner folds + 1) at two spreads, and 2 fits of LR-H.
     for stop_after in [1, 7, 15, 21] {
-        let watch = |step: Step<'_>| {
-            assert_eq!(step.total, 22);
-            assert!(step.done <= step.total && step.label.starts_with("tiny, made up: LR-"));
-            if step.done >= stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let stop = AtomicBool::new(false);
+        let watch = |progress: Progress| {
+            assert!(progress.done <= progress.total && progress.total == 22, "{progress:?}");
+            stop.fetch_or(progress.done >= stop_after, Ordering::Relaxed);
         };
-        let error = run(&spec, &data, &options(Some(&work)), &watch).unwrap_err();
+        let control = Control { stop: Some(&stop), watch: Some(&watch) };
+        let begin = |label: &str| assert!(label.starts_with("tiny, made up: LR-"), "{label}");
+        let error = run(&spec, &data, &options(Some(&work)), &begin, control).unwrap_err();
         let cause = error.downcast_ref::<unjitter::Error>();
         assert!(matches!(cause, Some(unjitter::Error::Interrupted { .. })), "{error:?}");
     }
@@ -66,10 +70,10 @@ fn tests_are_paired_by_fold_and_corrected_for_their_number() {
 #[test]
 fn intervals_end_where_scores_do() {
     let text = TINY.replacen("2.0]", "2.0, 9.0]", 1);
-    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+    let found = go(&parse(&text).unwrap(), &[dataset(4)], &options(None)).unwrap();
     let kept = text.split("[[learners]]").next().unwrap();
     let kept = kept.replacen("compare = \"LR-M\"", "measure = \"kept\"", 1);
-    let kept = run(&parse(&kept).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+    let kept = go(&parse(&kept).unwrap(), &[dataset(4)], &options(None)).unwrap();
     let (mut below, mut above) = (0, 0);
     for point in [found, kept].iter().flatten().flat_map(|o| &o.series).flat_map(|s| &s.points) {
         let whole = mean_interval(&point.folds, 0.95).unwrap();
@@ -91,11 +95,12 @@ fn finished_cells_are_not_fitted_again() {
     };
     let before = sizes();
     let steps = AtomicUsize::new(0);
-    let count = |_: Step<'_>| {
+    let count = |_| {
         steps.fetch_add(1, Ordering::Relaxed);
-        ControlFlow::Continue(())
     };
-    run(&parse(TINY).unwrap(), &[dataset(4)], &options(Some(folder.path())), &count).unwrap();
+    let control = Control { watch: Some(&count), ..Control::default() };
+    let options = options(Some(folder.path()));
+    run(&parse(TINY).unwrap(), &[dataset(4)], &options, &|_| {}, control).unwrap();
     assert_eq!((sizes(), steps.into_inner()), (before, 22));
 }
 
@@ -106,7 +111,7 @@ fn a_spoiled_journal_says_what_to_do() {
     for file in std::fs::read_dir(folder.path()).unwrap() {
         std::fs::write(file.unwrap().path(), "something else\n").unwrap();
     }
-    let error = run(&parse(TINY).unwrap(), &[dataset(4)], &options(Some(folder.path())), &go_on);
+    let error = go(&parse(TINY).unwrap(), &[dataset(4)], &options(Some(folder.path())));
     let error = format!("{:#}", error.unwrap_err());
     assert!(error.contains("delete it, or choose another work folder"), "{error}");
     assert!(error.contains(".jsonl"), "{error}");
@@ -117,7 +122,7 @@ fn quick_runs_end_to_end() {
     let folder = tempfile::tempdir().unwrap();
     let spec = parse(TINY).unwrap();
     let options = RunOptions { quick: true, figure: true, ..options(None) };
-    let found = run(&spec, &[dataset(4)], &options, &go_on).unwrap();
+    let found = go(&spec, &[dataset(4)], &options).unwrap();
     let page = std::fs::read_to_string(write(&found, folder.path()).unwrap()).unwrap();
     assert!(page.contains("Quick version. 4 sessions, 240 instances, 28 positive"), "{page}");
     assert!(page.contains("results/tiny.made-up.quick.svg"), "{page}");
@@ -132,7 +137,7 @@ fn quick_runs_end_to_end() {
 fn quick_takes_the_first_sessions() {
     let text = TINY.replacen("[quick]", "[quick]\nsessions = 2", 1);
     let options = RunOptions { quick: true, ..options(None) };
-    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options, &go_on).unwrap();
+    let found = go(&parse(&text).unwrap(), &[dataset(4)], &options).unwrap();
     assert_eq!(found[0].dataset.sessions, 2);
 }
 
@@ -141,7 +146,7 @@ fn positives_are_lost_as_delays_spread() {
     let text = TINY.split("[[learners]]").next().unwrap();
     let text = text.replacen("compare = \"LR-M\"", "measure = \"kept\"", 1);
     let text = text.replacen("0.5, 2.0", "0.01, 0.5, 3.0", 1);
-    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+    let found = go(&parse(&text).unwrap(), &[dataset(4)], &options(None)).unwrap();
     let points = &found[0].series[0].points;
     let kept: Vec<f64> = points.iter().map(|point| point.pooled).collect();
     assert_eq!(kept[0], 1.0);
@@ -156,7 +161,7 @@ fn recorded_errors_replace_the_tails() {
     // Errors of exactly one spread: at half a spacing on either side nothing is left in place.
     let errors = Some(vec![0.2, -0.2]);
     let options = RunOptions { errors, ..options(None) };
-    let found = run(&parse(&text).unwrap(), &[dataset(4)], &options, &go_on).unwrap();
+    let found = go(&parse(&text).unwrap(), &[dataset(4)], &options).unwrap();
     assert_eq!(found[0].series[0].points[1].pooled, 0.0);
     assert_eq!(found[0].name, "tiny-recorded");
     assert!(found[0].about.contains("drawn from 2 recorded errors"), "{}", found[0].about);
@@ -166,7 +171,7 @@ fn recorded_errors_replace_the_tails() {
 fn the_score_of_a_fold_is_its_mean_over_seeds() {
     let alone = |seeds: &str| {
         let text = TINY.replacen("seeds = [0]", seeds, 1);
-        let found = run(&parse(&text).unwrap(), &[dataset(4)], &options(None), &go_on).unwrap();
+        let found = go(&parse(&text).unwrap(), &[dataset(4)], &options(None)).unwrap();
         found[0].series[0].points[1].folds.clone()
     };
     let (first, second, both) =

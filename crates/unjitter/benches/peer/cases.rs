@@ -3,7 +3,6 @@
 
 use std::error::Error;
 use std::io::{BufRead, Lines, Write};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -13,7 +12,7 @@ use unjitter::evaluation::{Contender, CrossValidation, folds};
 use unjitter::io::{Columns, Dataset, DatasetFiles};
 use unjitter::learning::{Objective, Problem};
 use unjitter::model::Annotator;
-use unjitter::{FitOptions, Model, Priors, Recording, Session};
+use unjitter::{Control, FitOptions, Model, Priors, Recording, Session};
 
 use crate::data::{Data, numbers};
 use crate::dialogue::Dialogue;
@@ -131,11 +130,15 @@ impl Case {
     }
 
     fn problem<'a>(&'a self, sessions: &'a [Session<'a>]) -> Problem<'a> {
-        Problem::new(&self.model, sessions, self.fit.seed).expect("a model that can be fitted")
+        Problem::new(&self.model, sessions, self.fit.seed, Control::default())
+            .expect("a model that can be fitted")
     }
 
     fn whole_fit(&self, sessions: &[Session<'_>], numbers: &mut Vec<f64>) -> f64 {
-        let fitted = self.model.fit(sessions, &self.fit).expect("sessions that can be fitted");
+        let fitted = self
+            .model
+            .fit(sessions, &self.fit, Control::default())
+            .expect("sessions that can be fitted");
         let outcome = fitted.outcome();
         numbers.clear();
         numbers.extend([outcome.iterations as f64, outcome.evaluations as f64]);
@@ -165,8 +168,7 @@ impl Case {
                 self.all_folds(&all, numbers);
                 return numbers.len() as f64;
             }
-            let going_on = &|_| ControlFlow::Continue(());
-            let run = self.cross_validation.run(recordings, &contenders, None, going_on);
+            let run = self.cross_validation.run(recordings, &contenders, None, Control::default());
             let judged = &run.expect("recordings that can be learned from").contenders[0];
             let f1 = judged.f1().expect("recordings with labels");
             for (fold, f1) in judged.folds.iter().zip(&f1) {

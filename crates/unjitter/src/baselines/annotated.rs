@@ -11,7 +11,7 @@ use ndarray::Array2;
 use super::Trained;
 use crate::learning::FitOptions;
 use crate::model::{Fitted, Model};
-use crate::{Error, Recording, Result, Session, Stop};
+use crate::{Control, Error, Recording, Result, Session};
 
 /// A trained learner, and what it or a model around it says of stamps.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Annotated<'a> {
     /// What it was trained on.
     pub(crate) training: &'a [&'a Recording<'a>],
     seed: u64,
-    stop: Stop<'a>,
+    control: Control<'a>,
     around: OnceCell<Fitted>,
 }
 
@@ -29,9 +29,9 @@ impl<'a> Annotated<'a> {
         trained: &'a Trained,
         training: &'a [&'a Recording<'a>],
         seed: u64,
-        stop: Stop<'a>,
+        control: Control<'a>,
     ) -> Self {
-        Self { trained, training, seed, stop, around: OnceCell::new() }
+        Self { trained, training, seed, control, around: OnceCell::new() }
     }
 
     /// log p(stamps) of a recording; −∞ where the model makes them impossible.
@@ -68,7 +68,8 @@ impl<'a> Annotated<'a> {
         let lean = |recording: &&Recording| by_log_odds(self.trained, &recording.session);
         let sessions: Vec<Session> = self.training.iter().map(lean).collect::<Result<_>>()?;
         let options = FitOptions { seed: self.seed, ..FitOptions::default() };
-        let fitted = Model::default().fit_stoppable(&sessions, &options, self.stop)?;
+        let fitted = Model::default().fit(&sessions, &options, self.control)?;
+        self.control.stop_if_requested()?;
         Ok(self.around.get_or_init(|| fitted))
     }
 }
@@ -100,9 +101,10 @@ mod tests {
         let session = Session::new("walk", features, times, stamps).unwrap();
         let recording = Recording { session, truth: None };
         let training = [&recording];
-        let trained = Naive::default().fit(&training, 0).unwrap();
+        let trained = Naive::default().fit(&training, 0, Control::default()).unwrap();
         let stop = AtomicBool::new(false);
-        let annotated = Annotated::new(&trained, &training, 0, Stop::at(&stop));
+        let annotated =
+            Annotated::new(&trained, &training, 0, Control { stop: Some(&stop), watch: None });
         let log_evidence = annotated.log_evidence(&recording).unwrap();
         // Another fit would be cancelled.
         stop.store(true, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use super::naive::{naive_labels, observed_targets};
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::error::require;
 use crate::learning::{Supervised, Target};
-use crate::{Recording, Result, Stop};
+use crate::{Control, Recording, Result};
 
 /// Naive learning without the instances within `radius` of a stamp, its nearest excepted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,16 +34,11 @@ impl Learner for DropNear {
         described("drop_near", self)
     }
 
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
         require("radius", self.radius, self.radius >= 0.0, "a finite time of at least 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();
-        fit_targets(&self.supervised, recordings, &targets, seed, stop)
+        fit_targets(&self.supervised, recordings, &targets, seed, control)
     }
 }
 

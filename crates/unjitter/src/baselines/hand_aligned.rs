@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
-use crate::{Recording, Result, Stop};
+use crate::{Control, Recording, Result};
 
 /// Ordinary supervised learning on hand-aligned labels: LR-H, KLR-H, NN-H.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -23,16 +23,11 @@ impl Learner for HandAligned {
         described("hand_aligned", self)
     }
 
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
         let targets = |recording: &&Recording| {
             Ok(recording.hand_labels()?.iter().map(|&label| Target::from(label)).collect())
         };
         let targets: Vec<Vec<Target>> = recordings.iter().map(targets).collect::<Result<_>>()?;
-        fit_targets(&self.supervised, recordings, &targets, seed, stop)
+        fit_targets(&self.supervised, recordings, &targets, seed, control)
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Learner, Trained, abbreviation, described};
 use crate::learning::FitOptions;
 use crate::model::Model;
-use crate::{Recording, Result, Session, Stop};
+use crate::{Control, Recording, Result, Session};
 
 /// A model fitted to stamps: LR-M, KLR-M, NN-M.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,16 +26,12 @@ impl Learner for Imprecise {
         described("imprecise", self)
     }
 
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
         let sessions: Vec<Session> =
             recordings.iter().map(|recording| recording.session.clone()).collect();
         let options = FitOptions { seed, threads: None, ..self.fit.clone() };
-        let fitted = self.model.fit_stoppable(&sessions, &options, stop)?;
+        let fitted = self.model.fit(&sessions, &options, control)?;
+        control.stop_if_requested()?;
         Ok(Trained::Fitted(Box::new(fitted)))
     }
 }

@@ -30,7 +30,7 @@ pub use smear::Smear;
 use crate::learning::{Supervised, Target};
 use crate::model::classifier::ClassifierSpec;
 use crate::model::{Detector, Fitted};
-use crate::{Features, Recording, Result, Stop};
+use crate::{Control, Features, Recording, Result};
 
 /// What a learner gives back.
 #[derive(Debug)]
@@ -67,19 +67,9 @@ pub trait Learner: Debug + Send + Sync {
     /// All its options, so that two learners are the same if and only if these are.
     fn options(&self) -> serde_json::Value;
 
-    /// Learns from recordings, all with the same number of features. Once `stop` is
+    /// Learns from recordings, all with the same number of features. Once a stop is
     /// requested, learning ends as soon as it can, with [`Error::Cancelled`](crate::Error::Cancelled).
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained>;
-
-    /// Learns to the end.
-    fn fit(&self, recordings: &[&Recording], seed: u64) -> Result<Trained> {
-        self.fit_stoppable(recordings, seed, Stop::default())
-    }
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained>;
 }
 
 /// The paper's abbreviation of a classifier.
@@ -104,12 +94,12 @@ fn fit_targets(
     recordings: &[&Recording],
     targets: &[Vec<Target>],
     seed: u64,
-    stop: Stop<'_>,
+    control: Control<'_>,
 ) -> Result<Trained> {
     let data: Vec<_> = recordings
         .iter()
         .zip(targets)
         .map(|(recording, targets)| (recording.session.features(), targets.as_slice()))
         .collect();
-    Ok(Trained::Detector(supervised.fit_stoppable(&data, seed, stop)?.0))
+    Ok(Trained::Detector(supervised.fit(&data, seed, control)?.0))
 }

@@ -15,7 +15,7 @@ use super::{Learner, Trained, described};
 use crate::learning::{Minimum, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::Classifier;
-use crate::{Error, FeatureView, Features, Recording, Result, Stop};
+use crate::{Control, Error, FeatureView, Features, Recording, Result};
 
 /// Rounds after which to stop even if witnesses still change: each lowers the objective, so they
 /// cannot cycle, but they could be many.
@@ -62,13 +62,8 @@ impl Learner for MultipleInstance {
         described("multiple_instance", self)
     }
 
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
-        Ok(Trained::Detector(self.alternate_stoppable(recordings, seed, stop)?.detector))
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+        Ok(Trained::Detector(self.alternate(recordings, seed, control)?.detector))
     }
 }
 
@@ -80,15 +75,11 @@ struct Bags {
 
 impl MultipleInstance {
     /// Alternates between witnesses and detector, and tells how it went.
-    pub fn alternate(&self, recordings: &[&Recording], seed: u64) -> Result<Witnesses> {
-        self.alternate_stoppable(recordings, seed, Stop::default())
-    }
-
-    fn alternate_stoppable(
+    pub fn alternate(
         &self,
         recordings: &[&Recording],
         seed: u64,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Witnesses> {
         if self.bag_size == 0 {
             let expected = "at least 1";
@@ -97,7 +88,8 @@ impl MultipleInstance {
         self.supervised.priors.check()?;
         let features: Vec<FeatureView<'_>> =
             recordings.iter().map(|recording| recording.session.features()).collect();
-        let classifier = self.supervised.classifier.fit(&features, seed, stop)?;
+        let quiet = Control { watch: None, ..control };
+        let classifier = self.supervised.classifier.fit(&features, seed, quiet)?;
         let bags: Vec<Bags> = recordings.iter().map(|recording| self.bags(recording)).collect();
         let positives: usize = bags.iter().map(|bags| bags.positive.len()).sum();
         let negatives: f64 = bags.iter().flat_map(|b| &b.negatives).map(|t| t.weight).sum();
@@ -105,7 +97,7 @@ impl MultipleInstance {
             return Err(Error::OneClass { positives: positives as f64, negatives });
         }
         let start = classifier.start(seed);
-        let first = self.fit_to_means(classifier.as_ref(), &features, &bags, start, stop)?;
+        let first = self.fit_to_means(classifier.as_ref(), &features, &bags, start, quiet)?;
         let mut params = first.params;
         let mut instances = choose(classifier.as_ref(), &params, &features, &bags);
         let mut objective = Vec::new();
@@ -117,9 +109,10 @@ impl MultipleInstance {
                 &bags,
                 &instances,
                 params,
-                stop,
+                quiet,
             )?;
             objective.push(minimum.value);
+            control.tell(objective.len(), MAX_ROUNDS, None);
             params = minimum.params;
             let next = choose(classifier.as_ref(), &params, &features, &bags);
             settled = next == instances;
@@ -157,7 +150,7 @@ impl MultipleInstance {
         bags: &[Bags],
         witnesses: &[Vec<usize>],
         start: Vec<f64>,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Minimum> {
         let targets: Vec<Vec<Target>> = bags
             .iter()
@@ -170,7 +163,7 @@ impl MultipleInstance {
             .collect();
         let data: Vec<_> =
             features.iter().zip(&targets).map(|(rows, targets)| (*rows, &targets[..])).collect();
-        self.supervised.fit_classifier(classifier, &data, start, stop)
+        self.supervised.fit_classifier(classifier, &data, start, control)
     }
 
     fn fit_to_means(
@@ -179,7 +172,7 @@ impl MultipleInstance {
         features: &[FeatureView<'_>],
         bags: &[Bags],
         start: Vec<f64>,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Minimum> {
         let means: Vec<Features<'_>> = features
             .iter()
@@ -200,7 +193,7 @@ impl MultipleInstance {
         let of_means = means.iter().zip(&positive).map(|(rows, t)| (rows.view(), &t[..]));
         let of_negatives = features.iter().zip(bags).map(|(rows, b)| (*rows, &b.negatives[..]));
         let data: Vec<_> = of_negatives.chain(of_means).collect();
-        self.supervised.fit_classifier(classifier, &data, start, stop)
+        self.supervised.fit_classifier(classifier, &data, start, control)
     }
 }
 
@@ -215,7 +208,7 @@ fn choose(
         let mut log_odds = vec![0.0; rows.nrows()];
         classifier.log_odds(
             params,
-            classifier.prepare((*rows).into(), Stop::default()).view(),
+            classifier.prepare((*rows).into(), Control::default()).view(),
             &mut log_odds,
         );
         let likeliest = |bag: &Vec<usize>| {

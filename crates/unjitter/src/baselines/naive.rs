@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
 use crate::session::nearest;
-use crate::{Recording, Result, Session, Stop};
+use crate::{Control, Recording, Result, Session};
 
 /// Supervised learning on naively aligned stamps: LR-N, NN-N.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -24,19 +24,14 @@ impl Learner for Naive {
         described("naive", self)
     }
 
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
         let targets: Vec<Vec<Target>> = recordings
             .iter()
             .map(|recording| {
                 observed_targets(&recording.session, &naive_labels(&recording.session))
             })
             .collect();
-        fit_targets(&self.supervised, recordings, &targets, seed, stop)
+        fit_targets(&self.supervised, recordings, &targets, seed, control)
     }
 }
 

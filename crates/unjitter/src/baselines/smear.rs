@@ -6,7 +6,7 @@ use super::naive::observed_targets;
 use super::{Learner, Trained, abbreviation, described, fit_targets};
 use crate::error::require;
 use crate::learning::{Supervised, Target};
-use crate::{Recording, Result, Stop};
+use crate::{Control, Recording, Result};
 
 /// Supervised learning on soft labels max_l exp(−½((t − z_l)/width)²).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,16 +33,11 @@ impl Learner for Smear {
         described("smear", self)
     }
 
-    fn fit_stoppable(
-        &self,
-        recordings: &[&Recording],
-        seed: u64,
-        stop: Stop<'_>,
-    ) -> Result<Trained> {
+    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
         require("width", self.width, self.width > 0.0, "a finite time above 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();
-        fit_targets(&self.supervised, recordings, &targets, seed, stop)
+        fit_targets(&self.supervised, recordings, &targets, seed, control)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::require;
 use crate::math::{Random, quantile};
-use crate::{Error, Result};
+use crate::{Control, Error, Result};
 
 /// Resamples, at most: their scores take 80 MB.
 const MAX_RESAMPLES: usize = 10_000_000;
@@ -47,6 +47,7 @@ pub fn bootstrap_interval(
     sessions: usize,
     options: &BootstrapOptions,
     mut statistic: impl FnMut(&[usize]) -> f64,
+    control: Control<'_>,
 ) -> Result<Interval> {
     let BootstrapOptions { level, resamples, seed } = *options;
     if sessions == 0 {
@@ -64,6 +65,7 @@ pub fn bootstrap_interval(
     let mut random = Random::new(seed);
     let mut values = Vec::with_capacity(resamples);
     for index in 0..resamples {
+        control.stop_if_requested()?;
         let drawn: Vec<usize> = (0..sessions).map(|_| random.below(sessions)).collect();
         let value = statistic(&drawn);
         if !value.is_finite() {
@@ -71,6 +73,7 @@ pub fn bootstrap_interval(
             return Err(Error::BadInput { what, index, value, expected });
         }
         values.push(value);
+        control.tell(values.len(), resamples, None);
     }
     values.sort_by(f64::total_cmp);
     let tail = 0.5 * (1.0 - level);
@@ -94,7 +97,7 @@ mod tests {
         let spread =
             (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 400.0 / 400.0).sqrt();
         let options = BootstrapOptions { resamples: 10_000, ..Default::default() };
-        let got = bootstrap_interval(400, &options, mean_of(&values)).unwrap();
+        let got = bootstrap_interval(400, &options, mean_of(&values), Control::default()).unwrap();
         // Quantiles of 10 000 draws at 2.5 % are off by some 0.03 standard errors; four times that.
         assert!((got.low - (mean - 1.96 * spread)).abs() < 0.12 * spread, "{got:?}");
         assert!((got.high - (mean + 1.96 * spread)).abs() < 0.12 * spread, "{got:?}");
@@ -105,7 +108,7 @@ mod tests {
         let values = [0.3, 0.9, 0.4, 0.7, 0.1];
         let run = |level, seed| {
             let options = BootstrapOptions { level, seed, resamples: 300 };
-            bootstrap_interval(5, &options, mean_of(&values)).unwrap()
+            bootstrap_interval(5, &options, mean_of(&values), Control::default()).unwrap()
         };
         assert_eq!(run(0.9, 4), run(0.9, 4));
         assert_ne!(run(0.9, 4), run(0.9, 5));
@@ -117,12 +120,12 @@ mod tests {
     fn as_many_sessions_are_drawn_as_there_are() {
         let mut seen = [0usize; 3];
         let options = BootstrapOptions { resamples: 1000, ..Default::default() };
-        bootstrap_interval(3, &options, |drawn| {
+        let count = |drawn: &[usize]| {
             assert_eq!(drawn.len(), 3);
             drawn.iter().for_each(|&k| seen[k] += 1);
             0.0
-        })
-        .unwrap();
+        };
+        bootstrap_interval(3, &options, count, Control::default()).unwrap();
         // Binomial(3000, 1/3): standard deviation 26, five of them.
         assert!(seen.iter().all(|&count| count.abs_diff(1000) < 130), "{seen:?}");
     }
@@ -131,7 +134,8 @@ mod tests {
     fn bad_options_are_named() {
         let run = |sessions, level, resamples, value| {
             let options = BootstrapOptions { level, resamples, seed: 0 };
-            bootstrap_interval(sessions, &options, |_| value).unwrap_err().to_string()
+            let found = bootstrap_interval(sessions, &options, |_| value, Control::default());
+            found.unwrap_err().to_string()
         };
         assert_eq!(run(0, 0.9, 1, 0.0), "no sessions were given");
         assert_eq!(run(1, 0.9, 0, 0.0), "0 resamples, expected at least 1");

@@ -6,9 +6,8 @@
 //! and none depends on another's order, so the numbers are the same on any number of threads and
 //! after any interruption.
 
-use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -20,7 +19,7 @@ use super::instances::{Confusion, confusion};
 use super::journal::Journal;
 use super::threshold::Threshold;
 use crate::baselines::{Annotated, Learner};
-use crate::{Error, Recording, Result, Stop};
+use crate::{Control, Error, Recording, Result};
 
 /// How to cross-validate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,15 +74,6 @@ impl Contender {
             candidates.into_iter().map(|learner| Box::new(learner) as Box<dyn Learner>).collect();
         Self { name: candidates.first().map_or(String::new(), |first| first.name()), candidates }
     }
-}
-
-/// Where the work stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CellsDone {
-    /// Cells finished, those found in the journal included.
-    pub done: usize,
-    /// All cells.
-    pub total: usize,
 }
 
 /// How contenders did.
@@ -161,27 +151,14 @@ enum Cell {
 
 impl CrossValidation {
     /// Judges contenders on recordings. With a `journal`, finished cells are kept there and found
-    /// again. `watch` is told of every finished cell, from whichever thread; when it breaks, the
-    /// work stops with [`Error::Interrupted`] and the journal has all that was done.
+    /// again. Once a stop is requested, the work ends with [`Error::Interrupted`], in the middle of a
+    /// cell too, and the journal has all that was done.
     pub fn run(
         &self,
         recordings: &[Recording],
         contenders: &[Contender],
         journal: Option<&Path>,
-        watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
-    ) -> Result<Comparison> {
-        self.run_stoppable(recordings, contenders, journal, &AtomicBool::new(false), watch)
-    }
-
-    /// The same. Once `stop` is set, by any thread, the work ends as soon as it can, in the middle
-    /// of a cell too.
-    pub fn run_stoppable(
-        &self,
-        recordings: &[Recording],
-        contenders: &[Contender],
-        journal: Option<&Path>,
-        stop: &AtomicBool,
-        watch: &(dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
+        control: Control<'_>,
     ) -> Result<Comparison> {
         let all: Vec<&Recording> = recordings.iter().collect();
         let outer = folds(&all, self.folds, self.group_by, self.seed)?;
@@ -198,21 +175,18 @@ impl CrossValidation {
         };
         let plan = Plan { options: self, recordings: all, outer, contenders };
         let inner = plan.inner_cells()?;
-        let broken = AtomicBool::new(false);
-        let stop = Stop::at_either(stop, &broken);
         let work = Work {
             journal,
-            watch,
             done: AtomicUsize::new(0),
             total: inner.len() + plan.outer.len() * contenders.len(),
-            stop,
-            broken: &broken,
+            control,
         };
+        let quiet = Control { watch: None, ..control };
         let inner: Vec<(InnerCell, InnerResult)> = inner
             .into_par_iter()
             .map(|cell| {
                 let result =
-                    work.cell(&cell.name(), || Ok(Cell::Inner(plan.inner(&cell, stop)?)))?;
+                    work.cell(&cell.name(), || Ok(Cell::Inner(plan.inner(&cell, quiet)?)))?;
                 match result {
                     Cell::Inner(result) => Ok((cell, result)),
                     Cell::Fold(_) => Err(work.mixed_up(&cell.name())),
@@ -228,7 +202,7 @@ impl CrossValidation {
                 let chosen = plan.choose(contender, fold, &inner);
                 let name = format!("contender {contender} fold {fold}");
                 match work
-                    .cell(&name, || Ok(Cell::Fold(plan.last(contender, fold, chosen, stop)?)))?
+                    .cell(&name, || Ok(Cell::Fold(plan.last(contender, fold, chosen, quiet)?)))?
                 {
                     Cell::Fold(result) => Ok(result),
                     Cell::Inner(_) => Err(work.mixed_up(&name)),
@@ -353,12 +327,12 @@ impl<'a> Plan<'a> {
         Ok(cells)
     }
 
-    fn inner(&self, cell: &InnerCell, stop: Stop<'_>) -> Result<InnerResult> {
+    fn inner(&self, cell: &InnerCell, control: Control<'_>) -> Result<InnerResult> {
         let learner = &self.contenders[cell.contender].candidates[cell.candidate];
         let training = self.at(&cell.training);
         let seed = self.options.seed;
-        let trained = learner.fit_stoppable(&training, seed, stop)?;
-        let annotated = Annotated::new(&trained, &training, seed, stop);
+        let trained = learner.fit(&training, seed, control)?;
+        let annotated = Annotated::new(&trained, &training, seed, control);
         let held_out = self.at(&cell.held_out);
         match self.criterion() {
             Criterion::F1 => {
@@ -412,13 +386,13 @@ impl<'a> Plan<'a> {
         contender: usize,
         fold: usize,
         chosen: usize,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<FoldResult> {
         let learner = &self.contenders[contender].candidates[chosen];
         let training = self.at(&self.rest(fold));
         let seed = self.options.seed;
-        let trained = learner.fit_stoppable(&training, seed, stop)?;
-        let annotated = Annotated::new(&trained, &training, seed, stop);
+        let trained = learner.fit(&training, seed, control)?;
+        let annotated = Annotated::new(&trained, &training, seed, control);
         let threshold = self.options.threshold.choose_annotated(&annotated)?;
         let held_out = self.at(&self.outer[fold]);
         let mut probabilities = Vec::new();
@@ -449,21 +423,18 @@ fn sum_evidence(annotated: &Annotated<'_>, held_out: &[&Recording]) -> Result<Op
     Ok(sum.is_finite().then_some(sum))
 }
 
-/// Cells under way: the journal, who watches, and whether to stop.
+/// Cells under way.
 struct Work<'a> {
     journal: Journal<Cell>,
-    watch: &'a (dyn Fn(CellsDone) -> ControlFlow<()> + Sync),
     done: AtomicUsize,
     total: usize,
-    stop: Stop<'a>,
-    /// Set once the watcher breaks, which stops the cells under way too.
-    broken: &'a AtomicBool,
+    control: Control<'a>,
 }
 
 impl Work<'_> {
     /// The result of a cell, from the journal or by doing it.
     fn cell(&self, name: &str, work: impl FnOnce() -> Result<Cell>) -> Result<Cell> {
-        if self.stop.is_requested() {
+        if self.control.is_stop_requested() {
             return Err(self.interrupted());
         }
         let result = match self.journal.get(name) {
@@ -478,10 +449,7 @@ impl Work<'_> {
             }
         };
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if (self.watch)(CellsDone { done, total: self.total }).is_break() {
-            self.broken.store(true, Ordering::Relaxed);
-            return Err(self.interrupted());
-        }
+        self.control.tell(done, self.total, None);
         Ok(result)
     }
 

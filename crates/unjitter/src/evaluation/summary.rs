@@ -10,7 +10,7 @@ use super::event_summary::{EventScoring, EventSummary};
 use super::instances::{Confusion, confusion};
 use super::scores::Scores;
 use super::significance::{bonferroni, paired_t_test};
-use crate::{Error, Recording, Result, Stop};
+use crate::{Control, Recording, Result};
 
 /// How to sum up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -61,17 +61,7 @@ impl Comparison {
         recordings: &[Recording],
         reference: usize,
         options: &SummaryOptions,
-    ) -> Result<Vec<Summary>> {
-        self.summary_stoppable(recordings, reference, options, Stop::default())
-    }
-
-    /// The same; [`Error::Cancelled`] once `stop` is requested.
-    pub fn summary_stoppable(
-        &self,
-        recordings: &[Recording],
-        reference: usize,
-        options: &SummaryOptions,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Vec<Summary>> {
         let stamps: usize = recordings.iter().map(|one| one.session.stamps().len()).sum();
         let reference_f1 = self.contenders.get(reference).and_then(Judged::f1);
@@ -80,7 +70,7 @@ impl Comparison {
             let evidence: Option<Vec<f64>> =
                 judged.folds.iter().map(|fold| fold.log_evidence).collect();
             let evidence = evidence.filter(|_| stamps > 0);
-            let mut labelled = self.labelled(judged, recordings, options, stop)?;
+            let mut labelled = self.labelled(judged, recordings, options, control)?;
             if let (Some(labelled), Some(reference_f1)) = (&mut labelled, &reference_f1)
                 && k != reference
             {
@@ -92,6 +82,7 @@ impl Comparison {
                 labelled,
                 log_evidence_per_stamp: evidence.map(|all| all.iter().sum::<f64>() / stamps as f64),
             });
+            control.tell(lines.len(), self.contenders.len(), None);
         }
         Ok(lines)
     }
@@ -112,7 +103,7 @@ impl Comparison {
         judged: &Judged,
         recordings: &[Recording],
         options: &SummaryOptions,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Option<LabelledSummary>> {
         let (Some(pooled), Some(fold_f1)) = (judged.pooled(), judged.f1()) else { return Ok(None) };
         let probabilities = self.probabilities(judged, recordings.len());
@@ -128,18 +119,12 @@ impl Comparison {
             all.extend_from_slice(probabilities[k]);
             labels.extend_from_slice(truth);
         }
-        let f1_interval = bootstrap_interval(self.groups.len(), &options.bootstrap, |drawn| {
-            if stop.is_requested() {
-                // Ends the resampling.
-                return f64::NAN;
-            }
+        let f1 = |drawn: &[usize]| {
             let total = drawn.iter().flat_map(|&k| &self.groups[k]).map(|&k| by_session[k]);
             total.fold(Confusion::default(), std::ops::Add::add).scores().f1
-        });
-        if stop.is_requested() {
-            return Err(Error::Cancelled);
-        }
-        let f1_interval = f1_interval?;
+        };
+        let quiet = Control { watch: None, ..control };
+        let f1_interval = bootstrap_interval(self.groups.len(), &options.bootstrap, f1, quiet)?;
         Ok(Some(LabelledSummary {
             scores: pooled.scores(),
             f1_interval,

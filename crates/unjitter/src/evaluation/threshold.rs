@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::baselines::{Annotated, Trained};
 use crate::error::require;
-use crate::{Recording, Result, Stop};
+use crate::{Control, Recording, Result};
 
 /// How the threshold of a trained detector is found, on the recordings it was trained on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -27,11 +27,17 @@ impl Default for Threshold {
 
 impl Threshold {
     /// The threshold for a trained learner; instances at or above it are positive.
-    pub fn choose(&self, trained: &Trained, training: &[&Recording], seed: u64) -> Result<f64> {
-        self.choose_annotated(&Annotated::new(trained, training, seed, Stop::default()))
+    pub fn choose(
+        &self,
+        trained: &Trained,
+        training: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<f64> {
+        self.choose_annotated(&Annotated::new(trained, training, seed, control))
     }
 
-    /// The same; [`Error::Cancelled`](crate::Error::Cancelled) once a stop is requested.
+    /// The same, with the annotator around it.
     pub(super) fn choose_annotated(&self, annotated: &Annotated<'_>) -> Result<f64> {
         let Annotated { trained, training, .. } = annotated;
         match *self {

@@ -9,7 +9,7 @@ use super::marginals::Marginals;
 use super::vocabulary::Block;
 use super::weights::LogWeights;
 use super::windows::Band;
-use crate::Stop;
+use crate::Control;
 use crate::math::Random;
 
 /// Which instance gave each stamp.
@@ -40,23 +40,27 @@ impl Lattice<'_> {
     }
 
     /// `draws` alignments (one instance per stamp) drawn from their posterior, given the marginals of the same
-    /// lattice. Once `stop` is requested, the rest of all alignments is left out.
+    /// lattice. Once a stop is requested, the rest of all alignments is left out.
     pub fn sample(
         &self,
         marginals: &Marginals,
         draws: usize,
         seed: u64,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Vec<Vec<usize>> {
         let mut random = Random::new(seed);
         let mut alignments = vec![Vec::with_capacity(self.timeline.stamps.len()); draws];
         let mut log_space = LogSpace::default();
         self.for_blocks(marginals, |band, block, weights| {
+            if control.is_stop_requested() {
+                return;
+            }
             log_space.prepare_draws(band, block, weights);
-            for alignment in alignments.iter_mut().take_while(|_| !stop.is_requested()) {
+            for alignment in alignments.iter_mut().take_while(|_| !control.is_stop_requested()) {
                 let counts = log_space.draw(band, block, weights, &mut random);
                 append(alignment, block.instances.start, &counts);
             }
+            control.tell(block.stamps.end, self.timeline.stamps.len(), None);
         });
         alignments
     }

@@ -3,7 +3,7 @@
 use crate::math::lower_median;
 use crate::model::InTime;
 use crate::model::classifier::Classifier;
-use crate::{FeatureView, Features, Session, Stop};
+use crate::{Control, FeatureView, Features, Session};
 
 /// One session, ready for evaluation.
 #[derive(Debug)]
@@ -35,13 +35,13 @@ impl<'a> SessionData<'a> {
         session: &'a Session<'_>,
         classifier: &dyn Classifier,
         time_unit: f64,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Self {
         let observed = session.observed_instances();
         Self {
             index,
-            features: rows(classifier, session.features(), &observed, stop),
-            unobserved: unobserved_rows(session, &observed, classifier, stop),
+            features: rows(classifier, session.features(), &observed, control),
+            unobserved: unobserved_rows(session, &observed, classifier, control),
             in_time: InTime::new(session, time_unit),
         }
     }
@@ -52,19 +52,19 @@ fn rows<'a>(
     classifier: &dyn Classifier,
     features: FeatureView<'a>,
     chosen: &[usize],
-    stop: Stop<'_>,
+    control: Control<'_>,
 ) -> Features<'a> {
     if chosen.len() == features.nrows() {
-        return classifier.prepare(features.into(), stop);
+        return classifier.prepare(features.into(), control);
     }
-    classifier.prepare(features.select(chosen), stop)
+    classifier.prepare(features.select(chosen), control)
 }
 
 fn unobserved_rows<'a>(
     session: &'a Session<'_>,
     observed: &[usize],
     classifier: &dyn Classifier,
-    stop: Stop<'_>,
+    control: Control<'_>,
 ) -> Option<LabelledRows<'a>> {
     if observed.len() == session.len() {
         return None;
@@ -77,7 +77,7 @@ fn unobserved_rows<'a>(
         return None;
     }
     let labels = chosen.iter().filter_map(|&i| session.label(i)).collect();
-    Some(LabelledRows { features: rows(classifier, session.features(), &chosen, stop), labels })
+    Some(LabelledRows { features: rows(classifier, session.features(), &chosen, control), labels })
 }
 
 /// The unit of time that priors are measured in: the median spacing of neighbouring instances, or

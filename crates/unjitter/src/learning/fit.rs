@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, median_spacing};
-use super::lbfgs::{LbfgsOptions, Minimum, minimise};
+use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
 use super::start::start;
@@ -17,7 +16,7 @@ use crate::memory::memory_limit;
 use crate::model::{Fitted, Model, Ordered, Parts, check_capacity, infeasible};
 use crate::outcome::{Outcome, StopReason, Warning};
 use crate::session::check_together;
-use crate::{Error, FeatureView, Result, Session, Stop};
+use crate::{Control, Error, FeatureView, Iteration, Result, Session};
 
 /// Restarts, at most: far more than anybody waits for.
 const MAX_RESTARTS: usize = 1_000_000;
@@ -42,63 +41,18 @@ impl Default for FitOptions {
     }
 }
 
-/// Where a fit stands.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress {
-    /// Which start is under way, from 0.
-    pub start: usize,
-    /// How many there are.
-    pub starts: usize,
-    /// Iterations of this start.
-    pub iteration: usize,
-    /// Minus the log posterior, which falls.
-    pub value: f64,
-    /// Largest entry of its gradient.
-    pub gradient_norm: f64,
-}
-
 impl Model {
-    /// Learns detector and annotator from sessions.
-    pub fn fit(&self, sessions: &[Session], options: &FitOptions) -> Result<Fitted> {
-        self.fit_watched(sessions, options, &AtomicBool::new(false), &mut |_| {})
-    }
-
-    /// As [`fit`](Self::fit), telling `watch` of every iteration. Once `stop` is set, by `watch` or
-    /// by another thread, the fit ends as soon as it can, in the middle of an iteration too. The
-    /// best found so far is then returned, marked as cancelled; if there is nothing yet, that is
-    /// [`Error::Cancelled`].
-    pub fn fit_watched(
+    /// Learns detector and annotator from sessions. A stop that is requested in the middle gives the
+    /// best found so far, marked as cancelled, or [`Error::Cancelled`] if there is nothing yet.
+    pub fn fit(
         &self,
         sessions: &[Session],
         options: &FitOptions,
-        stop: &AtomicBool,
-        watch: &mut (dyn FnMut(&Progress) + Send),
-    ) -> Result<Fitted> {
-        self.fit_pooled(sessions, options, Stop::at(stop), watch)
-    }
-
-    /// As [`fit`](Self::fit), but once `stop` is requested it ends as soon as it can, with
-    /// [`Error::Cancelled`].
-    pub(crate) fn fit_stoppable(
-        &self,
-        sessions: &[Session],
-        options: &FitOptions,
-        stop: Stop<'_>,
-    ) -> Result<Fitted> {
-        let fitted = self.fit_pooled(sessions, options, stop, &mut |_| {})?;
-        if stop.is_requested() { Err(Error::Cancelled) } else { Ok(fitted) }
-    }
-
-    fn fit_pooled(
-        &self,
-        sessions: &[Session],
-        options: &FitOptions,
-        stop: Stop<'_>,
-        watch: &mut (dyn FnMut(&Progress) + Send),
+        control: Control<'_>,
     ) -> Result<Fitted> {
         match options.threads {
             // In the pool as a whole: handing over every evaluation would cost more than a small one.
-            None => rayon::scope(|_| self.fit_here(sessions, options, stop, watch)),
+            None => rayon::scope(|_| self.fit_here(sessions, options, control)),
             Some(threads) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
                 let pool = pool.map_err(|_| Error::OutOfRange {
@@ -106,7 +60,7 @@ impl Model {
                     value: threads as f64,
                     expected: "a number of threads that the system can start",
                 })?;
-                pool.install(|| self.fit_here(sessions, options, stop, watch))
+                pool.install(|| self.fit_here(sessions, options, control))
             }
         }
     }
@@ -115,14 +69,13 @@ impl Model {
         &self,
         sessions: &[Session],
         options: &FitOptions,
-        stop: Stop<'_>,
-        watch: &mut dyn FnMut(&Progress),
+        control: Control<'_>,
     ) -> Result<Fitted> {
         let few = options.restarts <= MAX_RESTARTS;
         require("restarts", options.restarts as f64, few, "a number from 0 to 1000000")?;
-        let problem = Problem::stoppable(self, sessions, options.seed, stop)?;
+        let problem = Problem::new(self, sessions, options.seed, control)?;
         let objective = problem.objective()?;
-        let best = run_starts(&problem, &objective, options, watch)?;
+        let best = run_starts(&problem, &objective, options)?;
         let params = objective.full(&best.minimum.params);
         let (outcome, warnings) = judge(&problem, &objective, best, &params);
         drop(objective);
@@ -140,21 +93,17 @@ pub struct Problem<'a> {
     sessions: &'a [Session<'a>],
     parts: Parts,
     time_unit: f64,
-    stop: Stop<'a>,
+    control: Control<'a>,
 }
 
 impl<'a> Problem<'a> {
-    /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks.
-    pub fn new(model: &'a Model, sessions: &'a [Session<'a>], seed: u64) -> Result<Self> {
-        Self::stoppable(model, sessions, seed, Stop::default())
-    }
-
-    /// As [`new`](Self::new); this and every evaluation end early once `stop` is requested.
-    pub fn stoppable(
+    /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks. This and
+    /// every evaluation end early once a stop is requested.
+    pub fn new(
         model: &'a Model,
         sessions: &'a [Session<'a>],
         seed: u64,
-        stop: Stop<'a>,
+        control: Control<'a>,
     ) -> Result<Self> {
         model.check()?;
         check_together(sessions)?;
@@ -164,10 +113,10 @@ impl<'a> Problem<'a> {
         let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let parts = Parts::new(
-            model.classifier.fit(&features, seed, stop)?,
+            model.classifier.fit(&features, seed, control)?,
             Ordered::new(model.counts.build()?.into(), model.noise.build(time_unit)?.into()),
         );
-        Ok(Self { model, sessions, parts, time_unit, stop })
+        Ok(Self { model, sessions, parts, time_unit, control })
     }
 
     /// Minus the log posterior, as a function of the parameters that are not frozen.
@@ -176,12 +125,12 @@ impl<'a> Problem<'a> {
         let mut data = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
             let classifier = self.parts.classifier.as_ref();
-            let ready = SessionData::new(index, session, classifier, self.time_unit, self.stop);
+            let ready = SessionData::new(index, session, classifier, self.time_unit, self.control);
             let (stamps, instances) = (ready.in_time.stamps.len(), ready.in_time.times.len());
             check_capacity(session.name(), stamps, instances, self.parts.stamp_model.max_count())?;
             data.push(ready);
         }
-        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen, self.stop))
+        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen, self.control))
     }
 
     /// The free parameters of start number `number`; 0 is the naive one.
@@ -201,27 +150,22 @@ fn run_starts(
     problem: &Problem<'_>,
     objective: &MapObjective<'_>,
     options: &FitOptions,
-    watch: &mut dyn FnMut(&Progress),
 ) -> Result<Best> {
-    let stop = objective.stop();
+    let control = objective.control();
     let starts = options.restarts + 1;
     let mut best: Option<(usize, Minimum)> = None;
     let mut values = Vec::new();
     for k in 0..starts {
-        let mut tell = |step: &super::Step<'_>| {
-            let super::Step { iteration, value, gradient_norm, .. } = *step;
-            watch(&Progress { start: k, starts, iteration, value, gradient_norm });
-            if stop.is_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
         let from = problem.start(objective, k, options.seed);
-        let minimum = minimise(objective, &from, &options.optimiser, &mut tell);
+        let mut watch = watcher(control, &options.optimiser, k, starts);
+        let minimum = minimise(objective, &from, &options.optimiser, &mut watch);
         values.push(minimum.as_ref().map(|m| m.value));
         if let Some(minimum) = minimum
             && best.as_ref().is_none_or(|(_, best)| minimum.value < best.value)
         {
             best = Some((k, minimum));
         }
-        if stop.is_requested() {
+        if control.is_stop_requested() {
             // Whichever start is the best one, the fit as a whole was cut short.
             if let Some((_, best)) = &mut best {
                 best.stop = StopReason::Cancelled;
@@ -231,8 +175,24 @@ fn run_starts(
     }
     match best {
         Some((start, minimum)) => Ok(Best { minimum, start, values }),
-        None if stop.is_requested() => Err(Error::Cancelled),
+        None if control.is_stop_requested() => Err(Error::Cancelled),
         None => Err(impossible_session(problem, objective, options)),
+    }
+}
+
+/// What the optimiser calls: it tells of every iteration of a start, and breaks on request.
+pub(super) fn watcher<'a>(
+    control: Control<'a>,
+    options: &LbfgsOptions,
+    start: usize,
+    starts: usize,
+) -> impl FnMut(&Step<'_>) -> ControlFlow<()> + 'a {
+    let most = options.max_iterations;
+    move |&Step { iteration: number, value, gradient_norm, .. }| {
+        let done = start.saturating_mul(most).saturating_add(number);
+        let iteration = Iteration { start, starts, number, value, gradient_norm };
+        control.tell(done, starts.saturating_mul(most), Some(iteration));
+        if control.is_stop_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -10,7 +10,7 @@ use super::data::SessionData;
 use super::objective::{Curvature, Objective};
 use super::preconditioner::Preconditioner;
 use super::rows::{SessionRows, add_labelled};
-use crate::Stop;
+use crate::Control;
 use crate::inference::Impossible;
 use crate::model::{BoundStampModel, Parts, Sums};
 use crate::parallel::{gather, in_order};
@@ -33,7 +33,7 @@ pub struct MapObjective<'a> {
     free: Vec<usize>,
     tasks: Vec<Range<usize>>,
     max_stamps: usize,
-    stop: Stop<'a>,
+    control: Control<'a>,
     /// The first session, by position, that something was given up for because of its bytes.
     too_large: OnceLock<(usize, u64)>,
 }
@@ -45,7 +45,7 @@ impl<'a> MapObjective<'a> {
         priors: &'a Priors,
         data: Vec<SessionData<'a>>,
         frozen: &[Option<f64>],
-        stop: Stop<'a>,
+        control: Control<'a>,
     ) -> Self {
         let is_free: Vec<bool> = frozen.iter().map(Option::is_none).collect();
         let free = (0..frozen.len()).filter(|&k| is_free[k]).collect();
@@ -58,14 +58,14 @@ impl<'a> MapObjective<'a> {
             tasks: gather(data.iter().map(|session| session.in_time.times.len())),
             max_stamps: data.iter().map(|session| session.in_time.stamps.len()).max().unwrap_or(0),
             data,
-            stop,
+            control,
             too_large: OnceLock::new(),
         }
     }
 
-    /// What evaluation looks at.
-    pub(super) fn stop(&self) -> Stop<'a> {
-        self.stop
+    /// What evaluation looks at, and whom the optimiser tells.
+    pub(super) fn control(&self) -> Control<'a> {
+        self.control
     }
 
     /// All parameters, from the free ones.
@@ -141,10 +141,10 @@ impl<'a> MapObjective<'a> {
         sums: &mut Sums,
     ) -> Result<(), Impossible> {
         let (classifier, theta) = (self.parts.classifier.as_ref(), &params[self.parts.detector()]);
-        let rows = SessionRows { session, classifier, theta, stop: self.stop };
+        let rows = SessionRows { session, classifier, theta, control: self.control };
         bound.add(session.in_time.timeline(), &rows, sums)?;
         if let Some(unobserved) = &session.unobserved {
-            add_labelled(unobserved, classifier, theta, self.stop, sums);
+            add_labelled(unobserved, classifier, theta, self.control, sums);
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ impl Objective for MapObjective<'_> {
     }
 
     fn evaluate(&self, free: &[f64], gradient: &mut [f64]) -> f64 {
-        if self.stop.is_requested() {
+        if self.control.is_stop_requested() {
             return f64::INFINITY;
         }
         let params = self.full(free);

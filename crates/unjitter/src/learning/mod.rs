@@ -19,7 +19,7 @@ mod warning;
 
 pub use crate::outcome::StopReason;
 pub use data::median_spacing;
-pub use fit::{FitOptions, Problem, Progress};
+pub use fit::{FitOptions, Problem};
 pub use lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 pub use map::MapObjective;
 pub use objective::{Curvature, Objective};

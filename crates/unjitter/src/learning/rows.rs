@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::data::{LabelledRows, SessionData};
 use super::supervised::{Target, cross_entropy};
-use crate::Stop;
+use crate::Control;
 use crate::math::{log_sigmoid, sigmoid};
 use crate::model::classifier::Classifier;
 use crate::model::{Rows, Sums};
@@ -16,7 +16,7 @@ pub(super) struct SessionRows<'a> {
     pub(super) classifier: &'a dyn Classifier,
     /// Its parameters.
     pub(super) theta: &'a [f64],
-    pub(super) stop: Stop<'a>,
+    pub(super) control: Control<'a>,
 }
 
 impl Rows for SessionRows<'_> {
@@ -45,7 +45,7 @@ impl Rows for SessionRows<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        self.stop.is_requested()
+        self.control.is_stop_requested()
     }
 }
 
@@ -73,14 +73,14 @@ pub(super) fn add_labelled(
     rows: &LabelledRows<'_>,
     classifier: &dyn Classifier,
     theta: &[f64],
-    stop: Stop<'_>,
+    control: Control<'_>,
     sums: &mut Sums,
 ) {
     let chunk = rows_in_cache(rows.features.view().ncols());
     let mut log_odds = vec![0.0; rows.labels.len().min(chunk)];
     let chunks = rows.features.view().chunks(chunk);
     for (features, labels) in chunks.zip(rows.labels.chunks(chunk)) {
-        if stop.is_requested() {
+        if control.is_stop_requested() {
             sums.value = f64::NAN;
             return;
         }

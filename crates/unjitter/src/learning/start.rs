@@ -44,7 +44,7 @@ pub(super) fn start(
         .data()
         .iter()
         .map(|session| match start {
-            _ if objective.stop().is_requested() => naive_targets(session),
+            _ if objective.control().is_stop_requested() => naive_targets(session),
             0 => naive_targets(session),
             _ => supposed_targets(session, parts, &params).unwrap_or_else(|impossible| {
                 objective.note_too_large(Some((session.index, impossible)));
@@ -118,7 +118,7 @@ fn fit_to(
     };
     let data = objective.data().iter().zip(targets).map(rows).collect();
     let supervised =
-        SupervisedObjective::new(parts.classifier.as_ref(), priors, data, objective.stop());
+        SupervisedObjective::new(parts.classifier.as_ref(), priors, data, objective.control());
     let options = LbfgsOptions { max_iterations: ITERATIONS, ..LbfgsOptions::default() };
     let minimum = minimise(&supervised, &from, &options, &mut |_| ControlFlow::Continue(()));
     minimum.map_or(from, |minimum| minimum.params)

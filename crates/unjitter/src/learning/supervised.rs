@@ -4,13 +4,13 @@
 //! hand-aligned and naive learners, and starts the real fit. Targets may be soft and weighted.
 
 use std::convert::Infallible;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
-use super::fit::FINITE_START;
-use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
+use super::fit::{FINITE_START, watcher};
+use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::{Curvature, Objective};
 use super::preconditioner::Preconditioner;
 use crate::math::{exp, ln};
@@ -19,7 +19,7 @@ use crate::model::classifier::{Classifier, ClassifierSpec};
 use crate::parallel::{gather, in_order, rows_in_cache};
 use crate::params::{CLASSIFIER, Layout};
 use crate::prior::Priors;
-use crate::{Error, FeatureView, Features, Result, Stop};
+use crate::{Control, Error, FeatureView, Features, Result};
 
 /// What one instance should be, and how much it counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,7 +87,7 @@ pub(crate) struct SupervisedObjective<'a> {
     chunks: Vec<(usize, Range<usize>)>,
     /// Chunks that are worked on together.
     tasks: Vec<Range<usize>>,
-    stop: Stop<'a>,
+    control: Control<'a>,
 }
 
 impl<'a> SupervisedObjective<'a> {
@@ -96,7 +96,7 @@ impl<'a> SupervisedObjective<'a> {
         classifier: &'a dyn Classifier,
         priors: &'a Priors,
         data: Vec<(Features<'a>, &'a [Target])>,
-        stop: Stop<'a>,
+        control: Control<'a>,
     ) -> Self {
         let layout = Layout::new(vec![(CLASSIFIER, classifier.blocks())]);
         let is_free = vec![true; layout.dim()];
@@ -107,7 +107,7 @@ impl<'a> SupervisedObjective<'a> {
         };
         let chunks: Vec<_> = data.iter().enumerate().flat_map(chunks_of).collect();
         let tasks = gather(chunks.iter().map(|(_, rows)| rows.len()));
-        Self { classifier, layout, priors, is_free, data, chunks, tasks, stop }
+        Self { classifier, layout, priors, is_free, data, chunks, tasks, control }
     }
 
     /// Value and derivatives of one task, without the prior.
@@ -115,7 +115,7 @@ impl<'a> SupervisedObjective<'a> {
         let (mut value, mut d_params) = (0.0, vec![0.0; params.len()]);
         let mut log_odds = Vec::new();
         for (k, rows) in &self.chunks[self.tasks[task].clone()] {
-            if self.stop.is_requested() {
+            if self.control.is_stop_requested() {
                 return (f64::NAN, d_params);
             }
             let (features, targets) = &self.data[*k];
@@ -135,7 +135,7 @@ impl Objective for SupervisedObjective<'_> {
     }
 
     fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64 {
-        if self.stop.is_requested() {
+        if self.control.is_stop_requested() {
             return f64::INFINITY;
         }
         gradient.fill(0.0);
@@ -190,23 +190,14 @@ impl Supervised {
         &self,
         data: &[(FeatureView<'_>, &[Target])],
         seed: u64,
-    ) -> Result<(Detector, Minimum)> {
-        self.fit_stoppable(data, seed, Stop::default())
-    }
-
-    /// The same. Once `stop` is requested, the fit ends as soon as it can, with [`Error::Cancelled`].
-    pub fn fit_stoppable(
-        &self,
-        data: &[(FeatureView<'_>, &[Target])],
-        seed: u64,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<(Detector, Minimum)> {
         self.priors.check()?;
         check_targets(data)?;
         let features: Vec<FeatureView<'_>> = data.iter().map(|(rows, _)| *rows).collect();
-        let classifier = self.classifier.fit(&features, seed, stop)?;
+        let classifier = self.classifier.fit(&features, seed, control)?;
         let start = classifier.start(seed);
-        let minimum = self.fit_classifier(classifier.as_ref(), data, start, stop)?;
+        let minimum = self.fit_classifier(classifier.as_ref(), data, start, control)?;
         Ok((Detector::new(classifier.into(), minimum.params.clone()), minimum))
     }
 
@@ -216,21 +207,16 @@ impl Supervised {
         classifier: &dyn Classifier,
         data: &[(FeatureView<'_>, &[Target])],
         start: Vec<f64>,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Minimum> {
         let prepared = data
             .iter()
-            .map(|(rows, targets)| (classifier.prepare((*rows).into(), stop), *targets))
+            .map(|(rows, targets)| (classifier.prepare((*rows).into(), control), *targets))
             .collect();
-        let objective = SupervisedObjective::new(classifier, &self.priors, prepared, stop);
-        let mut watch = |_: &Step<'_>| match stop.is_requested() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        };
+        let objective = SupervisedObjective::new(classifier, &self.priors, prepared, control);
+        let mut watch = watcher(control, &self.optimiser, 0, 1);
         let minimum = minimise(&objective, &start, &self.optimiser, &mut watch);
-        if stop.is_requested() {
-            return Err(Error::Cancelled);
-        }
+        control.stop_if_requested()?;
         // Features near the largest numbers overflow when they are standardised.
         minimum.ok_or_else(|| Error::OutOfRange {
             name: "the log posterior at the start".to_owned(),

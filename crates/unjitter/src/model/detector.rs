@@ -9,7 +9,7 @@ use super::classifier::{Classifier, ClassifierState};
 use crate::math::sigmoid;
 use crate::params::{CLASSIFIER, Layout};
 use crate::session::{check_columns, check_features};
-use crate::{FeatureView, Features, Result, Stop};
+use crate::{Control, FeatureView, Features, Result};
 
 /// Features to probability of the positive label.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ pub(crate) fn log_odds(
     let mut out = vec![0.0; features.nrows()];
     classifier.log_odds(
         params,
-        classifier.prepare(features.into(), Stop::default()).view(),
+        classifier.prepare(features.into(), Control::default()).view(),
         &mut out,
     );
     Ok(out)

@@ -186,7 +186,7 @@ mod tests {
     use crate::model::classifier::{Classifier, ClassifierState, Logistic};
     use crate::outcome::StopReason;
     use crate::params::BlockSpec;
-    use crate::{FeatureView, Stop};
+    use crate::{Control, FeatureView};
 
     /// Counts the rows that it maps.
     #[derive(Debug)]
@@ -205,9 +205,9 @@ mod tests {
             self.0.start(seed)
         }
 
-        fn prepare<'a>(&self, features: Features<'a>, stop: Stop<'_>) -> Features<'a> {
+        fn prepare<'a>(&self, features: Features<'a>, control: Control<'_>) -> Features<'a> {
             self.1.fetch_add(features.view().nrows(), Ordering::Relaxed);
-            self.0.prepare(features, stop)
+            self.0.prepare(features, control)
         }
 
         fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]) {

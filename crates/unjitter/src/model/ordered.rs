@@ -162,9 +162,9 @@ impl BoundStampModel for BoundOrdered<'_> {
         timeline: Timeline<'_>,
         log_odds: &[f64],
         found: &Marginals,
-        Draws { count, seed, stop }: Draws<'_>,
+        Draws { count, seed, control }: Draws<'_>,
     ) -> Vec<Vec<usize>> {
-        self.lattice(timeline, log_odds).sample(found, count, seed, stop)
+        self.lattice(timeline, log_odds).sample(found, count, seed, control)
     }
 }
 

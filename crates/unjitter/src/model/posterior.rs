@@ -10,7 +10,7 @@ use crate::inference::{
 };
 use crate::memory::memory_limit;
 use crate::session::check_order;
-use crate::{Error, Result, Stop};
+use crate::{Control, Error, Result};
 
 /// What errors call the session.
 const NAME: &str = "posterior";
@@ -85,10 +85,12 @@ impl Posterior {
         self.bound().best_alignment(self.timeline(), &self.log_odds, &self.marginals)
     }
 
-    /// `draws` alignments from the posterior, each one instance per stamp; shorter once `stop` is requested.
-    pub fn sample(&self, draws: usize, seed: u64, stop: Stop<'_>) -> Vec<Vec<usize>> {
-        let draws = Draws { count: draws, seed, stop };
-        self.bound().sample(self.timeline(), &self.log_odds, &self.marginals, draws)
+    /// `draws` alignments from the posterior, each one instance per stamp.
+    pub fn sample(&self, draws: usize, seed: u64, control: Control<'_>) -> Result<Vec<Vec<usize>>> {
+        let draws = Draws { count: draws, seed, control };
+        let drawn = self.bound().sample(self.timeline(), &self.log_odds, &self.marginals, draws);
+        control.stop_if_requested()?;
+        Ok(drawn)
     }
 
     fn timeline(&self) -> Timeline<'_> {

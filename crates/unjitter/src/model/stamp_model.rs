@@ -10,7 +10,7 @@ use std::ops::{AddAssign, Range};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Stop;
+use crate::Control;
 use crate::inference::{Alignment, Impossible, Marginals, Timeline};
 use crate::params::BlockSpec;
 
@@ -106,7 +106,7 @@ pub trait BoundStampModel: Sync {
         found: &Marginals,
     ) -> Alignment;
 
-    /// So many alignments drawn from the posterior, given its marginals; cut short once `stop` is requested.
+    /// So many alignments drawn from the posterior, given its marginals; cut short once a stop is requested.
     fn sample(
         &self,
         timeline: Timeline<'_>,
@@ -123,8 +123,8 @@ pub struct Draws<'a> {
     pub count: usize,
     /// Same seed, same draws.
     pub seed: u64,
-    /// Ends them early.
-    pub stop: Stop<'a>,
+    /// Ends them early, and hears of them.
+    pub control: Control<'a>,
 }
 
 /// Log-odds as they stand, of which no derivatives are wanted.

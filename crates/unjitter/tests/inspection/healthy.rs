@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use unjitter::Recording;
 use unjitter::inspection::{Finding, Severity, inspect_files};
 use unjitter::io::{Columns, DatasetFiles};
 use unjitter::signal::CycleOptions;
 use unjitter::simulation::{Annotator, Respiration};
+use unjitter::{Control, Recording};
 
 use super::{Made, Tables, kinds};
 
@@ -19,7 +19,7 @@ fn assert_calm(findings: &[Finding], what: &str) {
 
 /// Simulated breaths, stamped by `annotator`.
 fn breaths(annotator: &Annotator, seed: u64) -> Vec<Made> {
-    let recordings = Respiration::mpuff().simulate(seed).unwrap();
+    let recordings = Respiration::mpuff().simulate(seed, Control::default()).unwrap();
     let stamped = |(k, recording): (usize, &unjitter::simulation::ChestBand)| {
         let labelled = recording.session(&CycleOptions::default()).unwrap();
         let truth = labelled.labels.clone();

@@ -6,13 +6,14 @@ use unjitter::inspection::{Finding, Severity, check};
 use unjitter::io::Clock;
 use unjitter::signal::CycleOptions;
 use unjitter::simulation::{Respiration, Sloppiness, Tails};
-use unjitter::{Recording, Session};
+use unjitter::{Control, Recording, Session};
 
 use super::{kind, kinds};
 
 /// Simulated breaths, about four seconds each.
 fn breaths(sessions: usize, seed: u64) -> Vec<Recording<'static>> {
-    let bands = Respiration::mpuff().with_sessions(sessions).simulate(seed).unwrap();
+    let bands =
+        Respiration::mpuff().with_sessions(sessions).simulate(seed, Control::default()).unwrap();
     let recording = |band: &unjitter::simulation::ChestBand| {
         let labelled = band.session(&CycleOptions::default()).unwrap();
         Recording { session: labelled.session, truth: Some(labelled.labels) }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use unjitter::{Error, FitOptions, Fitted, Model, Session};
+use unjitter::{Control, Error, FitOptions, Fitted, Model, Session};
 
 use crate::{fit, session};
 
@@ -19,7 +19,7 @@ fn unreadable() -> Fitted {
     let one_stamp = Session::new("one", features, times, vec![5.0]).unwrap();
     let model = Model { time_unit: Some(3.0), ..Model::default() };
     let model = model.freeze("noise.spread", &[f64::MAX]);
-    model.fit(&[one_stamp], &FitOptions::default()).unwrap()
+    model.fit(&[one_stamp], &FitOptions::default(), Control::default()).unwrap()
 }
 
 #[test]

@@ -11,7 +11,9 @@ use ndarray::Array2;
 use serde_json::json;
 use unjitter::learning::LbfgsOptions;
 use unjitter::math::Random;
-use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Fitted, Model, Noise, Session};
+use unjitter::{
+    Activation, ClassifierSpec, Control, Counts, FitOptions, Fitted, Model, Noise, Session,
+};
 
 /// A recording with an event at every eighth instance, pressed late by about 0.4; the fifth event
 /// has no stamp.
@@ -31,7 +33,7 @@ fn session(name: &str, seed: u64) -> Session<'static> {
 fn fit(model: &Model) -> Fitted {
     let optimiser = LbfgsOptions { max_iterations: 4, ..LbfgsOptions::default() };
     let options = FitOptions { restarts: 0, threads: Some(1), optimiser, ..FitOptions::default() };
-    model.fit(&[session("a", 1), session("b", 2)], &options).unwrap()
+    model.fit(&[session("a", 1), session("b", 2)], &options, Control::default()).unwrap()
 }
 
 /// Every classifier, count model and noise model at least once, with a rate frozen at zero.

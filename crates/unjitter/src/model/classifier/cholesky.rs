@@ -17,7 +17,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use rayon::prelude::*;
 
 use super::product::subtract_product;
-use crate::{Error, Result, Stop};
+use crate::{Control, Error, Result};
 
 /// A landmark is left out once less than this part of its diagonal entry is unexplained.
 ///
@@ -36,9 +36,9 @@ const LANES: usize = 32;
 /// The rows to keep, as many as the rank r, each the one least explained by those before it.
 /// The diagonal of `matrix` must be 1; its leading r × r part is overwritten with the Cholesky factor
 /// of these rows, as [`factorise_in_order`] would, and the rest is used up.
-/// Once `stop` is requested it ends with those it has.
-pub(super) fn choose_pivots(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Vec<usize> {
-    factorise(matrix, stop, |residuals| {
+/// Once a stop is requested it ends with those it has.
+pub(super) fn choose_pivots(matrix: &mut Array2<f64>, control: Control<'_>) -> Vec<usize> {
+    factorise(matrix, control, |residuals| {
         let mut best = (0, residuals[0]);
         for (k, &residual) in residuals.iter().enumerate() {
             if residual > best.1 {
@@ -50,10 +50,10 @@ pub(super) fn choose_pivots(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Vec<usi
 }
 
 /// Overwrites the lower triangle of `matrix`, whose diagonal must be 1, with its Cholesky factor.
-pub(super) fn factorise_in_order(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Result<()> {
+pub(super) fn factorise_in_order(matrix: &mut Array2<f64>, control: Control<'_>) -> Result<()> {
     let instances = matrix.nrows();
     let mut failed = None;
-    let order = factorise(matrix, stop, |residuals| {
+    let order = factorise(matrix, control, |residuals| {
         // Half the threshold of choice: rows chosen elsewhere may have been rounded by a file.
         if residuals[0] >= UNEXPLAINED / 2.0 {
             return Some(0);
@@ -62,7 +62,7 @@ pub(super) fn factorise_in_order(matrix: &mut Array2<f64>, stop: Stop<'_>) -> Re
         None
     });
     match failed {
-        _ if stop.is_requested() => Err(Error::Cancelled),
+        _ if control.is_stop_requested() => Err(Error::Cancelled),
         Some(value) => Err(Error::Kernel { instances, pivot: order.len(), value }),
         None => Ok(()),
     }
@@ -116,7 +116,7 @@ pub(super) fn solve_transposed(factor: ArrayView2<'_, f64>, vector: &mut [f64]) 
 /// the next pivot on and says which of these to take, or to stop. Returns the order taken.
 fn factorise(
     matrix: &mut Array2<f64>,
-    stop: Stop<'_>,
+    control: Control<'_>,
     mut choose: impl FnMut(&[f64]) -> Option<usize>,
 ) -> Vec<usize> {
     let count = matrix.nrows();
@@ -126,7 +126,7 @@ fn factorise(
         let end = (start + BLOCK).min(count);
         let mut panel = Panel::new(start, count);
         for j in start..end {
-            let ahead = if stop.is_requested() { None } else { choose(&residuals[j..]) };
+            let ahead = if control.is_stop_requested() { None } else { choose(&residuals[j..]) };
             let Some(ahead) = ahead else {
                 panel.write(matrix);
                 order.truncate(j);
@@ -296,9 +296,9 @@ mod tests {
     fn the_factor_times_its_transpose_is_the_matrix() {
         // One block, block boundaries, and several bands.
         for count in [1, 5, BLOCK, BLOCK + 1, 2 * BLOCK + 3, BAND + 2 * BLOCK + 5] {
-            let matrix = kernel_matrix(&points(count), 0.2, Stop::default());
+            let matrix = kernel_matrix(&points(count), 0.2, Control::default());
             let mut factor = matrix.clone();
-            factorise_in_order(&mut factor, Stop::default()).unwrap();
+            factorise_in_order(&mut factor, Control::default()).unwrap();
             let factor = lower(&factor);
             let product = factor.dot(&factor.t());
             for i in 0..count {
@@ -313,10 +313,10 @@ mod tests {
     #[test]
     fn pivots_are_the_greedy_ones() {
         for (count, length_scale) in [(40, 1.0), (150, 0.5), (150, 3.0)] {
-            let matrix = kernel_matrix(&points(count), length_scale, Stop::default());
+            let matrix = kernel_matrix(&points(count), length_scale, Control::default());
             let plain = plain_pivots(&matrix);
             assert_eq!(
-                choose_pivots(&mut matrix.clone(), Stop::default()),
+                choose_pivots(&mut matrix.clone(), Control::default()),
                 plain,
                 "{count}, {length_scale}"
             );
@@ -327,11 +327,14 @@ mod tests {
     fn chosen_rows_factorise_in_their_order() {
         let points = points(200);
         let order =
-            choose_pivots(&mut kernel_matrix(&points, 4.0, Stop::default()), Stop::default());
+            choose_pivots(&mut kernel_matrix(&points, 4.0, Control::default()), Control::default());
         assert!(order.len() < 200, "this smooth a kernel is singular to 1e-10");
         let chosen = points.select(Axis(0), &order);
-        factorise_in_order(&mut kernel_matrix(&chosen, 4.0, Stop::default()), Stop::default())
-            .unwrap();
+        factorise_in_order(
+            &mut kernel_matrix(&chosen, 4.0, Control::default()),
+            Control::default(),
+        )
+        .unwrap();
     }
 
     #[test]
@@ -339,21 +342,23 @@ mod tests {
         let once = points(70);
         let twice = ndarray::concatenate![Axis(0), once, once];
         let mut order =
-            choose_pivots(&mut kernel_matrix(&twice, 0.3, Stop::default()), Stop::default());
+            choose_pivots(&mut kernel_matrix(&twice, 0.3, Control::default()), Control::default());
         order.iter_mut().for_each(|p| *p %= 70);
         order.sort_unstable();
         assert!(order.iter().copied().eq(0..70), "every row once");
-        let error =
-            factorise_in_order(&mut kernel_matrix(&twice, 0.3, Stop::default()), Stop::default())
-                .unwrap_err();
+        let error = factorise_in_order(
+            &mut kernel_matrix(&twice, 0.3, Control::default()),
+            Control::default(),
+        )
+        .unwrap_err();
         assert!(matches!(error, Error::Kernel { instances: 140, pivot: 70, .. }), "{error}");
     }
 
     #[test]
     fn solving_undoes_multiplication() {
         for count in [1, SOLVED, SOLVED + 1, 3 * SOLVED + 7] {
-            let mut factor = kernel_matrix(&points(count), 0.3, Stop::default());
-            factorise_in_order(&mut factor, Stop::default()).unwrap();
+            let mut factor = kernel_matrix(&points(count), 0.3, Control::default());
+            factorise_in_order(&mut factor, Control::default()).unwrap();
             let want = Array2::from_shape_fn((count, 6), |(i, j)| (i * 7 + j * 3) as f64 % 5.0);
             let mut got = lower(&factor).dot(&want);
             solve_lower(factor.view(), got.view_mut());

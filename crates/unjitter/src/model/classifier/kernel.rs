@@ -29,7 +29,7 @@ use super::standardise::varying_columns;
 use super::{Classifier, ClassifierState, Matrix, Standardiser, cholesky, linear, radial};
 use crate::math::Random;
 use crate::params::BlockSpec;
-use crate::{Error, FeatureView, Features, Result, Stop};
+use crate::{Control, Error, FeatureView, Features, Result};
 
 /// The most landmarks that a model may have: their kernel matrix then takes 3.2 GB.
 pub const MAX_LANDMARKS: usize = 20_000;
@@ -92,7 +92,7 @@ impl Kernel {
         training: &[FeatureView<'_>],
         settings: KernelSettings,
         seed: u64,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Self> {
         settings.check()?;
         let instances = training.iter().map(|part| part.nrows()).sum();
@@ -110,11 +110,9 @@ impl Kernel {
         let standardiser = Standardiser::fit(training.iter().copied());
         let drawn = Features::from(select_rows(training, &draw_distinct(count, instances, seed)));
         let drawn = standardiser.standardised(drawn.view());
-        let mut matrix = radial::kernel_matrix(&drawn, length_scale, stop);
-        let pivots = cholesky::choose_pivots(&mut matrix, stop);
-        if stop.is_requested() {
-            return Err(Error::Cancelled);
-        }
+        let mut matrix = radial::kernel_matrix(&drawn, length_scale, control);
+        let pivots = cholesky::choose_pivots(&mut matrix, control);
+        control.stop_if_requested()?;
         let rank = pivots.len();
         let factor =
             if rank < count { matrix.slice(s![..rank, ..rank]).to_owned() } else { matrix };
@@ -177,13 +175,13 @@ impl Kernel {
         &self,
         features: FeatureView<'_>,
         chunk: usize,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Array2<f64> {
         let rank = self.factor.nrows();
         let mut mapped = Array2::zeros((features.nrows(), rank));
         let values = mapped.as_slice_mut().expect("a fresh array is in row order");
         values.par_chunks_mut(chunk * rank).enumerate().for_each(|(k, values)| {
-            if stop.is_requested() {
+            if control.is_stop_requested() {
                 return;
             }
             let rows = values.len() / rank;
@@ -216,8 +214,8 @@ impl KernelState {
         if !(1..=most).contains(&rows) {
             return broken("landmarks", format!("{rows} rows, expected from 1 to {most}"));
         }
-        let mut factor = radial::kernel_matrix(&landmarks, length_scale, Stop::default());
-        cholesky::factorise_in_order(&mut factor, Stop::default())?;
+        let mut factor = radial::kernel_matrix(&landmarks, length_scale, Control::default());
+        cholesky::factorise_in_order(&mut factor, Control::default())?;
         Ok(Kernel::new(standardiser, length_scale, landmarks, factor))
     }
 }
@@ -235,8 +233,8 @@ impl Classifier for Kernel {
         vec![0.0; self.factor.nrows() + 1]
     }
 
-    fn prepare<'a>(&self, features: Features<'a>, stop: Stop<'_>) -> Features<'a> {
-        self.map_in_chunks(features.view(), CHUNK, stop).into()
+    fn prepare<'a>(&self, features: Features<'a>, control: Control<'_>) -> Features<'a> {
+        self.map_in_chunks(features.view(), CHUNK, control).into()
     }
 
     fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]) {
@@ -326,7 +324,7 @@ mod tests {
     #[test]
     fn whitened_weights_reproduce_the_kernel_expansion_and_its_norm() {
         let training = normal(60, 3, 1);
-        let kernel = Kernel::fit(&[view(&training)], exact(0.8), 0, Stop::default()).unwrap();
+        let kernel = Kernel::fit(&[view(&training)], exact(0.8), 0, Control::default()).unwrap();
         assert_eq!(kernel.landmarks.nrows(), 60);
         let alpha = Array1::from_vec(normal(60, 1, 2).into_raw_vec_and_offset().0);
         let lower =
@@ -346,7 +344,7 @@ mod tests {
         let mut got = vec![0.0; 9];
         kernel.log_odds(
             &params,
-            kernel.prepare(new.view().into(), Stop::default()).view(),
+            kernel.prepare(new.view().into(), Control::default()).view(),
             &mut got,
         );
         let points = kernel.standardiser.standardised(view(&new));
@@ -369,19 +367,24 @@ mod tests {
     fn a_request_to_stop_ends_the_factorisation() {
         let flag = std::sync::atomic::AtomicBool::new(true);
         let training = normal(60, 3, 1);
-        let stopped = Kernel::fit(&[view(&training)], exact(0.8), 0, Stop::at(&flag));
+        let stopped = Kernel::fit(
+            &[view(&training)],
+            exact(0.8),
+            0,
+            Control { stop: Some(&flag), ..Control::default() },
+        );
         assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
     }
 
     #[test]
     fn inner_products_of_mapped_training_rows_are_their_kernel_matrix() {
         let training = normal(150, 2, 4);
-        let kernel = Kernel::fit(&[view(&training)], exact(1.5), 0, Stop::default()).unwrap();
+        let kernel = Kernel::fit(&[view(&training)], exact(1.5), 0, Control::default()).unwrap();
         assert!(kernel.landmarks.nrows() < 150, "some rows are explained by others");
-        let mapped = kernel.prepare(training.view().into(), Stop::default());
+        let mapped = kernel.prepare(training.view().into(), Control::default());
         let mapped = mapped.view().to_f64();
         let points = kernel.standardiser.standardised(view(&training));
-        let matrix = radial::kernel_matrix(&points, 1.5, Stop::default());
+        let matrix = radial::kernel_matrix(&points, 1.5, Control::default());
         let products = mapped.dot(&mapped.t());
         for i in 0..150 {
             for j in 0..=i {
@@ -394,10 +397,10 @@ mod tests {
     #[test]
     fn the_image_of_a_landmark_is_its_row_of_the_factor() {
         let training = normal(150, 4, 10);
-        let kernel = Kernel::fit(&[view(&training)], exact(0.5), 0, Stop::default()).unwrap();
+        let kernel = Kernel::fit(&[view(&training)], exact(0.5), 0, Control::default()).unwrap();
         let rank = kernel.landmarks.nrows();
         let solved = kernel.map_new(kernel.landmarks.view());
-        let mut rows = kernel.map_in_chunks(view(&training), CHUNK, Stop::default());
+        let mut rows = kernel.map_in_chunks(view(&training), CHUNK, Control::default());
         for (row, point) in rows.rows_mut().into_iter().zip(training.rows()) {
             let point = point.insert_axis(Axis(0));
             let point = kernel.standardiser.standardised(view(&point.to_owned()));
@@ -418,7 +421,8 @@ mod tests {
         // Several blocks of the factorisation; with some rows left out and with none.
         for (rows, columns, length_scale) in [(300, 2, 1.0), (200, 6, 1.0)] {
             let training = normal(rows, columns, 12);
-            let kernel = Kernel::fit(&[view(&training)], exact(length_scale), 0, Stop::default());
+            let kernel =
+                Kernel::fit(&[view(&training)], exact(length_scale), 0, Control::default());
             let kernel = kernel.unwrap();
             let ClassifierState::Kernel(state) = kernel.state() else { panic!("a kernel") };
             let again = state.check().unwrap();
@@ -433,14 +437,14 @@ mod tests {
     fn repeated_training_rows_change_nothing() {
         let once = normal(40, 3, 5);
         let twice = concatenate![Axis(0), once, once];
-        let first = Kernel::fit(&[view(&once)], exact(1.0), 0, Stop::default()).unwrap();
+        let first = Kernel::fit(&[view(&once)], exact(1.0), 0, Control::default()).unwrap();
         let second =
-            Kernel::fit(&[view(&once), view(&twice)], exact(1.0), 0, Stop::default()).unwrap();
+            Kernel::fit(&[view(&once), view(&twice)], exact(1.0), 0, Control::default()).unwrap();
         assert_eq!(second.landmarks.nrows(), 40);
         // Means and scales are those of the same rows, up to rounding that L⁻¹ may magnify.
         let (first, second) = (
-            first.prepare(once.view().into(), Stop::default()),
-            second.prepare(once.view().into(), Stop::default()),
+            first.prepare(once.view().into(), Control::default()),
+            second.prepare(once.view().into(), Control::default()),
         );
         let (first, second) = (first.view().to_f64(), second.view().to_f64());
         let products = (first.dot(&first.t()), second.dot(&second.t()));
@@ -453,9 +457,9 @@ mod tests {
         let (head, tail) = (view(&training).slice(0..11), view(&training).slice(11..30));
         let fit = |landmarks, seed| {
             let settings = KernelSettings { length_scale: None, landmarks };
-            Kernel::fit(&[head, tail], settings, seed, Stop::default())
+            Kernel::fit(&[head, tail], settings, seed, Control::default())
                 .unwrap()
-                .prepare(training.view().into(), Stop::default())
+                .prepare(training.view().into(), Control::default())
         };
         assert_eq!(fit(Some(30), 1), fit(None, 2));
         assert_eq!(fit(Some(31), 1), fit(None, 2));
@@ -468,15 +472,15 @@ mod tests {
     fn chunks_do_not_matter() {
         let training = normal(70, 5, 7);
         let settings = KernelSettings { length_scale: None, landmarks: Some(40) };
-        let kernel = Kernel::fit(&[view(&training)], settings, 3, Stop::default()).unwrap();
+        let kernel = Kernel::fit(&[view(&training)], settings, 3, Control::default()).unwrap();
         let new = normal(300, 5, 8);
-        let all = kernel.map_in_chunks(view(&new), 300, Stop::default());
+        let all = kernel.map_in_chunks(view(&new), 300, Control::default());
         for chunk in [1, 7, CHUNK] {
-            let chunked = kernel.map_in_chunks(view(&new), chunk, Stop::default());
+            let chunked = kernel.map_in_chunks(view(&new), chunk, Control::default());
             assert_eq!(chunked, all, "{chunk}");
         }
         let none = view(&new).slice(0..0).into();
-        assert_eq!(kernel.prepare(none, Stop::default()).view().dim(), (0, 40));
+        assert_eq!(kernel.prepare(none, Control::default()).view().dim(), (0, 40));
     }
 
     #[test]
@@ -485,7 +489,7 @@ mod tests {
         let flat = concatenate![Axis(1), varied, Array2::ones((20, 5))];
         let scale = |features: &Array2<f64>| {
             let features = Features::from(features.view());
-            Kernel::fit(&[features.view()], KernelSettings::default(), 0, Stop::default())
+            Kernel::fit(&[features.view()], KernelSettings::default(), 0, Control::default())
                 .unwrap()
                 .length_scale
         };
@@ -509,8 +513,9 @@ mod tests {
     #[test]
     fn too_many_landmarks_are_refused_before_any_work() {
         let training = Array2::zeros((MAX_LANDMARKS + 1, 1));
-        let error = Kernel::fit(&[view(&training)], KernelSettings::default(), 0, Stop::default())
-            .unwrap_err();
+        let error =
+            Kernel::fit(&[view(&training)], KernelSettings::default(), 0, Control::default())
+                .unwrap_err();
         assert!(matches!(error, Error::OutOfRange { value: 20001.0, .. }), "{error}");
     }
 }

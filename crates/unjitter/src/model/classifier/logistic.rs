@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Classifier, ClassifierState, Standardiser, linear};
 use crate::params::{BlockSpec, Role, Transform};
-use crate::{FeatureView, Features, Stop};
+use crate::{Control, FeatureView, Features};
 
 /// Logistic regression on standardised features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,7 @@ impl Classifier for Logistic {
         vec![0.0; self.features() + 1]
     }
 
-    fn prepare<'a>(&self, features: Features<'a>, _: Stop<'_>) -> Features<'a> {
+    fn prepare<'a>(&self, features: Features<'a>, _: Control<'_>) -> Features<'a> {
         features
     }
 

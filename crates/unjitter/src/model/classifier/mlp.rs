@@ -18,7 +18,7 @@ use super::product::add_product;
 use super::{Classifier, ClassifierState, Standardiser, linear};
 use crate::math::{Random, tanh_in_place};
 use crate::params::{BlockSpec, Role, Transform};
-use crate::{Error, FeatureView, Features, Result, Stop};
+use crate::{Control, Error, FeatureView, Features, Result};
 
 /// The most parameters that a network may have: 0.8 GB.
 pub const MAX_PARAMETERS: usize = 100_000_000;
@@ -232,7 +232,7 @@ impl Classifier for Mlp {
         params
     }
 
-    fn prepare<'a>(&self, features: Features<'a>, _: Stop<'_>) -> Features<'a> {
+    fn prepare<'a>(&self, features: Features<'a>, _: Control<'_>) -> Features<'a> {
         features
     }
 

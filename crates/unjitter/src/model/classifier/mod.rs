@@ -18,7 +18,7 @@ mod tests;
 
 use std::fmt::Debug;
 
-use crate::Stop;
+use crate::Control;
 use crate::features::{FeatureView, Features};
 use crate::params::BlockSpec;
 
@@ -41,9 +41,9 @@ pub trait Classifier: Debug + Send + Sync {
     fn start(&self, seed: u64) -> Vec<f64>;
 
     /// The part of the work that no parameter changes, done once per session: `features` (rows ×
-    /// columns) to what `log_odds` and `pull_back` take. Once `stop` is requested, what comes back
+    /// columns) to what `log_odds` and `pull_back` take. Once a stop is requested, what comes back
     /// may be unfinished and is good for nothing.
-    fn prepare<'a>(&self, features: Features<'a>, stop: Stop<'_>) -> Features<'a>;
+    fn prepare<'a>(&self, features: Features<'a>, control: Control<'_>) -> Features<'a>;
 
     /// Overwrites `out` (one per row) with the log-odds.
     fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]);

@@ -9,7 +9,7 @@ use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use super::product::add_squared_distances;
-use crate::Stop;
+use crate::Control;
 use crate::math::exp_in_place;
 
 /// Rows of the kernel matrix that one thread makes at a time.
@@ -28,17 +28,17 @@ pub(super) fn kernel_values(
 }
 
 /// The lower triangle of the kernel matrix of the rows of `points`, with zeros above.
-/// Unfinished once `stop` is requested.
+/// Unfinished once a stop is requested.
 pub(super) fn kernel_matrix(
     points: &Array2<f64>,
     length_scale: f64,
-    stop: Stop<'_>,
+    control: Control<'_>,
 ) -> Array2<f64> {
     let count = points.nrows();
     let mut matrix = Array2::zeros((count, count));
     let rows = matrix.as_slice_mut().expect("a fresh array is in row order");
     rows.par_chunks_mut(BAND * count.max(1)).enumerate().for_each(|(k, band)| {
-        if stop.is_requested() {
+        if control.is_stop_requested() {
             return;
         }
         let first = k * BAND;
@@ -74,7 +74,7 @@ mod tests {
         let mut random = Random::new(1);
         for (count, columns) in [(1, 0), (3, 1), (6, 4), (9, 7), (2 * BAND + 3, 2)] {
             let points = Array2::from_shape_simple_fn((count, columns), || random.normal());
-            let matrix = kernel_matrix(&points, 1.5, Stop::default());
+            let matrix = kernel_matrix(&points, 1.5, Control::default());
             for i in 0..count {
                 assert_eq!(matrix[[i, i]], 1.0);
                 for j in 0..count {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Activation, Classifier, Kernel, KernelSettings, KernelState, Logistic, Mlp};
 use crate::settings::no_settings;
-use crate::{FeatureView, Result, Stop};
+use crate::{Control, FeatureView, Result};
 
 /// Which classifier, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,13 +37,13 @@ impl ClassifierSpec {
         &self,
         training: &[FeatureView<'_>],
         seed: u64,
-        stop: Stop<'_>,
+        control: Control<'_>,
     ) -> Result<Box<dyn Classifier>> {
         Ok(match self {
             Self::Logistic => Box::new(Logistic::fit(training)),
             &Self::Kernel { length_scale, landmarks } => {
                 let settings = KernelSettings { length_scale, landmarks };
-                Box::new(Kernel::fit(training, settings, seed, stop)?)
+                Box::new(Kernel::fit(training, settings, seed, control)?)
             }
             Self::Mlp { hidden, activation } => Box::new(Mlp::fit(training, hidden, *activation)?),
         })

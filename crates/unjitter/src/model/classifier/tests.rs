@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Activation, Classifier, ClassifierSpec, ClassifierState};
 use crate::math::Random;
-use crate::{Error, Features, Stop};
+use crate::{Control, Error, Features};
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut random = Random::new(seed);
@@ -40,7 +40,7 @@ fn log_odds(
     let mut out = vec![f64::NAN; features.nrows()];
     classifier.log_odds(
         params,
-        classifier.prepare(features.into(), Stop::default()).view(),
+        classifier.prepare(features.into(), Control::default()).view(),
         &mut out,
     );
     out
@@ -53,7 +53,7 @@ fn pull_back(
     d_log_odds: &[f64],
 ) -> Vec<f64> {
     let mut d_params = vec![0.0; params.len()];
-    let prepared = classifier.prepare(features.into(), Stop::default());
+    let prepared = classifier.prepare(features.into(), Control::default());
     classifier.pull_back(params, prepared.view(), d_log_odds, &mut d_params);
     d_params
 }
@@ -66,7 +66,7 @@ fn pull_back_equals_central_differences() {
             // Few enough training rows that the exact kernel model stays small.
             let training = features.slice(s![..rows.min(12), ..]);
             let classifier =
-                spec.fit(&[Features::from(training).view()], 2, Stop::default()).unwrap();
+                spec.fit(&[Features::from(training).view()], 2, Control::default()).unwrap();
             let params = params(&*classifier, 3);
             let weights = normal(1, rows, 4).into_raw_vec_and_offset().0;
             let value = |params: &[f64]| -> f64 {
@@ -96,9 +96,9 @@ fn log_odds_are_overwritten_and_gradients_added_to() {
     for spec in specs() {
         let features = normal(8, 3, 1);
         let classifier =
-            spec.fit(&[Features::from(features.view()).view()], 2, Stop::default()).unwrap();
+            spec.fit(&[Features::from(features.view()).view()], 2, Control::default()).unwrap();
         let params = params(&*classifier, 3);
-        let prepared = classifier.prepare(features.view().into(), Stop::default());
+        let prepared = classifier.prepare(features.view().into(), Control::default());
         let (mut fresh, mut used) = (vec![0.0; 8], vec![7.0; 8]);
         classifier.log_odds(&params, prepared.view(), &mut fresh);
         classifier.log_odds(&params, prepared.view(), &mut used);
@@ -123,7 +123,7 @@ fn strided_features_give_the_same() {
         let mut wide = Array2::zeros((540, 10));
         wide.slice_mut(s![..;2, ..;-2]).assign(&features);
         let classifier = spec
-            .fit(&[Features::from(features.slice(s![..20, ..])).view()], 2, Stop::default())
+            .fit(&[Features::from(features.slice(s![..20, ..])).view()], 2, Control::default())
             .unwrap();
         let params = params(&*classifier, 3);
         let run = |view: ArrayView2<'_, f64>| {
@@ -136,7 +136,7 @@ fn strided_features_give_the_same() {
         assert_eq!(run(wide.slice(s![..;2, ..;-2])), want, "{spec:?}");
 
         let strided = spec
-            .fit(&[Features::from(wide.slice(s![..40;2, ..;-2])).view()], 2, Stop::default())
+            .fit(&[Features::from(wide.slice(s![..40;2, ..;-2])).view()], 2, Control::default())
             .unwrap();
         assert_eq!(strided.state(), classifier.state(), "{spec:?}");
     }
@@ -147,7 +147,7 @@ fn blocks_describe_the_start() {
     for spec in specs() {
         for columns in [0, 4] {
             let classifier = spec
-                .fit(&[Features::from(normal(10, columns, 1).view()).view()], 2, Stop::default())
+                .fit(&[Features::from(normal(10, columns, 1).view()).view()], 2, Control::default())
                 .unwrap();
             let start = classifier.start(3);
             let blocks = classifier.blocks();
@@ -163,7 +163,7 @@ fn blocks_describe_the_start() {
     }
     let spec = ClassifierSpec::Mlp { hidden: vec![4, 3], activation: Activation::Tanh };
     let blocks = spec
-        .fit(&[Features::from(normal(10, 2, 1).view()).view()], 2, Stop::default())
+        .fit(&[Features::from(normal(10, 2, 1).view()).view()], 2, Control::default())
         .unwrap()
         .blocks();
     let names: Vec<(&str, usize)> = blocks.iter().map(|b| (b.name.as_str(), b.len)).collect();
@@ -182,9 +182,10 @@ fn blocks_describe_the_start() {
 fn a_network_without_hidden_layers_is_logistic_regression() {
     let features = normal(300, 6, 1);
     let spec = ClassifierSpec::Mlp { hidden: vec![], activation: Activation::Relu };
-    let network = spec.fit(&[Features::from(features.view()).view()], 2, Stop::default()).unwrap();
+    let network =
+        spec.fit(&[Features::from(features.view()).view()], 2, Control::default()).unwrap();
     let logistic = ClassifierSpec::Logistic
-        .fit(&[Features::from(features.view()).view()], 2, Stop::default())
+        .fit(&[Features::from(features.view()).view()], 2, Control::default())
         .unwrap();
     let params = params(&*logistic, 3);
     let got = log_odds(&*network, &params, features.view());
@@ -200,7 +201,7 @@ fn a_saved_classifier_comes_back_with_the_same_bits() {
     for spec in specs() {
         let features = normal(90, 3, 1);
         let classifier =
-            spec.fit(&[Features::from(features.view()).view()], 2, Stop::default()).unwrap();
+            spec.fit(&[Features::from(features.view()).view()], 2, Control::default()).unwrap();
         let params = params(&*classifier, 3);
         let text = serde_json::to_string(&classifier.state()).unwrap();
         let state: ClassifierState = serde_json::from_str(&text).unwrap();
@@ -237,7 +238,7 @@ fn settings_out_of_range_are_refused() {
     ];
     for spec in bad {
         let error = spec
-            .fit(&[Features::from(normal(5, 2, 1).view()).view()], 2, Stop::default())
+            .fit(&[Features::from(normal(5, 2, 1).view()).view()], 2, Control::default())
             .unwrap_err();
         assert!(matches!(error, Error::OutOfRange { .. }), "{spec:?}: {error}");
     }
@@ -250,7 +251,7 @@ fn spoilt_states_are_refused() {
     let features = normal(9, 2, 1);
     let saved = |spec: ClassifierSpec| {
         serde_json::to_value(
-            spec.fit(&[Features::from(features.view()).view()], 2, Stop::default())
+            spec.fit(&[Features::from(features.view()).view()], 2, Control::default())
                 .unwrap()
                 .state(),
         )

@@ -16,7 +16,7 @@ pub use options::Respiration;
 
 use crate::math::Random;
 use crate::signal::{CycleOptions, LabelledSession, Signal, session_from_signal};
-use crate::{Error, Result, Stop};
+use crate::{Control, Result};
 use breaths::{Breath, Subject};
 
 /// Rate of the sensor, in Hz.
@@ -54,12 +54,7 @@ impl ChestBand {
 
 impl Respiration {
     /// The recordings that belong to `seed`.
-    pub fn simulate(&self, seed: u64) -> Result<Vec<ChestBand>> {
-        self.simulate_stoppable(seed, Stop::default())
-    }
-
-    /// The same; [`Error::Cancelled`] once `stop` is requested.
-    pub fn simulate_stoppable(&self, seed: u64, stop: Stop<'_>) -> Result<Vec<ChestBand>> {
+    pub fn simulate(&self, seed: u64, control: Control<'_>) -> Result<Vec<ChestBand>> {
         self.check()?;
         let mut random = Random::new(seed);
         let people: Vec<Subject> = (0..self.subjects).map(|_| Subject::new(&mut random)).collect();
@@ -67,19 +62,19 @@ impl Respiration {
         let others = split(self.negatives, self.sessions, &mut random);
         (0..self.sessions)
             .map(|k| {
-                if stop.is_requested() {
-                    return Err(Error::Cancelled);
-                }
+                control.stop_if_requested()?;
                 let person = k % self.subjects;
                 let breaths =
                     breaths::sequence(&people[person], puffs[k], others[k], self, &mut random);
                 let (times, values) = record(&people[person], &breaths, self, &mut random);
-                Ok(ChestBand {
+                let band = ChestBand {
                     name: format!("session-{:02}", k + 1),
                     subject: format!("subject-{}", person + 1),
                     signal: Signal::new(times, values)?,
                     puffs: puff_times(&breaths),
-                })
+                };
+                control.tell(k + 1, self.sessions, None);
+                Ok(band)
             })
             .collect()
     }
