@@ -1,7 +1,5 @@
 //! Each learner trains on what it says it trains on.
 
-use std::sync::atomic::AtomicBool;
-
 use ndarray::{Array2, array};
 use unjitter::baselines::{
     DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
@@ -10,7 +8,7 @@ use unjitter::evaluation::confusion;
 use unjitter::learning::{Supervised, Target};
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Activation, ClassifierSpec, Control, Detector, Error, Recording, Session};
+use unjitter::{Activation, ClassifierSpec, Control, Detector, Recording, Session};
 
 /// Ten sessions of 100 instances one second apart; 15 % events, two telling features.
 fn recordings(spread: f64) -> Vec<Recording<'static>> {
@@ -149,28 +147,6 @@ fn learners_refuse_what_they_cannot_use() {
     assert_eq!(message(&negative, &training), "radius is -1, expected a finite time of at least 0");
     let flat = Smear { width: 0.0, ..Smear::default() };
     assert_eq!(message(&flat, &training), "width is 0, expected a finite time above 0");
-}
-
-#[test]
-fn every_learner_stops_when_it_is_told_to() {
-    let data = recordings(1.0);
-    let training: Vec<&Recording> = data.iter().collect();
-    let learners: [Box<dyn Learner>; 6] = [
-        Box::new(HandAligned::default()),
-        Box::new(Naive::default()),
-        Box::new(DropNear::default()),
-        Box::new(Smear::default()),
-        Box::new(MultipleInstance::default()),
-        Box::new(Imprecise::default()),
-    ];
-    for learner in learners {
-        let stopped = |stop| {
-            let flag = AtomicBool::new(stop);
-            learner.fit(&training, 0, Control { stop: Some(&flag), ..Control::default() }).err()
-        };
-        assert!(matches!(stopped(true), Some(Error::Cancelled)), "{}", learner.name());
-        assert!(stopped(false).is_none(), "{}", learner.name());
-    }
 }
 
 #[test]

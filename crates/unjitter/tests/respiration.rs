@@ -163,11 +163,3 @@ fn options_out_of_range_are_refused_by_name() {
         assert!(error.starts_with(&format!("{name} is ")), "{name}: {error}");
     }
 }
-
-#[test]
-fn a_request_to_stop_ends_a_simulation() {
-    let flag = std::sync::atomic::AtomicBool::new(true);
-    let control = Control { stop: Some(&flag), ..Control::default() };
-    let stopped = Respiration::mpuff().simulate(0, control);
-    assert!(matches!(stopped, Err(unjitter::Error::Cancelled)), "{stopped:?}");
-}

@@ -226,13 +226,3 @@ fn the_learned_density_integrates_to_one_in_the_unit_of_the_data() {
     let mean: f64 = delays.iter().zip(&density).map(|(d, p)| d * p).sum::<f64>() * step;
     assert!((mean - fitted.learned().delay).abs() < 1e-9, "{mean}");
 }
-
-#[test]
-fn a_request_to_stop_ends_the_resampling() {
-    let recordings = recordings();
-    let comparison = compared(&recordings, GroupBy::Session);
-    let flag = std::sync::atomic::AtomicBool::new(true);
-    let control = Control { stop: Some(&flag), ..Control::default() };
-    let stopped = comparison.summary(&recordings, 0, &SummaryOptions::default(), control);
-    assert!(matches!(stopped, Err(unjitter::Error::Cancelled)), "{stopped:?}");
-}
