@@ -287,6 +287,15 @@ def test_folds_that_say_little_are_warned_of(sessions):
         baselines.compare(empty, [baselines.HandAligned()], folds=len(sessions))
 
 
+def test_a_comparison_shows_a_bar(sessions, capsys):
+    baselines.compare(sessions, [baselines.Naive()], folds=3, verbose=1)
+    shown = capsys.readouterr().err
+    assert "compare: 100%" in shown
+    assert "3/3" in shown
+    baselines.compare(sessions, [baselines.Naive()], folds=3)
+    assert capsys.readouterr().err == ""
+
+
 def test_a_comparison_does_not_depend_on_threads_and_goes_on(sessions, tmp_path):
     learners = [baselines.Naive(), baselines.MultipleInstance()]
     options = {"folds": 3, "group_by": "subject", "journal": tmp_path / "journal"}

@@ -44,8 +44,9 @@ fn check(what: &str, work: impl Fn(Control<'_>) -> Result<()> + Sync) -> (usize,
     work(Control { watch: Some(&listen), ..Control::default() }).unwrap();
     let heard = heard.into_inner().unwrap();
     let (done, total) = heard.last().map(|last| (last.done, last.total)).expect(what);
-    assert!(heard.len() > 1 && heard.is_sorted_by(|a, b| a.done < b.done), "{what}: {heard:?}");
-    assert!(done <= total && heard.iter().all(|p| p.total == total), "{what}: {heard:?}");
+    assert!(heard.is_sorted_by(|a, b| a.done < b.done), "{what} goes back");
+    assert!(done <= total && heard.iter().all(|p| p.total == total), "{what} has another total");
+    assert!(heard.len() > 1, "{what} has no middle");
 
     for (at_once, expected) in [(true, 0), (false, 1)] {
         let (stop, pieces) = (AtomicBool::new(at_once), AtomicUsize::new(0));
