@@ -13,6 +13,7 @@ use criterion::{SamplingMode, measurement::WallTime};
 use ndarray::Array2;
 use unjitter::math::Random;
 use unjitter::model::classifier::Classifier;
+use unjitter::model::noise::Kind;
 use unjitter::{Activation, ClassifierSpec, Control, FeatureView, Features, Noise};
 
 /// `size` when timed, `small` when only tried.
@@ -108,16 +109,10 @@ fn noise(c: &mut Criterion) {
     let delays: Vec<f64> = (0..sized(4_000, 100)).map(|_| 3.0 * random.normal()).collect();
     let responsibilities: Vec<f64> = delays.iter().map(|_| random.uniform()).collect();
     let mut out = vec![0.0; delays.len()];
-    let models = [
-        Noise::Gaussian,
-        Noise::GaussianMixture { components: 2 },
-        Noise::GaussianMixture { components: 4 },
-        Noise::Laplace,
-        Noise::StudentT,
-        Noise::ShiftedGamma,
-    ];
     group.throughput(Throughput::Elements(delays.len() as u64));
-    for noise in models {
+    let learned = Noise::kinds().iter().filter(|kind| !kind.parameters.is_empty());
+    let four = Noise::GaussianMixture { components: 4 };
+    for noise in learned.map(Kind::example).chain([four]) {
         let model = noise.build(1.0).unwrap();
         // A Gamma shifted by more than any delay, so that all of them are in its support.
         let params = model.start(if noise == Noise::ShiftedGamma { 40.0 } else { 0.5 }, 3.0);

@@ -10,22 +10,9 @@ const RATES: [(&str, &[f64]); 2] = [("false_rate", &[0.01]), ("hit_rate", &[0.85
 /// Natural values by name.
 type Values = Vec<(&'static str, &'static [f64])>;
 
-/// Every noise model, with ordinary parameters.
+/// Every noise model, with ordinary parameters; the Gaussian first.
 fn noises() -> Vec<(Noise, Values)> {
-    let box_shaped = Noise::Uniform { earliest: -1.0, latest: 3.0 };
-    let two: [(&str, &[f64]); 3] =
-        [("weights", &[0.7, 0.3]), ("delays", &[0.2, 1.8]), ("spreads", &[0.25, 1.4])];
-    vec![
-        (Noise::Gaussian, vec![("delay", &[0.6]), ("spread", &[1.3])]),
-        (Noise::GaussianMixture { components: 2 }, two.to_vec()),
-        (Noise::Laplace, vec![("delay", &[-0.4]), ("spread", &[1.3])]),
-        (
-            Noise::StudentT,
-            vec![("delay", &[0.6]), ("scale", &[0.9]), ("degrees_of_freedom", &[4.0])],
-        ),
-        (Noise::ShiftedGamma, vec![("shift", &[0.2]), ("shape", &[2.0]), ("spread", &[1.2])]),
-        (box_shaped, vec![]),
-    ]
+    Noise::kinds().iter().map(|kind| (kind.example(), kind.example_values())).collect()
 }
 
 /// Sessions pressed with this noise, told apart well but not perfectly.

@@ -5,6 +5,7 @@ use ndarray::Array2;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
 use unjitter::model::{Ordered, Parts};
+use unjitter::params::Role;
 use unjitter::{Activation, ClassifierSpec, Control, Counts, Model, Noise, Session};
 
 /// Step of the differences. Small beside the distance of every delay from a kink or an edge of
@@ -17,7 +18,7 @@ const CLEARANCE: f64 = 0.02;
 /// Seed of landmarks.
 const SEED: u64 = 3;
 
-/// Where the kink of the Laplace, and the edge of the shifted Gamma, lie at the point of evaluation.
+/// Where a density has its kink or its edge, if it has one, at the point of evaluation.
 const KINK: f64 = 0.31;
 
 fn classifiers() -> Vec<ClassifierSpec> {
@@ -34,15 +35,6 @@ fn classifiers() -> Vec<ClassifierSpec> {
 
 const COUNTS: [Counts; 4] =
     [Counts::Bernoulli, Counts::Categorical { max_count: 3 }, Counts::Poisson, Counts::Geometric];
-
-const NOISE: [Noise; 6] = [
-    Noise::Gaussian,
-    Noise::GaussianMixture { components: 2 },
-    Noise::Laplace,
-    Noise::StudentT,
-    Noise::ShiftedGamma,
-    Noise::Uniform { earliest: -2.513, latest: 4.017 },
-];
 
 /// Two sessions of 25 instances and four stamps. The second has known labels, and two observed
 /// intervals with labelled and unlabelled instances outside them.
@@ -98,23 +90,13 @@ fn free_params(model: &Model, parts: &Parts) -> Vec<f64> {
     };
     set("counts.false_rate", &[0.06]);
     set("counts.hit_rate", &[0.8]);
-    match model.noise {
-        Noise::Gaussian | Noise::Laplace => {
-            set("noise.delay", &[KINK]);
-            set("noise.spread", &[0.9]);
+    for (name, values) in model.noise.kind().example_values() {
+        // One location alone is where a kink or an edge is; several are smooth, and as they came.
+        match parts.layout.block(&format!("noise.{name}")).unwrap().spec.role {
+            Role::Delay if values.len() == 1 => set(&format!("noise.{name}"), &[KINK]),
+            Role::Delay => {}
+            _ => set(&format!("noise.{name}"), values),
         }
-        Noise::StudentT => {
-            set("noise.delay", &[KINK]);
-            set("noise.scale", &[0.9]);
-            set("noise.degrees_of_freedom", &[3.5]);
-        }
-        Noise::ShiftedGamma => {
-            set("noise.shift", &[KINK]);
-            set("noise.shape", &[2.6]);
-            set("noise.spread", &[1.1]);
-        }
-        // A mixture at random, and nothing to set for the uniform.
-        _ => {}
     }
     let mut is_free = vec![true; params.len()];
     for held in &model.frozen {
@@ -160,8 +142,8 @@ fn check(model: &Model) {
 fn every_combination_of_parts() {
     for classifier in classifiers() {
         for counts in COUNTS {
-            for noise in NOISE {
-                let classifier = classifier.clone();
+            for kind in Noise::kinds() {
+                let (classifier, noise) = (classifier.clone(), kind.example());
                 check(&Model { classifier, counts: counts.clone(), noise, ..Model::default() });
             }
         }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use unjitter::inference::{CountTables, Lattice, Marginals, Stamp, Timeline, dense};
 use unjitter::math::{log_sigmoid, sigmoid};
+use unjitter::model::noise::{Parameter, Setting, Value as SettingValue};
 use unjitter::model::{BoundCounts, BoundNoise};
 use unjitter::params::{BlockSpec, Transform};
 use unjitter::{Counts, Error, Noise, posterior};
@@ -88,28 +89,23 @@ impl<'a> Case<'a> {
 
     fn noise_kind(&self) -> Noise {
         let json = &self.json["noise"];
-        let of = |name: &str| json[name].as_f64().expect("a number");
-        match json["kind"].as_str().expect("a kind") {
-            "gaussian" => Noise::Gaussian,
-            "gaussian_mixture" => {
-                Noise::GaussianMixture { components: numbers(&json["weights"]).len() }
-            }
-            "laplace" => Noise::Laplace,
-            "student_t" => Noise::StudentT,
-            "shifted_gamma" => Noise::ShiftedGamma,
-            "uniform" => Noise::Uniform { earliest: of("earliest"), latest: of("latest") },
-            other => panic!("unknown noise {other}"),
-        }
+        let kind = Noise::kinds().iter().find(|kind| json["kind"] == kind.name).expect("a kind");
+        let lists = || kind.parameters.iter().filter(|parameter| parameter.is_list);
+        // The oracle sees a length in its lists.
+        let length = |list: &Parameter| numbers(&json[list.name]).len() as f64;
+        let setting = |setting: &Setting| match setting.value {
+            SettingValue::Length => lists().map(length).next().expect("a list"),
+            _ => json[setting.name].as_f64().expect("a number"),
+        };
+        kind.noise(&kind.settings.iter().map(setting).collect::<Vec<_>>()).expect("golden settings")
     }
 
     fn noise(&self) -> BoundNoise {
-        let kind = self.noise_kind();
+        let noise = self.noise_kind();
         let mut values = values(&self.json["noise"]);
-        if let Noise::Uniform { .. } = kind {
-            // Settings, not parameters.
-            values.clear();
-        }
-        kind.with(&borrowed(&values)).expect("golden parameters are in range")
+        let is_setting = |name: &str| noise.kind().settings.iter().any(|one| one.name == name);
+        values.retain(|(name, _)| !is_setting(name));
+        noise.with(&borrowed(&values)).expect("golden parameters are in range")
     }
 
     /// Tables for counts that `Counts::with` cannot spell: a split that ends in zero.

@@ -206,26 +206,20 @@ mod tests {
         Counts::Geometric,
     ];
 
-    const NOISE: [Noise; 6] = [
-        Noise::Gaussian,
-        Noise::GaussianMixture { components: 2 },
-        Noise::Laplace,
-        Noise::StudentT,
-        Noise::ShiftedGamma,
-        Noise::Uniform { earliest: -2.513, latest: 4.017 },
-    ];
-
     /// A unit of time that is not one, so that forgetting it shows.
     const UNIT: f64 = 2.0;
 
     const TIMES: [f64; 7] = [0.0, 1.1, 2.0, 3.2, 4.1, 5.0, 6.3];
     const LOG_ODDS: [f64; 7] = [-2.0, 0.5, 1.0, -1.5, 0.3, -0.7, 3.0];
-    /// No delay is within 0.01 of a kink at 0.4 or of an end of the uniform interval.
+    /// No delay is within 0.01 of a kink at 0.4.
     const STAMPS: [f64; 3] = [1.83, 2.74, 5.97];
 
     fn every_pair() -> impl Iterator<Item = Annotator> {
-        let pair = |counts, noise| Annotator::new(counts, noise, UNIT).expect("valid settings");
-        COUNTS.iter().flat_map(move |counts| NOISE.iter().map(move |noise| pair(counts, noise)))
+        let pair =
+            |counts, noise: Noise| Annotator::new(counts, &noise, UNIT).expect("valid settings");
+        COUNTS.iter().flat_map(move |counts| {
+            Noise::kinds().iter().map(move |kind| pair(counts, kind.example()))
+        })
     }
 
     /// Parameters off their starting point, the location of the delay at 0.4.

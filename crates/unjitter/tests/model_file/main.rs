@@ -11,6 +11,7 @@ use ndarray::Array2;
 use serde_json::json;
 use unjitter::learning::LbfgsOptions;
 use unjitter::math::Random;
+use unjitter::model::noise::Kind;
 use unjitter::{
     Activation, ClassifierSpec, Control, Counts, FitOptions, Fitted, Model, Noise, Session,
 };
@@ -40,22 +41,21 @@ fn fit(model: &Model) -> Fitted {
 fn models() -> Vec<Model> {
     let network = |hidden, activation| ClassifierSpec::Mlp { hidden, activation };
     let kernel = |landmarks| ClassifierSpec::Kernel { length_scale: Some(1.5), landmarks };
-    let combinations = [
-        (ClassifierSpec::Logistic, Counts::Bernoulli, Noise::Gaussian),
-        (kernel(Some(9)), Counts::Categorical { max_count: 3 }, Noise::Laplace),
-        (network(vec![3, 2], Activation::Tanh), Counts::Poisson, Noise::StudentT),
-        (network(vec![], Activation::Relu), Counts::Geometric, Noise::ShiftedGamma),
-        (
-            ClassifierSpec::Logistic,
-            Counts::Categorical { max_count: 1 },
-            Noise::GaussianMixture { components: 3 },
-        ),
-        (kernel(None), Counts::Bernoulli, Noise::Uniform { earliest: -0.3, latest: 2.1 }),
+    let parts = [
+        (ClassifierSpec::Logistic, Counts::Bernoulli),
+        (kernel(Some(9)), Counts::Categorical { max_count: 3 }),
+        (network(vec![3, 2], Activation::Tanh), Counts::Poisson),
+        (network(vec![], Activation::Relu), Counts::Geometric),
+        (ClassifierSpec::Logistic, Counts::Categorical { max_count: 1 }),
+        (kernel(None), Counts::Bernoulli),
     ];
-    let model = |(classifier, counts, noise)| {
+    let model = |(kind, (classifier, counts)): (&Kind, _)| {
+        let noise = kind.example();
         Model { classifier, counts, noise, ..Model::default() }.freeze("counts.false_rate", &[0.0])
     };
-    combinations.into_iter().map(model).collect()
+    // At least as many noise models as other parts: nobody is left out.
+    assert!(Noise::kinds().len() >= parts.len());
+    Noise::kinds().iter().zip(parts.into_iter().cycle()).map(model).collect()
 }
 
 /// The files that are spoilt below, one for each of the models.

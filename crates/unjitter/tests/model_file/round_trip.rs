@@ -46,6 +46,20 @@ fn every_part_comes_back_to_the_bit() {
     }
 }
 
+/// Models of version 0.1.0, one a line: a logistic classifier with each of its noise models.
+const WRITTEN_BEFORE: &str = include_str!("written_before.json");
+
+#[test]
+fn files_that_were_written_before_are_read() {
+    for text in WRITTEN_BEFORE.lines() {
+        let fitted = Fitted::from_json(text.as_bytes()).unwrap();
+        let (before, now): (Value, Value) =
+            (serde_json::from_str(text).unwrap(), serde_json::from_str(&fitted.to_json()).unwrap());
+        assert_eq!(before, now);
+    }
+    assert_eq!(WRITTEN_BEFORE.lines().count(), 6);
+}
+
 #[test]
 fn the_file_is_for_people_too() {
     let text = fit(&Model::default()).to_json();

@@ -14,12 +14,27 @@ use multiversion::multiversion;
 
 use super::NoiseModel;
 use super::groups::for_groups;
+use super::kind::{Kind, Parameter};
 use crate::math::{Lanes, Random};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Delay and spread of a normal density.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gaussian;
+
+/// What there is to say of it.
+pub(super) const KIND: Kind = Kind {
+    name: "gaussian",
+    about: "Normal delays",
+    parameters: &[
+        Parameter::number("delay", "Mean of stamp - instance time; positive is late", &[0.4]),
+        Parameter::number("spread", "Standard deviation", &[0.8]),
+    ],
+    settings: &[],
+    build: |_, _| Ok(Box::new(Gaussian)),
+    #[cfg(test)]
+    corners: tests::corners,
+};
 
 /// A normal density with its constants worked out.
 #[derive(Debug, Clone, Copy)]
@@ -157,5 +172,14 @@ impl NoiseModel for Gaussian {
 
     fn spread(&self, params: &[f64]) -> f64 {
         params[1].exp()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Noise;
+
+    pub(in super::super) fn corners() -> Vec<(Noise, Vec<f64>)> {
+        vec![(Noise::Gaussian, vec![0.0, 0.0]), (Noise::Gaussian, vec![-40.0, -2.0])]
     }
 }

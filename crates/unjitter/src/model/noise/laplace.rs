@@ -13,12 +13,27 @@ use multiversion::multiversion;
 
 use super::NoiseModel;
 use super::groups::for_groups;
+use super::kind::{Kind, Parameter};
 use crate::math::{Lanes, Random};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Delay and spread of a double exponential density.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Laplace;
+
+/// What there is to say of it.
+pub(super) const KIND: Kind = Kind {
+    name: "laplace",
+    about: "Double-exponential delays: a sharper peak and longer tails than the normal",
+    parameters: &[
+        Parameter::number("delay", "Mean of stamp - instance time", &[0.4]),
+        Parameter::number("spread", "Standard deviation", &[0.8]),
+    ],
+    settings: &[],
+    build: |_, _| Ok(Box::new(Laplace)),
+    #[cfg(test)]
+    corners: tests::corners,
+};
 
 /// 1/b, from the log of the standard deviation.
 fn rate(log_spread: f64) -> f64 {
@@ -101,5 +116,14 @@ impl NoiseModel for Laplace {
     /// At the delay itself, as for the median.
     fn has_kinks(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Noise;
+
+    pub(in super::super) fn corners() -> Vec<(Noise, Vec<f64>)> {
+        vec![(Noise::Laplace, vec![0.3, 0.0]), (Noise::Laplace, vec![-2.0, 1.5])]
     }
 }

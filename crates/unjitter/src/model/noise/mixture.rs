@@ -13,6 +13,7 @@ use multiversion::multiversion;
 
 use super::NoiseModel;
 use super::gaussian::{Bell, BellSums};
+use super::kind::{Kind, Parameter, Setting, Value};
 use crate::math::{Random, exp_in_place, ln_in_place};
 use crate::params::{BlockSpec, Role, Transform, log_softmax};
 
@@ -20,6 +21,34 @@ use crate::params::{BlockSpec, Role, Transform, log_softmax};
 #[derive(Debug, Clone, Copy)]
 pub struct GaussianMixture {
     components: usize,
+}
+
+/// What there is to say of it.
+pub(super) const KIND: Kind = Kind {
+    name: "gaussian_mixture",
+    about: "A mixture of normals: presses of several kinds",
+    parameters: &[
+        list("weights", "Shares of the components", &[0.7, 0.3]),
+        list("delays", "Means of the components", &[-0.2, 1.5]),
+        list("spreads", "Standard deviations of the components", &[0.4, 1.1]),
+    ],
+    settings: &[Setting {
+        name: "components",
+        about: "Number of components",
+        value: Value::Length,
+        // More have no use for one-dimensional delays.
+        range: (1.0, 64.0),
+        expected: "a number of components from 1 to 64",
+        default: Some(2.0),
+        example: 2.0,
+    }],
+    build: |settings, _| Ok(Box::new(GaussianMixture::new(settings[0] as usize))),
+    #[cfg(test)]
+    corners: tests::corners,
+};
+
+const fn list(name: &'static str, about: &'static str, example: &'static [f64; 2]) -> Parameter {
+    Parameter { name, about, is_list: true, example }
 }
 
 /// The parameters of K components, cut apart.
@@ -235,5 +264,88 @@ impl NoiseModel for GaussianMixture {
         let variance =
             |k: usize| (2.0 * parts.log_spreads[k]).exp() + (parts.delays[k] - mean).powi(2);
         parts.weights().iter().enumerate().map(|(k, w)| w * variance(k)).sum::<f64>().sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::gaussian::Gaussian;
+    use super::super::tests::log_density;
+    use super::*;
+    use crate::Noise;
+
+    pub(in super::super) fn corners() -> Vec<(Noise, Vec<f64>)> {
+        let three = Noise::GaussianMixture { components: 3 };
+        vec![
+            (Noise::GaussianMixture { components: 1 }, vec![2.0, 0.7]),
+            (Noise::GaussianMixture { components: 2 }, vec![1.0, -0.5, 3.0, -1.0, 0.5]),
+            (three.clone(), vec![0.5, -3.0, 0.0, 2.0, 30.0, 0.0, -1.5, 1.0]),
+            (three, vec![f64::NEG_INFINITY, 1.0, 9.0, 2.0, 4.0, 0.0, -0.5, 1.0]),
+        ]
+    }
+
+    #[test]
+    fn components_start_apart() {
+        let start = GaussianMixture::new(3).start(0.0, 1.0);
+        assert!(start[2] < start[3] && start[3] < start[4], "delays alike: {start:?}");
+        assert!(start[5] < start[6] && start[6] < start[7], "spreads alike: {start:?}");
+    }
+
+    #[test]
+    fn a_mixture_of_one_is_the_gaussian_to_the_bit() {
+        let (mixture, params) = (GaussianMixture::new(1), [1.7, -0.4]);
+        let (delays, responsibilities) = ([-80.0, 0.0, 1.7, 2.0], [0.1, 0.9, 0.5, 0.3]);
+        assert_eq!(
+            log_density(&mixture, &params, &delays),
+            log_density(&Gaussian, &params, &delays)
+        );
+        let (mut a, mut b) = ([0.0; 2], [0.0; 2]);
+        mixture.pull_back(&params, &delays, &responsibilities, &mut a);
+        Gaussian.pull_back(&params, &delays, &responsibilities, &mut b);
+        assert_eq!(a, b);
+        for drop in [0.0, 1e-3, 0.5, 2.0, 10.0, 700.0, 1e6] {
+            assert_eq!(mixture.reach(&params, drop), Gaussian.reach(&params, drop));
+        }
+        assert_eq!(mixture.log_peak(&params), Gaussian.log_peak(&params));
+        assert_eq!(mixture.delay(&params), Gaussian.delay(&params));
+    }
+
+    #[test]
+    fn an_empty_component_does_nothing() {
+        let none = f64::NEG_INFINITY;
+        let (three, two) = (GaussianMixture::new(3), GaussianMixture::new(2));
+        let with = [none, 0.3, 9.0, 1.0, -2.0, 1.0, 0.5, 0.0];
+        let without = [0.3, 1.0, -2.0, 0.5, 0.0];
+        let delays = [-1e4, -2.0, 0.0, 9.0, 1e4];
+        assert_eq!(log_density(&three, &with, &delays), log_density(&two, &without, &delays));
+        let (mut a, mut b) = ([0.0; 8], [0.0; 5]);
+        three.pull_back(&with, &delays, &[1.0; 5], &mut a);
+        two.pull_back(&without, &delays, &[1.0; 5], &mut b);
+        assert_eq!([a[1], a[3], a[4], a[6], a[7]], b);
+        assert_eq!([a[0], a[2], a[5]], [0.0; 3]);
+        assert_eq!(three.delay(&with), two.delay(&without));
+    }
+
+    #[test]
+    fn far_delays_stay_finite_in_a_mixture() {
+        let mixture = GaussianMixture::new(2);
+        let params = [0.0, 0.0, 10.0, -3.0, -2.0];
+        let delays = [-1e8, 1e8];
+        assert!(log_density(&mixture, &params, &delays).iter().all(|v| v.is_finite()));
+        let mut d_params = [0.0; 5];
+        mixture.pull_back(&params, &delays, &[1.0, 1.0], &mut d_params);
+        assert!(d_params.iter().all(|v| v.is_finite()), "{d_params:?}");
+    }
+
+    #[test]
+    fn a_number_of_components_is_checked() {
+        for components in [0, 65] {
+            let error = Noise::GaussianMixture { components }.build(1.0).expect_err("out of range");
+            let expected = format!(
+                "noise.components is {components}, expected a number of components from 1 to 64"
+            );
+            assert_eq!(error.to_string(), expected);
+        }
+        assert!(KIND.noise(&[2.5]).is_err());
     }
 }

@@ -10,29 +10,34 @@
 
 mod gaussian;
 mod groups;
+mod kind;
 mod laplace;
 mod mixture;
 mod shifted_gamma;
 mod student_t;
+mod table;
 #[cfg(test)]
 mod tests;
 mod uniform;
 
 use std::fmt::Debug;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Result;
 use crate::math::Random;
 use crate::params::BlockSpec;
-use crate::settings::no_settings;
-use crate::{Error, Result};
 
-pub use gaussian::Gaussian;
-pub use laplace::Laplace;
-pub use mixture::GaussianMixture;
-pub use shifted_gamma::ShiftedGamma;
-pub use student_t::StudentT;
-pub use uniform::Uniform;
+pub use kind::{Kind, Parameter, Setting, Value};
+
+table::noises! {
+    gaussian::Gaussian,
+    mixture::GaussianMixture { components: usize },
+    laplace::Laplace,
+    student_t::StudentT,
+    shifted_gamma::ShiftedGamma,
+    uniform::Uniform { earliest: f64, latest: f64 },
+}
 
 /// A density of the delay, with what learning and inference need of it.
 pub trait NoiseModel: Debug + Send + Sync {
@@ -79,91 +84,18 @@ pub trait NoiseModel: Debug + Send + Sync {
     }
 }
 
-/// Which noise model, with its fixed settings (times in the user's unit).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
-pub enum Noise {
-    /// Normal, with a bias: [`Gaussian`].
-    #[serde(deserialize_with = "no_settings")]
-    Gaussian,
-    /// Several normals: [`GaussianMixture`].
-    GaussianMixture {
-        /// Number of components, 1 to 64.
-        components: usize,
-    },
-    /// Double exponential: [`Laplace`].
-    #[serde(deserialize_with = "no_settings")]
-    Laplace,
-    /// Heavy tails: [`StudentT`].
-    #[serde(deserialize_with = "no_settings")]
-    StudentT,
-    /// Only late, by at least a shift: [`ShiftedGamma`].
-    #[serde(deserialize_with = "no_settings")]
-    ShiftedGamma,
-    /// A fixed interval: [`Uniform`].
-    Uniform {
-        /// Smallest possible delay.
-        earliest: f64,
-        /// Largest possible delay.
-        latest: f64,
-    },
-}
-
-/// More components than this have no use for one-dimensional delays.
-const MAX_COMPONENTS: usize = 64;
-
 impl Noise {
     /// Builds the model for delays measured in multiples of `time_unit > 0`.
     pub fn build(&self, time_unit: f64) -> Result<Box<dyn NoiseModel>> {
-        Ok(match *self {
-            Noise::Gaussian => Box::new(Gaussian),
-            Noise::GaussianMixture { components } => {
-                if !(1..=MAX_COMPONENTS).contains(&components) {
-                    return Err(Error::OutOfRange {
-                        name: "noise.components".to_owned(),
-                        value: components as f64,
-                        expected: "a number of components from 1 to 64",
-                    });
-                }
-                Box::new(GaussianMixture::new(components))
-            }
-            Noise::Laplace => Box::new(Laplace),
-            Noise::StudentT => Box::new(StudentT),
-            Noise::ShiftedGamma => Box::new(ShiftedGamma),
-            Noise::Uniform { earliest, latest } => {
-                check_interval(earliest, latest)?;
-                let (earliest, latest) = (earliest / time_unit, latest / time_unit);
-                // An extreme unit can push an end to infinity or both ends together.
-                check_interval(earliest, latest)?;
-                Box::new(Uniform::new(earliest, latest))
-            }
-        })
+        let (kind, settings) = (self.kind(), self.settings());
+        for (setting, &value) in kind.settings.iter().zip(&settings) {
+            setting.check(value)?;
+        }
+        (kind.build)(&settings, time_unit)
     }
 
     /// The name of the kind, as in a model file.
     pub fn name(&self) -> &'static str {
-        match self {
-            Noise::Gaussian => "gaussian",
-            Noise::GaussianMixture { .. } => "gaussian_mixture",
-            Noise::Laplace => "laplace",
-            Noise::StudentT => "student_t",
-            Noise::ShiftedGamma => "shifted_gamma",
-            Noise::Uniform { .. } => "uniform",
-        }
+        self.kind().name
     }
-}
-
-fn check_interval(earliest: f64, latest: f64) -> Result<()> {
-    let error = |name: &str, value, expected| {
-        Err(Error::OutOfRange { name: name.to_owned(), value, expected })
-    };
-    if !earliest.is_finite() {
-        return error("noise.earliest", earliest, "a finite time");
-    }
-    // The width must be finite too, or the density would be zero.
-    if !(latest > earliest && (latest - earliest).is_finite()) {
-        return error("noise.latest", latest, "a finite time after noise.earliest");
-    }
-    Ok(())
 }

@@ -14,12 +14,28 @@
 use std::f64::consts::TAU;
 
 use super::NoiseModel;
+use super::kind::{Kind, Parameter};
 use crate::math::{Random, digamma, ln_gamma};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Shift, shape and spread of a Gamma density of the lateness.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ShiftedGamma;
+
+/// What there is to say of it.
+pub(super) const KIND: Kind = Kind {
+    name: "shifted_gamma",
+    about: "Delays that are never less than a shift: a press cannot come before its event",
+    parameters: &[
+        Parameter::number("shift", "The least delay", &[-0.3]),
+        Parameter::number("shape", "Shape, at least 1", &[2.2]),
+        Parameter::number("spread", "Standard deviation", &[0.9]),
+    ],
+    settings: &[],
+    build: |_, _| Ok(Box::new(ShiftedGamma)),
+    #[cfg(test)]
+    corners: tests::corners,
+};
 
 /// Shape that learning starts from: a rise and a tail, the shift two spreads before the mean.
 const START_SHAPE: f64 = 4.0;
@@ -220,6 +236,16 @@ impl NoiseModel for ShiftedGamma {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Noise;
+
+    pub(in super::super) fn corners() -> Vec<(Noise, Vec<f64>)> {
+        vec![
+            (Noise::ShiftedGamma, vec![0.5, f64::NEG_INFINITY, 0.3]),
+            (Noise::ShiftedGamma, vec![0.5, 0.2_f64.ln(), 0.3]),
+            (Noise::ShiftedGamma, vec![-1.0, 3_f64.ln(), -1.0]),
+            (Noise::ShiftedGamma, vec![-10.0, 99_f64.ln(), 0.0]),
+        ]
+    }
 
     #[test]
     fn both_forms_agree_at_the_switch() {

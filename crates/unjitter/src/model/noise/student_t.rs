@@ -14,12 +14,28 @@ use multiversion::multiversion;
 
 use super::NoiseModel;
 use super::groups::for_groups;
+use super::kind::{Kind, Parameter};
 use crate::math::{LANES, Lanes, Random, digamma, ln_1p, ln_gamma};
 use crate::params::{BlockSpec, Role, Transform};
 
 /// Location, scale and degrees of freedom of a Student-t density.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StudentT;
+
+/// What there is to say of it.
+pub(super) const KIND: Kind = Kind {
+    name: "student_t",
+    about: "Heavy-tailed delays: most presses are good, some are far off",
+    parameters: &[
+        Parameter::number("delay", "Centre of stamp - instance time", &[0.4]),
+        Parameter::number("scale", "Scale", &[0.6]),
+        Parameter::number("degrees_of_freedom", "Small is heavy-tailed", &[5.0]),
+    ],
+    settings: &[],
+    build: |_, _| Ok(Box::new(StudentT)),
+    #[cfg(test)]
+    corners: tests::corners,
+};
 
 /// Degrees of freedom that learning starts from: clearly heavy tails, with a finite variance.
 const START_DEGREES_OF_FREEDOM: f64 = 5.0;
@@ -211,6 +227,17 @@ impl NoiseModel for StudentT {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Noise;
+
+    pub(in super::super) fn corners() -> Vec<(Noise, Vec<f64>)> {
+        vec![
+            (Noise::StudentT, vec![1.0, 0.5, 0.5_f64.ln()]),
+            (Noise::StudentT, vec![1.0, -0.5, 1.3_f64.ln()]),
+            (Noise::StudentT, vec![0.0, 0.2, 5_f64.ln()]),
+            (Noise::StudentT, vec![-3.0, 0.0, 39_f64.ln()]),
+            (Noise::StudentT, vec![0.0, 1.0, 1e8_f64.ln()]),
+        ]
+    }
 
     #[test]
     fn series_meets_direct_formula_at_the_switch() {

@@ -4,6 +4,9 @@
 //! The interval is closed: a delay equal to an end has the full density.
 
 use super::NoiseModel;
+use super::kind::{Kind, Setting, Value};
+use crate::Result;
+use crate::error::require;
 use crate::math::Random;
 use crate::params::BlockSpec;
 
@@ -14,11 +17,48 @@ pub struct Uniform {
     latest: f64,
 }
 
+/// What there is to say of it.
+pub(super) const KIND: Kind = Kind {
+    name: "uniform",
+    about: "Any delay in an interval, all equally likely; nothing is learned",
+    parameters: &[],
+    settings: &[
+        end("earliest", "Earliest delay", "a finite time", -1.0),
+        end("latest", "Latest delay", AFTER, 2.0),
+    ],
+    build: |settings, unit| {
+        let [earliest, latest] = [settings[0], settings[1]];
+        Uniform::new(earliest, latest)?;
+        // An extreme unit can push an end to infinity or both ends together.
+        Ok(Box::new(Uniform::new(earliest / unit, latest / unit)?))
+    },
+    #[cfg(test)]
+    corners: tests::corners,
+};
+
+const AFTER: &str = "a finite time after noise.earliest";
+
+const fn end(
+    name: &'static str,
+    about: &'static str,
+    expected: &'static str,
+    example: f64,
+) -> Setting {
+    let (value, range) = (Value::Time, (f64::MIN, f64::MAX));
+    Setting { name, about, value, range, expected, default: None, example }
+}
+
 impl Uniform {
-    /// Finite ends with `earliest < latest`.
-    pub(crate) fn new(earliest: f64, latest: f64) -> Self {
-        debug_assert!(earliest < latest && (latest - earliest).is_finite());
-        Self { earliest, latest }
+    fn new(earliest: f64, latest: f64) -> Result<Self> {
+        require("noise.earliest", earliest, earliest.is_finite(), "a finite time")?;
+        // The width must be finite too, or the density would be zero.
+        require(
+            "noise.latest",
+            latest,
+            (latest - earliest).is_finite() && latest > earliest,
+            AFTER,
+        )?;
+        Ok(Self { earliest, latest })
     }
 
     fn width(&self) -> f64 {
@@ -64,5 +104,38 @@ impl NoiseModel for Uniform {
 
     fn spread(&self, _params: &[f64]) -> f64 {
         self.width() / 12f64.sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::log_density;
+    use crate::Noise;
+
+    pub(in super::super) fn corners() -> Vec<(Noise, Vec<f64>)> {
+        vec![(Noise::Uniform { earliest: -0.4, latest: 3.0 }, vec![])]
+    }
+
+    #[test]
+    fn an_interval_is_checked() {
+        let infinity = f64::INFINITY;
+        for (earliest, latest) in [(1.0, 1.0), (2.0, 1.0), (0.0, infinity), (-infinity, 0.0)] {
+            assert!(Noise::Uniform { earliest, latest }.build(1.0).is_err(), "{earliest} {latest}");
+        }
+        assert!(Noise::Uniform { earliest: f64::NAN, latest: 1.0 }.build(1.0).is_err());
+        // A unit that pushes an end to infinity, and one that pushes both together.
+        assert!(Noise::Uniform { earliest: 0.0, latest: 1e30 }.build(1e-300).is_err());
+        assert!(Noise::Uniform { earliest: 0.0, latest: 1e-30 }.build(1e300).is_err());
+    }
+
+    #[test]
+    fn uniform_is_measured_in_the_unit_and_includes_its_ends() {
+        let model = Noise::Uniform { earliest: -1.0, latest: 3.0 }.build(0.5).unwrap();
+        assert_eq!(model.reach(&[], 7.0), (-2.0, 6.0));
+        let outside = f64::NEG_INFINITY;
+        let full = -(8f64.ln());
+        let got = log_density(&*model, &[], &[-2.1, -2.0, 0.0, 6.0, 6.1]);
+        assert_eq!(got, [outside, full, full, full, outside]);
+        assert_eq!((model.delay(&[]), model.spread(&[])), (2.0, 8.0 / 12f64.sqrt()));
     }
 }
