@@ -22,6 +22,7 @@ pub mod interrupt;
 pub mod learners;
 mod model_args;
 mod model_file;
+mod noise_args;
 pub mod output;
 mod palette;
 mod report;

@@ -3,9 +3,10 @@
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use unjitter::learning::LbfgsOptions;
-use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Model, Noise, Priors};
+use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Model, Priors};
 
 use crate::failure::usage;
+use crate::noise_args::NoiseArgs;
 
 /// A model on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -16,9 +17,9 @@ pub(crate) struct ModelArgs {
     /// How many stamps an instance may give
     #[arg(long, default_value = "bernoulli", help_heading = "Model")]
     pub counts: CountsName,
-    /// How stamps scatter around their instance
-    #[arg(long, default_value = "gaussian", help_heading = "Model")]
-    pub noise: NoiseName,
+    #[command(flatten)]
+    #[serde(flatten)]
+    noise: NoiseArgs,
     /// Units of each hidden layer of the perceptron; one layer of 16 by default
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Model")]
     pub hidden: Vec<usize>,
@@ -31,15 +32,6 @@ pub(crate) struct ModelArgs {
     /// Largest number of stamps of an instance, with categorical counts; 2 by default
     #[arg(long, value_name = "N", help_heading = "Model")]
     pub max_count: Option<usize>,
-    /// Components of the Gaussian mixture; 2 by default
-    #[arg(long, value_name = "K", help_heading = "Model")]
-    pub components: Option<usize>,
-    /// Earliest delay of uniform noise, in seconds
-    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model")]
-    pub earliest: Option<f64>,
-    /// Latest delay of uniform noise, in seconds
-    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Model")]
-    pub latest: Option<f64>,
     /// Strength of the prior that keeps weights small
     #[arg(long, value_name = "X", default_value_t = 1.0, help_heading = "Model")]
     pub weight_precision: f64,
@@ -89,24 +81,6 @@ pub(crate) enum CountsName {
     Geometric,
 }
 
-/// Noise by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum NoiseName {
-    /// Delay and spread
-    Gaussian,
-    /// Several kinds of presses, --components
-    GaussianMixture,
-    /// Heavier tails
-    Laplace,
-    /// Tails as heavy as they are
-    StudentT,
-    /// Late only
-    ShiftedGamma,
-    /// Anywhere from --earliest to --latest
-    Uniform,
-}
-
 impl ModelArgs {
     /// For the library. `classifiers` are those in use, which learners may bring by their names.
     pub(crate) fn model(&self, classifiers: &[ClassifierName]) -> anyhow::Result<Model> {
@@ -118,7 +92,7 @@ impl ModelArgs {
         let mut model = Model {
             classifier: self.classifier_of(self.classifier),
             counts: self.counts(),
-            noise: self.noise()?,
+            noise: self.noise.noise()?,
             priors,
             time_unit: self.time_unit,
             ..Model::default()
@@ -136,19 +110,16 @@ impl ModelArgs {
         let has = |name| classifiers.contains(&name);
         let (kernel, mlp) = (has(ClassifierName::Kernel), has(ClassifierName::Mlp));
         let categorical = self.counts == CountsName::Categorical;
-        let mixture = self.noise == NoiseName::GaussianMixture;
-        let uniform = self.noise == NoiseName::Uniform;
         let settings = [
             ("--hidden", !self.hidden.is_empty(), mlp, "--classifier mlp"),
             ("--length-scale", self.length_scale.is_some(), kernel, "--classifier kernel"),
             ("--landmarks", self.landmarks.is_some(), kernel, "--classifier kernel"),
             ("--max-count", self.max_count.is_some(), categorical, "--counts categorical"),
-            ("--components", self.components.is_some(), mixture, "--noise gaussian-mixture"),
-            ("--earliest", self.earliest.is_some(), uniform, "--noise uniform"),
-            ("--latest", self.latest.is_some(), uniform, "--noise uniform"),
         ];
-        match settings.into_iter().find(|(_, is_given, is_used, _)| *is_given && !is_used) {
-            Some((option, .., part)) => {
+        let idle = settings.into_iter().find(|(_, is_given, is_used, _)| *is_given && !is_used);
+        let idle = idle.map(|(option, .., part)| (option.to_owned(), part.to_owned()));
+        match idle.or_else(|| self.noise.idle()) {
+            Some((option, part)) => {
                 Err(usage(format!("{option} has no effect here: it belongs to {part}")))
             }
             None => Ok(()),
@@ -182,22 +153,6 @@ impl ModelArgs {
             CountsName::Poisson => Counts::Poisson,
             CountsName::Geometric => Counts::Geometric,
         }
-    }
-
-    fn noise(&self) -> anyhow::Result<Noise> {
-        Ok(match self.noise {
-            NoiseName::Gaussian => Noise::Gaussian,
-            NoiseName::GaussianMixture => {
-                Noise::GaussianMixture { components: self.components.unwrap_or(2) }
-            }
-            NoiseName::Laplace => Noise::Laplace,
-            NoiseName::StudentT => Noise::StudentT,
-            NoiseName::ShiftedGamma => Noise::ShiftedGamma,
-            NoiseName::Uniform => match (self.earliest, self.latest) {
-                (Some(earliest), Some(latest)) => Noise::Uniform { earliest, latest },
-                _ => return Err(usage("uniform noise needs --earliest and --latest")),
-            },
-        })
     }
 
     /// How to fit.
