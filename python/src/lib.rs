@@ -13,6 +13,7 @@ mod inspection;
 mod loss;
 mod memory;
 mod metrics;
+mod noise;
 mod pool;
 mod posterior;
 mod session;
@@ -48,6 +49,8 @@ mod _core {
     use super::metrics::{
         detect_events, event_metrics, match_events, mean_event_average_precision,
     };
+    #[pymodule_export]
+    use super::noise::noise_kinds;
     #[pymodule_export]
     use super::posterior::{Posterior, posterior};
     #[pymodule_export]

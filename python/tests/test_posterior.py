@@ -13,7 +13,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import unjitter
-from unjitter._models import COUNTS, NOISE
+from unjitter._models import COUNTS
+from unjitter._noise import NOISE
 
 ORACLE = Path(__file__).parents[2] / "reference" / "oracle.py"
 spec = importlib.util.spec_from_file_location("oracle", ORACLE)

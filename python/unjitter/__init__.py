@@ -1,23 +1,13 @@
 """Learn precise event detectors from sloppy timestamps."""
 
-from . import baselines, metrics, plot, signal, simulate, stamps
+from . import _noises, baselines, metrics, plot, signal, simulate, stamps
 from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
 from ._detector import EventDetector
 from ._frames import read_dataset, sessions_from_frames
 from ._memory import set_memory_limit
-from ._models import (
-    Bernoulli,
-    Categorical,
-    Gaussian,
-    GaussianMixture,
-    Geometric,
-    Laplace,
-    Poisson,
-    ShiftedGamma,
-    StudentT,
-    Uniform,
-)
+from ._models import Bernoulli, Categorical, Geometric, Poisson
+from ._noises import *  # noqa: F403
 from ._pipeline import Pipeline, make_pipeline
 from ._posterior import Posterior, posterior
 from ._priors import Priors
@@ -30,11 +20,8 @@ __all__ = [
     "Bernoulli",
     "Categorical",
     "EventDetector",
-    "Gaussian",
-    "GaussianMixture",
     "Geometric",
     "Kernel",
-    "Laplace",
     "Logistic",
     "Mlp",
     "NotConvergedWarning",
@@ -44,10 +31,7 @@ __all__ = [
     "Posterior",
     "Priors",
     "Session",
-    "ShiftedGamma",
-    "StudentT",
     "Table",
-    "Uniform",
     "UnjitterWarning",
     "__version__",
     "baselines",
@@ -62,3 +46,4 @@ __all__ = [
     "simulate",
     "stamps",
 ]
+__all__ += _noises.__all__

@@ -18,7 +18,8 @@ from ._check import no_labels_apart, number, probability, settings, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
 from ._floats import floats
-from ._models import Counts, Noise, counts_model, noise_model
+from ._models import Counts, counts_model
+from ._noise import Noise, noise_model
 from ._priors import Priors
 from ._progress import Bar
 from ._session import Session
@@ -37,10 +38,10 @@ class EventDetector(Detector):
         From features to probability.
     counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
         How many stamps an instance gives. A value that an object has is known and not learned.
-    noise : {"gaussian", "gaussian_mixture", "laplace", "student_t", "shifted_gamma"} or an \
-object of that kind, or Uniform
-        Where stamps land around their instance, likewise: ``Gaussian(delay=0.0)`` learns the spread
-        alone.
+    noise : str or an object such as Gaussian, StudentT or Uniform
+        Where stamps land around their instance, likewise: ``"gaussian"`` learns delay and spread,
+        ``Gaussian(delay=0.0)`` the spread alone. Any noise model goes by its class or by its name
+        in snake case.
     regularisation : float
         Precision (1 / variance) of the normal prior on the classifier's weights, on standardised
         features.

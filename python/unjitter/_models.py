@@ -1,4 +1,4 @@
-"""Count models and noise models: small objects with a name and values.
+"""Count models, and what noise models share with them: small objects with a name and values.
 
 One meaning everywhere: a value that is given is known, and nobody learns it. A value that is not
 (None) is learned, by a detector and by the loss for PyTorch alike; bare inference learns nothing
@@ -19,7 +19,7 @@ from ._check import whole
 
 
 @dataclass(frozen=True)
-class _Model:
+class Model:
     """What counts and noise share: a kind, settings, and values of parameter blocks."""
 
     kind: ClassVar[str]
@@ -43,7 +43,7 @@ class _Model:
 
 
 @dataclass(frozen=True)
-class _Rates(_Model):
+class _Rates(Model):
     """A count model whose only parameters are its two rates."""
 
     false_rate: float | None = None
@@ -96,7 +96,7 @@ class Geometric(_Rates):
 
 
 @dataclass(frozen=True)
-class Categorical(_Model):
+class Categorical(Model):
     """Any distribution over 0, 1, ..., C stamps.
 
     Parameters
@@ -130,7 +130,7 @@ class Categorical(_Model):
         given = self._from_table() if self.table is not None else {}
         for name in ("false_split", "hit_split"):
             if name not in given and getattr(self, name) is not None:
-                given[name] = _tuple(getattr(self, name))
+                given[name] = numbers(getattr(self, name))
         lengths = {len(given[name]) for name in ("false_split", "hit_split") if name in given}
         lengths |= set() if self.max_count is None else {whole("max_count", self.max_count)}
         if len(lengths) > 1:
@@ -174,169 +174,21 @@ class Categorical(_Model):
         return [name for name in super().unknown() if name != "table"]
 
 
-@dataclass(frozen=True)
-class Gaussian(_Model):
-    """Normal delays.
-
-    Parameters
-    ----------
-    delay : float, optional
-        Mean of stamp - instance time; positive is late.
-    spread : float, optional
-        Standard deviation.
-    """
-
-    delay: float | None = None
-    spread: float | None = None
-    kind: ClassVar[str] = "gaussian"
-
-
-@dataclass(frozen=True)
-class Laplace(_Model):
-    """Double-exponential delays: a sharper peak and longer tails than the normal.
-
-    Parameters
-    ----------
-    delay : float, optional
-        Mean of stamp - instance time.
-    spread : float, optional
-        Standard deviation.
-    """
-
-    delay: float | None = None
-    spread: float | None = None
-    kind: ClassVar[str] = "laplace"
-
-
-@dataclass(frozen=True)
-class StudentT(_Model):
-    """Heavy-tailed delays: most presses are good, some are far off.
-
-    Parameters
-    ----------
-    delay : float, optional
-        Centre of stamp - instance time.
-    scale : float, optional
-        Scale.
-    degrees_of_freedom : float, optional
-        Small is heavy-tailed.
-    """
-
-    delay: float | None = None
-    scale: float | None = None
-    degrees_of_freedom: float | None = None
-    kind: ClassVar[str] = "student_t"
-
-
-@dataclass(frozen=True)
-class ShiftedGamma(_Model):
-    """Delays that are never less than a shift: a press cannot come before its event.
-
-    Parameters
-    ----------
-    shift : float, optional
-        The least delay.
-    shape : float, optional
-        Shape, at least 1.
-    spread : float, optional
-        Standard deviation.
-    """
-
-    shift: float | None = None
-    shape: float | None = None
-    spread: float | None = None
-    kind: ClassVar[str] = "shifted_gamma"
-
-
-@dataclass(frozen=True)
-class Uniform(_Model):
-    """Any delay in an interval, all equally likely; nothing is learned.
-
-    Parameters
-    ----------
-    earliest, latest : float
-        The interval of stamp - instance time.
-    """
-
-    earliest: float
-    latest: float
-    kind: ClassVar[str] = "uniform"
-
-    def settings(self) -> dict[str, Any]:
-        return {"kind": self.kind, "earliest": float(self.earliest), "latest": float(self.latest)}
-
-    def values(self) -> dict[str, list[float]]:
-        return {}
-
-
-@dataclass(frozen=True)
-class GaussianMixture(_Model):
-    """A mixture of normals.
-
-    Parameters
-    ----------
-    weights, delays, spreads : array-like of shape (n_components,), optional
-        Shares, means and standard deviations of the components.
-    components : int, optional
-        Their number, where nothing else tells; 2 by default.
-    """
-
-    weights: Any = None
-    delays: Any = None
-    spreads: Any = None
-    components: int | None = None
-    kind: ClassVar[str] = "gaussian_mixture"
-
-    def __post_init__(self) -> None:
-        lengths = set() if self.components is None else {whole("components", self.components)}
-        for name in ("weights", "delays", "spreads"):
-            if getattr(self, name) is not None:
-                values = _tuple(getattr(self, name))
-                object.__setattr__(self, name, values)
-                lengths.add(len(values))
-        if len(lengths) > 1:
-            raise ValueError(
-                "weights, delays, spreads and components must agree on the number of components, "
-                f"got {sorted(lengths)}"
-            )
-        object.__setattr__(self, "components", lengths.pop() if lengths else 2)
-
-    def settings(self) -> dict[str, Any]:
-        return {"kind": self.kind, "components": self.components}
-
-    def values(self) -> dict[str, list[float]]:
-        given = super().values()
-        del given["components"]
-        return given
-
-
 Counts = Bernoulli | Categorical | Poisson | Geometric
-Noise = Gaussian | GaussianMixture | Laplace | StudentT | ShiftedGamma | Uniform
 
 COUNTS: dict[str, type[Counts]] = {
     model.kind: model for model in (Bernoulli, Categorical, Poisson, Geometric)
 }
-NOISE: dict[str, type[Noise]] = {
-    model.kind: model
-    for model in (Gaussian, GaussianMixture, Laplace, StudentT, ShiftedGamma, Uniform)
-}
-
 _Part = TypeVar("_Part")
 
 
 def counts_model(counts: str | Counts) -> Counts:
     """A count model by name, or as it is."""
-    return _named("counts", counts, COUNTS)
+    return named("counts", counts, COUNTS)
 
 
-def noise_model(noise: str | Noise) -> Noise:
-    """A noise model by name, or as it is."""
-    if noise == Uniform.kind:
-        raise ValueError("uniform noise needs its interval: noise=Uniform(earliest, latest)")
-    return _named("noise", noise, NOISE)
-
-
-def _named(what: str, given: str | _Part, known: dict[str, type[_Part]]) -> _Part:
+def named(what: str, given: str | _Part, known: dict[str, type[_Part]]) -> _Part:
+    """A part by name, or as it is."""
     if isinstance(given, str):
         if given not in known:
             raise ValueError(f"{what} is {given!r}, expected one of {', '.join(known)}")
@@ -347,7 +199,8 @@ def _named(what: str, given: str | _Part, known: dict[str, type[_Part]]) -> _Par
     return given
 
 
-def _tuple(values: ArrayLike | Sequence[float]) -> tuple[float, ...]:
+def numbers(values: ArrayLike | Sequence[float]) -> tuple[float, ...]:
+    """A list of numbers that nobody can change."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"expected a list of numbers, got {values!r}")

@@ -13,7 +13,9 @@ from . import _core
 from ._check import settings, whole
 from ._clock import read_times
 from ._html import posterior_html
-from ._models import Bernoulli, Counts, Gaussian, Noise, counts_model, noise_model
+from ._models import Bernoulli, Counts, counts_model
+from ._noise import Noise, noise_model
+from ._noises import Gaussian
 
 _Floats = NDArray[np.float64]
 _Given = tuple[_Floats, _Floats, _Floats, Counts, Noise]
@@ -124,7 +126,7 @@ def posterior(
         Log-odds that each instance is positive, by any classifier; infinite where it is known.
     counts : Bernoulli, Categorical, Poisson or Geometric
         How many stamps an instance gives, with all its values.
-    noise : Gaussian, GaussianMixture, Laplace, StudentT, ShiftedGamma or Uniform
+    noise : noise model such as Gaussian
         Where they land, with all its values.
 
     Returns

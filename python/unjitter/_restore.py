@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from . import _core
 from ._classifiers import CLASSIFIERS
-from ._models import COUNTS, NOISE, Uniform
+from ._models import COUNTS
+from ._noise import NOISE
 from ._priors import Priors
 
 
@@ -57,4 +58,5 @@ def _part(
         if values is not None:
             settings[field.name] = values[0] if len(values) == 1 else values
     part = kind(**settings)
-    return kind.kind if kind is not Uniform and part == kind() else part
+    needs_settings = any(field.default is MISSING for field in fields(kind))
+    return part if needs_settings or part != kind() else kind.kind

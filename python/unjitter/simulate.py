@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._base import sessions_of
 from ._check import whole
-from ._models import Gaussian, Noise, noise_model
+from ._noise import Noise, noise_model
+from ._noises import Gaussian
 from ._pooled import known_labels
 from ._session import Session
 from .signal import CYCLE_FEATURES, CycleOptions, session_from_signal

@@ -139,7 +139,7 @@ def test_data_take_no_gradient():
     [
         ({"reduction": "average"}, "reduction is 'average'"),
         ({"counts": "binomial"}, "counts is 'binomial'"),
-        ({"noise": "uniform"}, "needs its interval"),
+        ({"noise": "uniform"}, "needs its earliest and latest"),
         ({"counts": Bernoulli(hit_rate=1.2)}, "hit_rate is 1.2"),
         ({"noise": Gaussian(spread=0.0)}, "spread is 0"),
         (

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from .. import _core
-from .._models import Categorical, Counts, GaussianMixture, Noise, counts_model, noise_model
+from .._models import Categorical, Counts, counts_model
+from .._noise import Noise, noise_model
 from .._priors import Priors
 from ._batch import Batch
 from ._gradient import differentiable
@@ -33,8 +34,7 @@ class ImpreciseLabelLoss(nn.Module):
         How many stamps an instance gives. A value that an object has is known and not learned, as
         in :class:`unjitter.EventDetector`: ``Bernoulli(false_rate=0.01)`` learns the hit rate
         alone.
-    noise : {"gaussian", "gaussian_mixture", "laplace", "student_t", "shifted_gamma"} or an \
-object of that kind, or Uniform
+    noise : str or an object such as Gaussian, StudentT or Uniform
         Where stamps land around their instance, likewise.
     start : mapping of str to float or array-like, optional
         Where learning starts, by the names of `unconstrained` and in natural values:
@@ -302,14 +302,12 @@ object of that kind, or Uniform
 
     @property
     def noise(self) -> Noise:
+        natural = self._natural()
         values: dict[str, Any] = {
-            name: value for name, value in self._natural().items() if name in self._part("noise")
+            own["name"]: natural[own["name"]] if own["is_list"] else natural[own["name"]][0]
+            for own in self._noise.row["parameters"]
         }
-        if not isinstance(self._noise, GaussianMixture):
-            values = {name: value[0] for name, value in values.items()}
-        start: Any = self._noise
-        learned: Noise = replace(start, **values)
-        return learned
+        return replace(self._noise, **values)
 
     def extra_repr(self) -> str:
         values = ", ".join(
@@ -342,11 +340,6 @@ object of that kind, or Uniform
         self.time_unit = float(time_unit)
         counts, noise = (json.dumps(own.settings()) for own in (self._counts, self._noise))
         self._core = _core.Annotator(counts, noise, self.time_unit)
-
-    def _part(self, part: str) -> list[str]:
-        """Names of the parameters of a part, without its name."""
-        blocks = (name.split(".", 1) for name, _ in self._core.blocks())
-        return [name for own, name in blocks if own == part]
 
     def _vector(self) -> Tensor:
         """All parameters, as the core takes them."""
