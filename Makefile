@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo check test test-torch test-pythons bench format lint docs rust-test bench-test reference \
 	page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions
+	instructions stubs new-noise
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,18 +24,21 @@ check:
 	$(PYTHON) reference/oracle.py --check
 
 # Everything.
-test: lint docs rust-test bench-test instructions reference page-test experiments-quick python-test
+test: lint docs rust-test bench-test instructions reference page-test experiments-quick python-test new-noise
 
 format: $(VENV)/.ready
 	cargo fmt --all
-	$(VENV)/bin/ruff format --quiet --config python/pyproject.toml python benches
+	$(VENV)/bin/ruff format --quiet --config python/pyproject.toml python benches \
+		crates/unjitter-cli/tests/new_noise
 
 lint: $(VENV)/.ready
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(VENV)/bin/ruff format --quiet --check --config python/pyproject.toml python benches
+	$(VENV)/bin/ruff format --quiet --check --config python/pyproject.toml python benches \
+		crates/unjitter-cli/tests/new_noise
 	$(VENV)/bin/ruff check --quiet python
-	$(VENV)/bin/ruff check --quiet --config python/pyproject.toml benches
+	$(VENV)/bin/ruff check --quiet --config python/pyproject.toml benches \
+		crates/unjitter-cli/tests/new_noise
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -89,6 +92,17 @@ python-test: wheel
 	$(VENV)/bin/pip --python target/bare install --quiet --disable-pip-version-check \
 		target/wheels/*.whl
 	target/bare/bin/python -m doctest README.md
+
+# What type checkers are told of the classes of the noise models, which are made when Python starts.
+stubs: $(VENV)/.ready
+	cargo build --quiet -p unjitter-python
+	rm -rf target/stubs && cp -r python target/stubs
+	cp target/debug/lib_core.so target/stubs/unjitter/_core.abi3.so
+	$(VENV)/bin/python target/stubs/noise_stubs.py > python/unjitter/_noises.pyi
+
+# A noise model, added to a copy of the sources by the steps of CONTRIBUTING.md.
+new-noise: $(VENV)/.ready
+	$(VENV)/bin/python crates/unjitter-cli/tests/new_noise/run.py
 
 # The PyTorch loss, in an environment of its own: torch brings gigabytes that no other test needs.
 test-torch: wheel $(TORCH)/.ready

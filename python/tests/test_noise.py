@@ -46,6 +46,7 @@ def test_every_noise_model_is_a_class_with_its_words(row):
     assert words.startswith(row["about"])
     for own in row["parameters"] + row["settings"]:
         assert f"{own['name']} : " in words
+        assert own["about"] in words
         assert own["name"] in inspect.signature(model).parameters
 
 

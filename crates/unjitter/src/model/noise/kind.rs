@@ -20,12 +20,14 @@ pub struct Kind {
     pub settings: &'static [Setting],
     /// Builds the model from its settings, which are in their ranges, for this unit of time.
     #[serde(skip)]
-    pub(super) build: fn(&[f64], f64) -> Result<Box<dyn NoiseModel>>,
+    pub(super) build: Build,
     /// Unconstrained parameters at which tests hold it to the laws of all noise models.
     #[cfg(test)]
     #[serde(skip)]
     pub(super) corners: fn() -> Vec<(Noise, Vec<f64>)>,
 }
+
+type Build = fn(&[f64], f64) -> Result<Box<dyn NoiseModel>>;
 
 /// A parameter that is learned, or given as a natural value.
 #[derive(Debug, Clone, Copy, Serialize)]
