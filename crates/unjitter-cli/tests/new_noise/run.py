@@ -55,13 +55,16 @@ def with_lines(text: str) -> str:
 
 def copy_with_new_noise() -> None:
     """All sources, the new file and the two lines."""
-    listed = run("git", "ls-files", "-co", "--exclude-standard", "-z", where=SOURCES)
-    names = [Path(name) for name in listed.split("\0") if name and (SOURCES / name).is_file()]
-    table = NOISE / "mod.rs"
-    for name in names:
-        put(name, (SOURCES / name).read_bytes() if name != table else b"")
-    put(table, with_lines((SOURCES / table).read_text()).encode())
-    put(NOISE / "late_logistic.rs", (HERE / "late_logistic.rs").read_bytes())
+    listed = run("git", "ls-files", "-co", "--exclude-standard", "-z", where=SOURCES).split("\0")
+    names = [Path(name) for name in listed if name and (SOURCES / name).is_file()]
+    files = {name: (SOURCES / name).read_bytes() for name in names}
+    files[NOISE / "mod.rs"] = with_lines(files[NOISE / "mod.rs"].decode()).encode()
+    files[NOISE / "late_logistic.rs"] = (HERE / "late_logistic.rs").read_bytes()
+    for old in COPY.rglob("*"):
+        if old.is_file() and old.relative_to(COPY) not in files:
+            old.unlink()
+    for name, content in files.items():
+        put(name, content)
 
 
 def main() -> None:
