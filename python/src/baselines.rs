@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use unjitter::baselines::{
-    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
+    AlignmentLearner, DropNear, HandAligned, Learner, MultipleInstance, Naive, Smear, TrainedModel,
 };
 use unjitter::evaluation::{Comparison, Contender, CrossValidation, SummaryOptions};
 use unjitter::{Control, Recording};
@@ -26,7 +26,7 @@ enum AnyLearner {
     DropNear(DropNear),
     Smear(Smear),
     MultipleInstance(MultipleInstance),
-    Imprecise(Imprecise),
+    AlignmentLearner(AlignmentLearner),
 }
 
 fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
@@ -36,7 +36,7 @@ fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
         AnyLearner::DropNear(learner) => Box::new(learner),
         AnyLearner::Smear(learner) => Box::new(learner),
         AnyLearner::MultipleInstance(learner) => Box::new(learner),
-        AnyLearner::Imprecise(learner) => Box::new(learner),
+        AnyLearner::AlignmentLearner(learner) => Box::new(learner),
     })
 }
 
@@ -108,8 +108,8 @@ pub(crate) fn learn(
     let learn = |control: Control<'_>| alone(threads, || learner.fit(&training, seed, control));
     let trained = watched(py, None, learn)??;
     match trained.map_err(to_python)? {
-        Trained::Detector(detector) => Ok(Detector(detector)),
-        Trained::Fitted(_) => {
+        TrainedModel::Detector(detector) => Ok(Detector(detector)),
+        TrainedModel::Fitted(_) => {
             Err(PyValueError::new_err(format!("{} leaves more than a detector", learner.name())))
         }
     }

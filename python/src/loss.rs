@@ -44,10 +44,10 @@ impl Annotator {
         self.settings.clone()
     }
 
-    /// Full name of each parameter block, and how many unconstrained numbers it has.
-    fn blocks(&self) -> Vec<(String, usize)> {
-        let blocks = self.annotator.layout().blocks().iter();
-        blocks.map(|block| (block.name.clone(), block.range.len())).collect()
+    /// Full name of each parameter, and how many unconstrained numbers it has.
+    fn parameters(&self) -> Vec<(String, usize)> {
+        let parameters = self.annotator.layout().parameters().iter();
+        parameters.map(|parameter| (parameter.name.clone(), parameter.range.len())).collect()
     }
 
     /// Unconstrained parameters to begin with: natural values where given, else a first guess.
@@ -57,7 +57,7 @@ impl Annotator {
         Ok(self.annotator.start(&values).map_err(to_python)?.into_pyarray(py))
     }
 
-    /// Natural values of every block.
+    /// Natural values of every parameter.
     fn natural(&self, params: PyReadonlyArray1<'_, f64>) -> PyResult<Values> {
         let params = params.as_array().to_vec();
         let natural = self.annotator.natural(&params).map_err(to_python)?;

@@ -63,8 +63,10 @@ impl PySession<'_> {
         };
         match &self.labels {
             Some(labels) if use_labels => {
-                let known = |&label: &i8| u8::try_from(label).ok();
-                session.with_labels(labels.as_array().iter().map(known)).map_err(to_python)
+                let known = |&label: &i8| (label >= 0).then_some(label > 0);
+                session
+                    .with_labels(labels.as_array().iter().map(known).collect())
+                    .map_err(to_python)
             }
             _ => Ok(session),
         }

@@ -20,7 +20,7 @@ from ._check import whole
 
 @dataclass(frozen=True)
 class Model:
-    """What counts and noise share: a kind, settings, and values of parameter blocks."""
+    """What counts and noise share: a kind, settings, and values of parameters."""
 
     kind: ClassVar[str]
 
@@ -29,7 +29,7 @@ class Model:
         return {"kind": self.kind}
 
     def values(self) -> dict[str, list[float]]:
-        """Natural values of the parameter blocks that are given."""
+        """Natural values of the parameters that are given."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: [float(entry) for entry in np.atleast_1d(value).ravel()]

@@ -99,7 +99,7 @@ impl ModelArgs {
         };
         for pair in &self.freeze {
             let (name, values) = name_and_values("--freeze", pair)?;
-            model = model.freeze(name, &values);
+            model = model.freeze(name, values);
         }
         Ok(model)
     }

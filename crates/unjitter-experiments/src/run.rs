@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use unjitter::baselines::kept_by_naive;
 use unjitter::evaluation::{
-    Confusion, Judged, MeanInterval, bonferroni, mean_interval, mean_of_each, paired_t_test,
+    Confusion, ContenderResult, MeanInterval, bonferroni, mean_interval, mean_of_each,
+    paired_t_test,
 };
 use unjitter::simulation::Tails;
 use unjitter::{Control, Progress};
@@ -131,7 +132,11 @@ fn judge_all(
     Ok(scores)
 }
 
-fn judge(cell: &Cell, options: &RunOptions, control: Control<'_>) -> anyhow::Result<Judged> {
+fn judge(
+    cell: &Cell,
+    options: &RunOptions,
+    control: Control<'_>,
+) -> anyhow::Result<ContenderResult> {
     let journal = options.work.as_ref().map(|work| work.join(format!("{}.jsonl", cell.key)));
     journal.iter().try_for_each(|journal| inputs::refuse(journal))?;
     let contenders = std::slice::from_ref(&cell.contender);
@@ -180,7 +185,7 @@ fn series(
             });
         }
         let role = match of.kind {
-            Kind::Imprecise => Role::Ours,
+            Kind::AlignmentLearner => Role::Ours,
             Kind::HandAligned => Role::Ceiling,
             _ => Role::Baseline,
         };

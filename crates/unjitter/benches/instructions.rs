@@ -79,9 +79,9 @@ fn inference(counts: Counts, noise: Noise, spread: f64) -> Kernel {
     let mut params = evidence
         .start(&[("counts.false_rate", &[1e-3]), ("counts.hit_rate", &[0.95])])
         .expect("valid rates");
-    for block in evidence.layout().blocks() {
-        if ["noise.spread", "noise.spreads", "noise.scale"].contains(&block.name.as_str()) {
-            params[block.range.clone()].fill(spread.ln());
+    for parameter in evidence.layout().parameters() {
+        if ["noise.spread", "noise.spreads", "noise.scale"].contains(&parameter.name.as_str()) {
+            params[parameter.range.clone()].fill(spread.ln());
         }
     }
     let (times, stamps) = stamped(spread);

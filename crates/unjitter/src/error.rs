@@ -29,6 +29,16 @@ pub enum Error {
         /// How many instances there are.
         expected: usize,
     },
+    /// Numbers that do not fill a matrix.
+    #[error("{found} numbers for {rows} rows of {columns} features, expected {}", rows.saturating_mul(*columns))]
+    BadShape {
+        /// How many were given.
+        found: usize,
+        /// Rows that they should fill.
+        rows: usize,
+        /// Numbers of a row.
+        columns: usize,
+    },
     /// A feature that is NaN or infinite.
     #[error(
         "session {session}: feature {column} of instance {instance} is {value}, expected a finite number"
@@ -223,10 +233,10 @@ pub enum Error {
         /// The names there are, separated by commas.
         known: String,
     },
-    /// A parameter block given with the wrong number of values.
+    /// A parameter given with the wrong number of values.
     #[error("{name} takes {expected} values, {found} were given")]
     ParameterLength {
-        /// Name of the block.
+        /// Name of the parameter.
         name: String,
         /// Values given.
         found: usize,
@@ -338,7 +348,7 @@ pub enum Error {
     /// A model file that is not what it should be.
     #[error("model file: {place}: {problem}")]
     ModelFile {
-        /// Line and column, or the path of the block within the file.
+        /// Line and column, or the path of the parameter within the file.
         place: String,
         /// What is wrong and what was expected.
         problem: String,

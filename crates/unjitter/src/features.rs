@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use ndarray::{ArcArray2, Array2, ArrayView2, CowArray, Ix2};
 
+use crate::{Error, Result};
+
 /// A matrix of features, its own or borrowed for `'a` from somebody who holds it already, such as
 /// NumPy. Made from an `Array2` or `ArrayView2` of `f64` or `f32`; of these, only a view whose
 /// rows do not lie one behind the other is copied.
@@ -40,6 +42,19 @@ pub enum Values<'a> {
 }
 
 impl Features<'_> {
+    /// Numbers that lie row after row: `rows` instances of `columns` features each.
+    ///
+    /// ```
+    /// let features = unjitter::Features::new(vec![0.1, 2.0, 0.3, 4.0, 0.5, 6.0], 3, 2)?;
+    /// assert_eq!(features.view().dim(), (3, 2));
+    /// # Ok::<(), unjitter::Error>(())
+    /// ```
+    pub fn new(values: Vec<f64>, rows: usize, columns: usize) -> Result<Self> {
+        let found = values.len();
+        let shaped = Array2::from_shape_vec((rows, columns), values);
+        Ok(shaped.map_err(|_| Error::BadShape { found, rows, columns })?.into())
+    }
+
     /// All rows.
     pub fn view(&self) -> FeatureView<'_> {
         let laid_out = "rows lie one behind the other";

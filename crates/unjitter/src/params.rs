@@ -1,7 +1,7 @@
 //! Where each parameter lives in the flat vector, and what it means.
 //!
-//! The optimiser sees one vector of unconstrained numbers. Each part declares its blocks as
-//! [`BlockSpec`]s; a [`Layout`] strings them together and is the only place that knows an index.
+//! The optimiser sees one vector of unconstrained numbers. Each part declares its parameters as
+//! [`ParameterSpec`]s; a [`Layout`] strings them together and is the only place that knows an index.
 //! People see *natural* values (a rate, a spread in seconds); [`Transform`] maps between the two.
 
 use std::ops::Range;
@@ -36,7 +36,7 @@ impl Transform {
         }
     }
 
-    /// Natural values of a block.
+    /// Natural values of a parameter.
     pub fn natural(self, unconstrained: &[f64]) -> Vec<f64> {
         let map = |f: fn(f64) -> f64| unconstrained.iter().map(|&x| f(x)).collect();
         match self {
@@ -48,7 +48,7 @@ impl Transform {
         }
     }
 
-    /// Unconstrained numbers of a block; an end of the range maps to ±∞, which only a frozen
+    /// Unconstrained numbers of a parameter; an end of the range maps to ±∞, which only a frozen
     /// parameter may be. The error says what was expected.
     pub fn unconstrained(self, natural: &[f64]) -> std::result::Result<Vec<f64>, &'static str> {
         if natural.iter().any(|v| !v.is_finite()) {
@@ -128,7 +128,7 @@ pub enum Role {
 
 /// A named group of parameters, as a part declares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlockSpec {
+pub struct ParameterSpec {
     /// Name within the part, such as "spread".
     pub name: String,
     /// Number of natural values.
@@ -141,30 +141,30 @@ pub struct BlockSpec {
     pub is_time: bool,
 }
 
-impl BlockSpec {
-    /// A block of plain numbers.
+impl ParameterSpec {
+    /// A parameter of plain numbers.
     pub fn new(name: &str, len: usize, transform: Transform, role: Role) -> Self {
         Self { name: name.to_owned(), len, transform, role, is_time: false }
     }
 
-    /// The same block, its values being times.
+    /// The same parameter, its values being times.
     pub fn in_time(self) -> Self {
         Self { is_time: true, ..self }
     }
 }
 
-/// A block at its place in the flat vector.
+/// A parameter at its place in the flat vector.
 #[derive(Debug, Clone)]
-pub struct Block {
+pub struct Parameter {
     /// Full name, such as "noise.spread".
     pub name: String,
     /// What the part declared.
-    pub spec: BlockSpec,
+    pub spec: ParameterSpec,
     /// Its unconstrained numbers within the flat vector.
     pub range: Range<usize>,
 }
 
-impl Block {
+impl Parameter {
     /// Natural values, times being multiples of `time_unit`.
     pub fn natural(&self, params: &[f64], time_unit: f64) -> Vec<f64> {
         let mut natural = self.spec.transform.natural(&params[self.range.clone()]);
@@ -196,25 +196,25 @@ impl Block {
     }
 }
 
-/// The map of the flat vector: named parts, one after the other, each with its blocks.
+/// The map of the flat vector: named parts, one after the other, each with its parameters.
 #[derive(Debug, Clone)]
 pub struct Layout {
     parts: Vec<(&'static str, Range<usize>)>,
-    blocks: Vec<Block>,
+    parameters: Vec<Parameter>,
     dim: usize,
 }
 
 impl Layout {
-    /// Strings the parts' blocks together.
-    pub fn new(parts: Vec<(&'static str, Vec<BlockSpec>)>) -> Self {
-        let mut layout = Self { parts: Vec::new(), blocks: Vec::new(), dim: 0 };
+    /// Strings the parts' parameters together.
+    pub fn new(parts: Vec<(&'static str, Vec<ParameterSpec>)>) -> Self {
+        let mut layout = Self { parts: Vec::new(), parameters: Vec::new(), dim: 0 };
         for (part, specs) in parts {
             let start = layout.dim;
             for spec in specs {
                 let range = layout.dim..layout.dim + spec.transform.dim(spec.len);
                 layout.dim = range.end;
                 let name = format!("{part}.{}", spec.name);
-                layout.blocks.push(Block { name, spec, range });
+                layout.parameters.push(Parameter { name, spec, range });
             }
             layout.parts.push((part, start..layout.dim));
         }
@@ -226,9 +226,9 @@ impl Layout {
         self.dim
     }
 
-    /// All blocks, in order.
-    pub fn blocks(&self) -> &[Block] {
-        &self.blocks
+    /// All parameters, in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
     }
 
     /// The slice of the flat vector that belongs to a part; empty where there is no such part.
@@ -237,17 +237,17 @@ impl Layout {
         own.map_or(self.dim..self.dim, |(_, range)| range.clone())
     }
 
-    /// The block of that full name.
-    pub fn block(&self, name: &str) -> Result<&Block> {
-        self.blocks.iter().find(|b| b.name == name).ok_or_else(|| self.unknown(name))
+    /// The parameter of that full name.
+    pub fn parameter(&self, name: &str) -> Result<&Parameter> {
+        self.parameters.iter().find(|b| b.name == name).ok_or_else(|| self.unknown(name))
     }
 
     fn unknown(&self, name: &str) -> Error {
-        let known: Vec<&str> = self.blocks.iter().map(|b| b.name.as_str()).collect();
+        let known: Vec<&str> = self.parameters.iter().map(|b| b.name.as_str()).collect();
         Error::UnknownParameter { name: name.to_owned(), known: known.join(", ") }
     }
 
-    /// Resolves `part.name` (a whole block) or `part.name[k]` (one entry) with the natural values
+    /// Resolves `part.name` (a whole parameter) or `part.name[k]` (one entry) with the natural values
     /// given for it, to places in the flat vector and the unconstrained numbers that go there.
     pub fn resolve(
         &self,
@@ -259,20 +259,41 @@ impl Layout {
             Some((base, index)) => (base, index.parse::<usize>().ok()),
             None => (name, None),
         };
-        let block = self.block(base)?;
+        let parameter = self.parameter(base)?;
         let range = match entry {
             // One entry of a simplex has no number of its own.
-            Some(k) if k < block.spec.len && block.spec.transform != Transform::Simplex => {
-                block.range.start + k..block.range.start + k + 1
+            Some(k) if k < parameter.spec.len && parameter.spec.transform != Transform::Simplex => {
+                parameter.range.start + k..parameter.range.start + k + 1
             }
-            None if base == name => block.range.clone(),
+            None if base == name => parameter.range.clone(),
             _ => return Err(self.unknown(name)),
         };
-        let expected = if entry.is_some() { 1 } else { block.spec.len };
+        let expected = if entry.is_some() { 1 } else { parameter.spec.len };
         if natural.len() != expected {
             let found = natural.len();
             return Err(Error::ParameterLength { name: name.to_owned(), found, expected });
         }
-        Ok((range, block.unconstrained(natural, time_unit)?))
+        Ok((range, parameter.unconstrained(natural, time_unit)?))
     }
+}
+
+/// The parameters of a part from natural values, each parameter given once.
+pub fn from_natural(
+    part: &'static str,
+    parameters: Vec<ParameterSpec>,
+    values: &[(&str, &[f64])],
+) -> Result<Vec<f64>> {
+    let layout = Layout::new(vec![(part, parameters)]);
+    let mut params = vec![f64::NAN; layout.dim()];
+    for (name, natural) in values {
+        let (range, numbers) = layout.resolve(&format!("{part}.{name}"), natural, 1.0)?;
+        params[range].copy_from_slice(&numbers);
+    }
+    for parameter in layout.parameters() {
+        if !values.iter().any(|(name, _)| *name == parameter.spec.name) {
+            let (name, expected) = (parameter.name.clone(), parameter.spec.len);
+            return Err(Error::ParameterLength { name, found: 0, expected });
+        }
+    }
+    Ok(params)
 }

@@ -138,11 +138,11 @@ impl Priors {
         gradient: &mut [f64],
     ) -> f64 {
         let mut total = 0.0;
-        for block in layout.blocks() {
-            if block.spec.transform == Transform::Simplex {
-                let range = block.range.clone();
+        for parameter in layout.parameters() {
+            if parameter.spec.transform == Transform::Simplex {
+                let range = parameter.range.clone();
                 if range.clone().next().is_some_and(|first| is_free[first]) {
-                    let alpha = match block.spec.role {
+                    let alpha = match parameter.spec.role {
                         Role::MixtureWeight => self.mixture_weight,
                         _ => self.count_split,
                     };
@@ -150,8 +150,8 @@ impl Priors {
                 }
                 continue;
             }
-            for at in block.range.clone().filter(|&at| is_free[at]) {
-                let (value, derivative) = self.scalar(block.spec.role, params[at]);
+            for at in parameter.range.clone().filter(|&at| is_free[at]) {
+                let (value, derivative) = self.scalar(parameter.spec.role, params[at]);
                 total += value;
                 gradient[at] += derivative;
             }
@@ -232,7 +232,7 @@ fn dirichlet(alpha: f64, logits: &[f64], gradient: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::BlockSpec;
+    use crate::params::ParameterSpec;
 
     /// Simpson's rule.
     fn integral(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
@@ -295,10 +295,10 @@ mod tests {
             ("nu", Role::DegreesOfFreedom, Transform::Positive),
             ("shape", Role::Shape, Transform::AboveOne),
         ];
-        let mut specs: Vec<BlockSpec> =
-            roles.iter().map(|&(name, role, t)| BlockSpec::new(name, 1, t, role)).collect();
-        specs.push(BlockSpec::new("mix", 4, Transform::Simplex, Role::MixtureWeight));
-        specs.push(BlockSpec::new("split", 3, Transform::Simplex, Role::CountSplit));
+        let mut specs: Vec<ParameterSpec> =
+            roles.iter().map(|&(name, role, t)| ParameterSpec::new(name, 1, t, role)).collect();
+        specs.push(ParameterSpec::new("mix", 4, Transform::Simplex, Role::MixtureWeight));
+        specs.push(ParameterSpec::new("split", 3, Transform::Simplex, Role::CountSplit));
         let layout = Layout::new(vec![("noise", specs)]);
         let priors = Priors { count_split: 3.5, ..Priors::default() };
         let params: Vec<f64> = (0..layout.dim()).map(|k| 0.3 * (k as f64) - 1.1).collect();
@@ -321,7 +321,8 @@ mod tests {
 
     #[test]
     fn frozen_parameters_have_no_prior() {
-        let specs = vec![BlockSpec::new("false_rate", 1, Transform::Probability, Role::FalseRate)];
+        let specs =
+            vec![ParameterSpec::new("false_rate", 1, Transform::Probability, Role::FalseRate)];
         let layout = Layout::new(vec![("counts", specs)]);
         let mut gradient = [0.0];
         let value =

@@ -41,20 +41,27 @@ impl<'a> Session<'a> {
         Ok(Self { name, features, times, stamps, labels: None, subject: None, observed: None })
     }
 
-    /// Adds what is known of the labels: 0, 1 or unknown for each instance.
-    pub fn with_labels(mut self, labels: impl IntoIterator<Item = Option<u8>>) -> Result<Self> {
-        let label = |(instance, value)| match value {
-            None => Ok(None),
-            Some(0) => Ok(Some(false)),
-            Some(1) => Ok(Some(true)),
-            Some(other) => {
-                Err(Error::BadLabel { session: self.name.clone(), instance, value: other.into() })
-            }
-        };
-        let labels: Vec<Option<bool>> =
-            labels.into_iter().enumerate().map(label).collect::<Result<_>>()?;
+    /// Adds what is known of the labels: one per instance, `None` where it is unknown.
+    pub fn with_labels(mut self, labels: Vec<Option<bool>>) -> Result<Self> {
         same_length(&self.name, "labels", labels.len(), self.len())?;
         self.labels = Some(labels);
+        Ok(self)
+    }
+
+    /// The same session with other features of the same instances.
+    pub fn with_features<'b>(self, features: impl Into<Features<'b>>) -> Result<Session<'b>> {
+        let features = features.into();
+        same_length(&self.name, "rows of features", features.view().nrows(), self.len())?;
+        check_features(&self.name, features.view())?;
+        let Self { name, times, stamps, labels, subject, observed, .. } = self;
+        Ok(Session { name, features, times, stamps, labels, subject, observed })
+    }
+
+    /// The same session with other times of its instances, in the unit of the stamps.
+    pub fn with_times(mut self, times: Vec<f64>) -> Result<Self> {
+        same_length(&self.name, "times", times.len(), self.len())?;
+        check_times(&self.name, "time", &times)?;
+        self.times = times;
         Ok(self)
     }
 
@@ -267,5 +274,29 @@ fn check_times(session: &str, what: &'static str, times: &[f64]) -> Result<()> {
             value: times[k + 1],
             previous: times[k],
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_replaced_is_kept() {
+        let features = |value| Features::new(vec![value; 3], 3, 1).unwrap();
+        let times = vec![0.0, 1.0, 2.0];
+        let labels = vec![Some(true), None, Some(false)];
+        let session = Session::new("walk", features(1.0), times, vec![0.5, 1.5])
+            .and_then(|session| session.with_observed(vec![(0.0, 2.0)]))
+            .and_then(|session| session.with_labels(labels.clone()))
+            .unwrap()
+            .with_subject("Ada");
+        let other = session.clone().with_features(features(2.0)).unwrap();
+        let other = other.with_times(vec![0.1, 1.1, 1.9]).unwrap().with_stamps(vec![1.6]).unwrap();
+        assert_eq!(other.labels(), Some(labels.as_slice()));
+        assert_eq!((other.name(), other.subject()), ("walk", Some("Ada")));
+        assert_eq!(other.observed(), session.observed());
+        assert_eq!((other.times(), other.stamps()), (&[0.1, 1.1, 1.9][..], &[1.6][..]));
+        assert_eq!(other.features().to_f64(), features(2.0).view().to_f64());
     }
 }

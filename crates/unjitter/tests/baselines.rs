@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, array};
 use unjitter::baselines::{
-    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear, Trained,
+    AlignmentLearner, DropNear, HandAligned, Learner, MultipleInstance, Naive, Smear, TrainedModel,
 };
 use unjitter::evaluation::confusion;
 use unjitter::learning::{Supervised, Target};
@@ -27,7 +27,7 @@ fn recordings(spread: f64) -> Vec<Recording<'static>> {
         .collect()
 }
 
-fn f1(trained: &Trained, data: &[Recording]) -> f64 {
+fn f1(trained: &TrainedModel, data: &[Recording]) -> f64 {
     let judge = |recording: &Recording| {
         let found = trained.predict(recording.session.features()).unwrap();
         confusion(&found, recording.truth.as_ref().unwrap(), 0.5).unwrap()
@@ -55,7 +55,7 @@ fn sloppy_stamps_hurt_the_naive_and_not_ours() {
     let of =
         |learner: &dyn Learner| f1(&learner.fit(&training, 0, Control::default()).unwrap(), &data);
     let hand = of(&HandAligned::default());
-    let ours = of(&Imprecise::default());
+    let ours = of(&AlignmentLearner::default());
     let naive = of(&Naive::default());
     let witnesses = of(&MultipleInstance::default());
     assert!(ours > 0.93 * hand, "ours {ours}, hand-aligned {hand}");
@@ -75,7 +75,7 @@ fn names_are_the_papers() {
     assert_eq!(HandAligned { supervised: network.clone() }.name(), "NN-H");
     assert_eq!(Naive { supervised: network }.name(), "NN-N");
     assert_eq!(MultipleInstance::default().name(), "MI");
-    assert_eq!(Imprecise { model: kernel, ..Imprecise::default() }.name(), "KLR-M");
+    assert_eq!(AlignmentLearner { model: kernel, ..AlignmentLearner::default() }.name(), "KLR-M");
 }
 
 #[test]

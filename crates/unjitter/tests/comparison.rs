@@ -1,8 +1,8 @@
 //! What the method promises against its alternatives, on simulated respiration of reduced size.
 //! The full figures come from `experiments/spread.toml`, by `make experiments`.
 
-use unjitter::baselines::{HandAligned, Imprecise, MultipleInstance, Naive};
-use unjitter::evaluation::{Contender, Criterion, CrossValidation, Judged};
+use unjitter::baselines::{AlignmentLearner, HandAligned, MultipleInstance, Naive};
+use unjitter::evaluation::{Contender, ContenderResult, Criterion, CrossValidation};
 use unjitter::signal::CycleOptions;
 use unjitter::simulation::{Annotator, Respiration};
 use unjitter::{Control, Model, Priors, Recording};
@@ -32,7 +32,11 @@ fn annotate<'a>(data: &[Recording<'a>], annotator: &Annotator) -> Vec<Recording<
     data.iter().zip(0..).map(|(recording, k)| annotator.annotate(recording, k).unwrap()).collect()
 }
 
-fn judge(data: &[Recording], contenders: &[Contender], options: &CrossValidation) -> Vec<Judged> {
+fn judge(
+    data: &[Recording],
+    contenders: &[Contender],
+    options: &CrossValidation,
+) -> Vec<ContenderResult> {
     options.run(data, contenders, None, Control::default()).unwrap().contenders
 }
 
@@ -40,7 +44,7 @@ fn judge(data: &[Recording], contenders: &[Contender], options: &CrossValidation
 fn f1(data: &[Recording]) -> [f64; 4] {
     let contenders = [
         Contender::single(HandAligned::default()),
-        Contender::single(Imprecise::default()),
+        Contender::single(AlignmentLearner::default()),
         Contender::single(MultipleInstance::default()),
         Contender::single(Naive::default()),
     ];
@@ -90,7 +94,10 @@ fn held_out_evidence_chooses_nearly_as_well_as_clean_labels() {
     let grid = || {
         Contender::grid([0.1, 1.0, 10.0, 100.0].map(|weight_precision| {
             let priors = Priors { weight_precision, ..Priors::default() };
-            Imprecise { model: Model { priors, ..Model::default() }, ..Imprecise::default() }
+            AlignmentLearner {
+                model: Model { priors, ..Model::default() },
+                ..AlignmentLearner::default()
+            }
         }))
     };
     let by = |criterion, seed| {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ndarray::Array2;
 use unjitter::baselines::{
-    DropNear, HandAligned, Imprecise, Learner, MultipleInstance, Naive, Smear,
+    AlignmentLearner, DropNear, HandAligned, Learner, MultipleInstance, Naive, Smear,
 };
 use unjitter::evaluation::{
     BootstrapOptions, Contender, CrossValidation, SummaryOptions, Threshold, bootstrap_interval,
@@ -85,7 +85,7 @@ fn every_learner_stops() {
         Box::new(DropNear::default()),
         Box::new(Smear::default()),
         Box::new(MultipleInstance::default()),
-        Box::new(Imprecise::default()),
+        Box::new(AlignmentLearner::default()),
     ];
     for learner in learners {
         check(&learner.name(), |control| learner.fit(&training, 0, control).map(|_| ()));

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ndarray::Array2;
-use unjitter::baselines::{HandAligned, Imprecise, Learner, Naive, Trained};
+use unjitter::baselines::{AlignmentLearner, HandAligned, Learner, Naive, TrainedModel};
 use unjitter::evaluation::{
     Comparison, Contender, Criterion, CrossValidation, GroupBy, Threshold, folds,
 };
@@ -99,7 +99,12 @@ impl Learner for Spy {
     fn options(&self) -> serde_json::Value {
         serde_json::json!(self.precision)
     }
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
         let names = recordings.iter().map(|r| r.session.name().to_owned()).collect();
         self.seen.lock().unwrap().push(names);
         Naive { supervised: ridge(self.precision) }.fit(recordings, seed, control)
@@ -251,7 +256,12 @@ impl Learner for Slow {
     fn options(&self) -> serde_json::Value {
         serde_json::json!(self.0)
     }
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
         if std::env::var_os("UNJITTER_TEST_JOURNAL").is_some() {
             std::thread::sleep(Duration::from_millis(30));
         }
@@ -315,7 +325,7 @@ fn without_clean_labels_the_evidence_decides() {
 fn evidence_prefers_the_model_that_generated_the_stamps() {
     let data = recordings(8);
     let wide = |spread: f64| {
-        let mut learner = Imprecise::default();
+        let mut learner = AlignmentLearner::default();
         learner.model = learner.model.freeze("noise.spread", &[spread]);
         learner
     };
@@ -329,7 +339,7 @@ fn evidence_prefers_the_model_that_generated_the_stamps() {
 fn thresholds_follow_their_rule() {
     let data = recordings(8);
     let training: Vec<&Recording> = data.iter().collect();
-    let trained = Imprecise::default().fit(&training, 0, Control::default()).unwrap();
+    let trained = AlignmentLearner::default().fit(&training, 0, Control::default()).unwrap();
     assert_eq!(
         Threshold::Fixed(0.5).choose(&trained, &training, 0, Control::default()).unwrap(),
         0.5
@@ -383,7 +393,7 @@ fn a_request_to_stop_ends_a_cell() {
             recordings: &[&Recording],
             seed: u64,
             control: Control<'_>,
-        ) -> Result<Trained> {
+        ) -> Result<TrainedModel> {
             self.0.store(true, Ordering::Relaxed);
             Naive::default().fit(recordings, seed, control)
         }
@@ -412,7 +422,7 @@ fn a_request_to_stop_ends_the_fit_of_an_annotator_too() {
             recordings: &[&Recording],
             seed: u64,
             control: Control<'_>,
-        ) -> Result<Trained> {
+        ) -> Result<TrainedModel> {
             let trained = Naive::default().fit(recordings, seed, control);
             self.0.store(true, Ordering::Relaxed);
             trained
@@ -420,6 +430,7 @@ fn a_request_to_stop_ends_the_fit_of_an_annotator_too() {
     }
     let (data, stop) = (recordings(8), Arc::new(AtomicBool::new(false)));
     let contenders = [Contender::single(Done(Arc::clone(&stop)))];
-    let result = options().run(&data, &contenders, None, stopped_by(&stop));
+    let by_evidence = CrossValidation { criterion: Some(Criterion::LogEvidence), ..options() };
+    let result = by_evidence.run(&data, &contenders, None, stopped_by(&stop));
     assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
 }

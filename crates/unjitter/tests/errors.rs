@@ -88,17 +88,27 @@ fn sessions_are_checked_at_the_door() {
 
 #[test]
 fn labels_and_intervals_are_checked_when_they_are_added() {
-    let labels = |labels: &[Option<u8>]| {
-        fails(session("b", &[1.0, 2.5]).with_labels(labels.iter().copied()))
+    let labels =
+        |labels: &[Option<bool>]| fails(session("b", &[1.0, 2.5]).with_labels(labels.to_vec()));
+    let features = |rows: usize, value: f64| {
+        let features = Features::new(vec![value; 2 * rows], rows, 2).unwrap();
+        fails(session("b", &[1.0, 2.5]).with_features(features))
     };
+    let times = |times: &[f64]| fails(session("b", &[1.0, 2.5]).with_times(times.to_vec()));
     let observed = |intervals: &[(f64, f64)]| {
         fails(session("b", &[1.0, 2.5]).with_observed(intervals.to_vec()))
     };
     assert_messages([
-        (labels(&[Some(1), None]), "session b: 2 labels for 4 instances"),
+        (labels(&[Some(true), None]), "session b: 2 labels for 4 instances"),
+        (features(3, 0.0), "session b: 3 rows of features for 4 instances"),
         (
-            labels(&[Some(1), None, Some(2), None]),
-            "session b: label of instance 2 is 2, expected 0, 1 or unknown",
+            features(4, f64::NAN),
+            "session b: feature 0 of instance 0 is NaN, expected a finite number",
+        ),
+        (times(&[0.0, 1.0]), "session b: 2 times for 4 instances"),
+        (
+            fails(Features::new(vec![0.0; 5], 3, 2)),
+            "5 numbers for 3 rows of 2 features, expected 6",
         ),
         (
             observed(&[(0.0, 3.0), (2.0, 4.0)]),

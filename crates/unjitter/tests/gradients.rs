@@ -60,11 +60,12 @@ fn sessions() -> Vec<Session<'static>> {
     };
     let plain = session("plain");
     let partly = session("partly labelled");
-    let labels = (0..25).map(|i| match i {
-        3 | 20 => Some(1),
-        0 | 4 | 14 | 23 => Some(0),
+    let label = |i| match i {
+        3 | 20 => Some(true),
+        0 | 4 | 14 | 23 => Some(false),
         _ => None,
-    });
+    };
+    let labels = (0..25).map(label).collect();
     // Instances from 17 on, some of them labelled, and 8 are outside.
     let observed = vec![(-1.0, 7.5), (8.5, 16.5)];
     vec![plain, partly.with_labels(labels).unwrap().with_observed(observed).unwrap()]
@@ -92,7 +93,7 @@ fn free_params(model: &Model, parts: &Parts) -> Vec<f64> {
     set("counts.hit_rate", &[0.8]);
     for (name, values) in model.noise.kind().example_values() {
         // One location alone is where a kink or an edge is; several are smooth, and as they came.
-        match parts.layout.block(&format!("noise.{name}")).unwrap().spec.role {
+        match parts.layout.parameter(&format!("noise.{name}")).unwrap().spec.role {
             Role::Delay if values.len() == 1 => set(&format!("noise.{name}"), &[KINK]),
             Role::Delay => {}
             _ => set(&format!("noise.{name}"), values),

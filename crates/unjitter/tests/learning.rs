@@ -106,7 +106,7 @@ fn the_number_of_threads_changes_no_bit() {
 fn single_precision_changes_no_bit() {
     // Some rows are out of sight, and of these some have labels: such rows are copied.
     let with = |session: &Session, features: Features<'static>| {
-        let labels = (0..session.len()).map(|i| (i % 7 == 0).then_some(0));
+        let labels = (0..session.len()).map(|i| (i % 7 == 0).then_some(false)).collect();
         Session::new(session.name(), features, session.times().to_vec(), Vec::new())
             .and_then(|session| session.with_observed(vec![(0.0, 250.0)]))
             .and_then(|observed| observed.with_stamps(session.stamps().to_vec()))
@@ -266,7 +266,7 @@ fn constant_columns_do_no_harm() {
 
 /// A session with all its labels known.
 fn labelled(drawn: Drawn) -> Session<'static> {
-    let labels = drawn.labels.iter().map(|&y| Some(u8::from(y))).collect::<Vec<_>>();
+    let labels = drawn.labels.iter().map(|&y| Some(y)).collect();
     drawn.session.with_labels(labels).unwrap()
 }
 
@@ -288,7 +288,7 @@ fn with_every_label_known_the_detector_is_the_supervised_one() {
         let stamps = session.stamps().iter().copied().filter(inside).collect();
         let (features, times) =
             (session.features().to_f64().into_owned(), session.times().to_vec());
-        let labels: Vec<_> = (0..session.len()).map(|i| session.label(i).map(u8::from)).collect();
+        let labels = session.labels().expect("all are known").to_vec();
         let partly = Session::new(session.name(), features, times, stamps).unwrap();
         partly
             .with_labels(labels)
@@ -549,7 +549,7 @@ fn stamps_far_from_every_instance_warn() {
 fn the_evidence_of_a_fit_is_that_of_its_sessions() {
     let mut sessions = drawn(3, 200, 21);
     // A frozen parameter has no prior, and a known label is part of the evidence.
-    let labels = (0..200).map(|i| (i == 7).then_some(1));
+    let labels = (0..200).map(|i| (i == 7).then_some(true)).collect();
     sessions[0] = sessions[0].clone().with_labels(labels).unwrap();
     let fitted = fit(&Model::default().freeze("noise.delay", &[0.1]), &sessions);
     let each = sessions.iter().map(|session| fitted.log_evidence(session).unwrap());

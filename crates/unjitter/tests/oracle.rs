@@ -7,7 +7,7 @@ use unjitter::inference::{CountTables, Lattice, Marginals, Stamp, Timeline, dens
 use unjitter::math::{log_sigmoid, sigmoid};
 use unjitter::model::noise::{Parameter, Setting, Value as SettingValue};
 use unjitter::model::{BoundCounts, BoundNoise};
-use unjitter::params::{BlockSpec, Transform};
+use unjitter::params::{ParameterSpec, Transform};
 use unjitter::{Counts, Error, Noise, posterior};
 
 /// One golden case, its known labels still apart from its log-odds.
@@ -299,10 +299,10 @@ fn pulled_back_marginals_are_the_enumerated_derivatives() {
 
         let model = case.noise_kind().build(1.0).unwrap();
         let json = &case.json["noise"];
-        let unconstrained = |block: &BlockSpec| {
+        let unconstrained = |block: &ParameterSpec| {
             block.transform.unconstrained(&numbers(&json[&block.name])).expect("in range")
         };
-        let params: Vec<f64> = model.blocks().iter().flat_map(unconstrained).collect();
+        let params: Vec<f64> = model.parameters().iter().flat_map(unconstrained).collect();
         let (mut delays, mut shares) = (Vec::new(), Vec::new());
         for (l, z) in case.stamps.iter().enumerate() {
             let own = found.responsibilities().instances(l);
@@ -312,7 +312,7 @@ fn pulled_back_marginals_are_the_enumerated_derivatives() {
         let mut d_params = vec![0.0; params.len()];
         model.pull_back(&params, &delays, &shares, &mut d_params);
         let mut at = 0;
-        for block in model.blocks() {
+        for block in model.parameters() {
             let natural = numbers(&json[&block.name]);
             let want = &gradient["noise"][&block.name];
             for (k, value) in natural.iter().enumerate() {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use unjitter::baselines::{HandAligned, Imprecise, Learner, MultipleInstance, Naive};
+use unjitter::baselines::{AlignmentLearner, HandAligned, Learner, MultipleInstance, Naive};
 use unjitter::evaluation::{Contender, CrossValidation, confusion};
 use unjitter::io::{Columns, Dataset, DatasetFiles, Row, Table};
 use unjitter::simulation::{Annotator, Delays, Spurious};
@@ -63,7 +63,7 @@ fn annotate<'a>(data: &[Recording<'a>], annotator: &Annotator) -> Vec<Recording<
 fn sloppy_stamps_teach_as_well_as_labels() {
     let data = recordings(&folder("pvc_mitbih"), "stamps_2x.csv");
     let by_hand = train_and_judge(&HandAligned::default(), &data);
-    let ours = train_and_judge(&Imprecise::default(), &data);
+    let ours = train_and_judge(&AlignmentLearner::default(), &data);
     // The promise of the method on this data: within 5 % of training on the labels.
     assert!(ours >= 0.95 * by_hand, "F1 {ours} from stamps, {by_hand} from labels");
 }
@@ -77,7 +77,7 @@ fn ours_holds_where_the_others_fail() {
         let blurred = annotate(&data, &Annotator::paper_spread(sigma * spacing));
         let contenders = [
             Contender::single(HandAligned::default()),
-            Contender::single(Imprecise::default()),
+            Contender::single(AlignmentLearner::default()),
             Contender::single(MultipleInstance::default()),
             Contender::single(Naive::default()),
         ];
@@ -119,7 +119,7 @@ fn real_human_errors_cost_little() {
         offset_spread: 0.0,
     };
     let contenders =
-        [Contender::single(HandAligned::default()), Contender::single(Imprecise::default())];
+        [Contender::single(HandAligned::default()), Contender::single(AlignmentLearner::default())];
     let f1 = cross_validated(&annotate(&data, &annotator), &contenders);
     assert!(f1[1] > 0.97 * f1[0], "hand-aligned and ours: {f1:?}");
 }

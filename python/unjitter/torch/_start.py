@@ -21,7 +21,7 @@ def short(name: str) -> str:
 
 def check_name(core: _core.Annotator, name: str) -> None:
     """Refuses what is not the name of a parameter."""
-    names = [short(full) for full, _ in core.blocks()]
+    names = [short(full) for full, _ in core.parameters()]
     if name not in names:
         like = get_close_matches(name, names, 1)
         hint = f" (did you mean {like[0]}?)" if like else ""
@@ -40,12 +40,12 @@ def begin(
                 "or to start to learn it"
             )
     told = {name: np.atleast_1d(floats(values, name)).tolist() for name, values in start.items()}
-    values, blocks = {**known, **told}, core.blocks()
+    values, parameters = {**known, **told}, core.parameters()
     numbers = core.start(
-        [(name, values[short(name)]) for name, _ in blocks if short(name) in values]
+        [(name, values[short(name)]) for name, _ in parameters if short(name) in values]
     )
-    ends = np.cumsum([length for _, length in blocks])
-    begun = dict(zip((short(name) for name, _ in blocks), np.split(numbers, ends[:-1])))
+    ends = np.cumsum([length for _, length in parameters])
+    begun = dict(zip((short(name) for name, _ in parameters), np.split(numbers, ends[:-1])))
     for name in start:
         if not np.all(np.isfinite(begun[name])):
             raise ValueError(

@@ -9,7 +9,7 @@ use std::f64::consts::{LN_2, PI};
 use super::NoiseModel;
 use super::kind::{Kind, Parameter, Setting, Value};
 use crate::math::Random;
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 
 /// Delay and spread of a logistic density.
 #[derive(Debug, Clone, Copy)]
@@ -56,10 +56,10 @@ fn scale(log_spread: f64) -> f64 {
 }
 
 impl NoiseModel for LateLogistic {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         vec![
-            BlockSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
-            BlockSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
+            ParameterSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
+            ParameterSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
         ]
     }
 

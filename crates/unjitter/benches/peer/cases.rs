@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
-use unjitter::baselines::Imprecise;
+use unjitter::baselines::AlignmentLearner;
 use unjitter::evaluation::{Contender, CrossValidation, folds};
 use unjitter::io::{Columns, Dataset, DatasetFiles};
 use unjitter::learning::{Objective, Problem};
@@ -153,7 +153,7 @@ impl Case {
         recordings: &[Recording<'_>],
         dialogue: &mut Dialogue<R, W>,
     ) -> Outcome {
-        let candidate = |&weight_precision: &f64| Imprecise {
+        let candidate = |&weight_precision: &f64| AlignmentLearner {
             model: Model {
                 priors: Priors { weight_precision, ..self.model.priors },
                 ..self.model.clone()

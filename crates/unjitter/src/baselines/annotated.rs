@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use ndarray::Array2;
 
-use super::Trained;
+use super::TrainedModel;
 use crate::learning::FitOptions;
 use crate::model::{Fitted, Model};
 use crate::{Control, Error, Recording, Result, Session};
@@ -16,7 +16,7 @@ use crate::{Control, Error, Recording, Result, Session};
 /// A trained learner, and what it or a model around it says of stamps.
 #[derive(Debug)]
 pub(crate) struct Annotated<'a> {
-    pub(crate) trained: &'a Trained,
+    pub(crate) trained: &'a TrainedModel,
     /// What it was trained on.
     pub(crate) training: &'a [&'a Recording<'a>],
     seed: u64,
@@ -26,12 +26,17 @@ pub(crate) struct Annotated<'a> {
 
 impl<'a> Annotated<'a> {
     pub(crate) fn new(
-        trained: &'a Trained,
+        trained: &'a TrainedModel,
         training: &'a [&'a Recording<'a>],
         seed: u64,
         control: Control<'a>,
     ) -> Self {
         Self { trained, training, seed, control, around: OnceCell::new() }
+    }
+
+    /// Whether the learner has its own model of the annotator.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self.trained, TrainedModel::Fitted(_))
     }
 
     /// log p(stamps) of a recording; −∞ where the model makes them impossible.
@@ -54,8 +59,8 @@ impl<'a> Annotated<'a> {
         question: impl Fn(&Fitted, &Session) -> Result<T>,
     ) -> Result<T> {
         match self.trained {
-            Trained::Fitted(fitted) => question(fitted, &recording.session),
-            Trained::Detector(_) => {
+            TrainedModel::Fitted(fitted) => question(fitted, &recording.session),
+            TrainedModel::Detector(_) => {
                 question(self.around()?, &by_log_odds(self.trained, &recording.session)?)
             }
         }
@@ -75,7 +80,7 @@ impl<'a> Annotated<'a> {
 }
 
 /// The session with the detector's log-odds as its only feature.
-fn by_log_odds(trained: &Trained, session: &Session<'_>) -> Result<Session<'static>> {
+fn by_log_odds(trained: &TrainedModel, session: &Session<'_>) -> Result<Session<'static>> {
     let log_odds = trained.log_odds(session.features())?;
     let features = Array2::from_shape_vec((session.len(), 1), log_odds).expect("one per instance");
     let (times, stamps) = (session.times().to_vec(), session.stamps().to_vec());

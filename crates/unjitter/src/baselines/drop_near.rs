@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::naive::{naive_labels, observed_targets};
-use super::{Learner, Trained, abbreviation, described, fit_targets};
+use super::{Learner, TrainedModel, abbreviation, described, fit_targets};
 use crate::error::require;
 use crate::learning::{Supervised, Target};
 use crate::{Control, Recording, Result};
@@ -34,7 +34,12 @@ impl Learner for DropNear {
         described("drop_near", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
         require("radius", self.radius, self.radius >= 0.0, "a finite time of at least 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();

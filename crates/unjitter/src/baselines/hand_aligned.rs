@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, Trained, abbreviation, described, fit_targets};
+use super::{Learner, TrainedModel, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
 use crate::{Control, Recording, Result};
 
@@ -23,7 +23,12 @@ impl Learner for HandAligned {
         described("hand_aligned", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
         let targets = |recording: &&Recording| {
             Ok(recording.hand_labels()?.iter().map(|&label| Target::from(label)).collect())
         };

@@ -7,22 +7,22 @@
 //! | LR-D, … | the same, instances near a stamp left out ([`DropNear`]) |
 //! | LR-S, … | soft labels, a Gaussian around each stamp ([`Smear`]) |
 //! | MI | bags of instances with a witness each ([`MultipleInstance`]) |
-//! | LR-M, KLR-M, NN-M | all alignments: ours ([`Imprecise`]) |
+//! | LR-M, KLR-M, NN-M | all alignments: ours ([`AlignmentLearner`]) |
 
+mod alignment_learner;
 mod annotated;
 mod drop_near;
 mod hand_aligned;
-mod imprecise;
 mod multiple_instance;
 mod naive;
 mod smear;
 
 use std::fmt::Debug;
 
+pub use alignment_learner::AlignmentLearner;
 pub(crate) use annotated::Annotated;
 pub use drop_near::DropNear;
 pub use hand_aligned::HandAligned;
-pub use imprecise::Imprecise;
 pub use multiple_instance::{MultipleInstance, Witnesses};
 pub use naive::{Naive, kept_by_naive};
 pub use smear::Smear;
@@ -34,27 +34,27 @@ use crate::{Control, Features, Recording, Result};
 
 /// What a learner gives back.
 #[derive(Debug)]
-pub enum Trained {
+pub enum TrainedModel {
     /// A detector alone.
     Detector(Detector),
     /// A detector with a model of the annotator.
     Fitted(Box<Fitted>),
 }
 
-impl Trained {
+impl TrainedModel {
     /// Probability of the positive label, one per row of `features`.
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         match self {
-            Trained::Detector(detector) => detector.predict(features),
-            Trained::Fitted(fitted) => fitted.predict(features),
+            TrainedModel::Detector(detector) => detector.predict(features),
+            TrainedModel::Fitted(fitted) => fitted.predict(features),
         }
     }
 
     /// Log-odds of the positive label, one per row of `features`.
     pub fn log_odds<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         match self {
-            Trained::Detector(detector) => detector.log_odds(features),
-            Trained::Fitted(fitted) => fitted.log_odds(features),
+            TrainedModel::Detector(detector) => detector.log_odds(features),
+            TrainedModel::Fitted(fitted) => fitted.log_odds(features),
         }
     }
 }
@@ -69,7 +69,12 @@ pub trait Learner: Debug + Send + Sync {
 
     /// Learns from recordings, all with the same number of features. Once a stop is
     /// requested, learning ends as soon as it can, with [`Error::Cancelled`](crate::Error::Cancelled).
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained>;
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel>;
 }
 
 /// The paper's abbreviation of a classifier.
@@ -95,11 +100,11 @@ fn fit_targets(
     targets: &[Vec<Target>],
     seed: u64,
     control: Control<'_>,
-) -> Result<Trained> {
+) -> Result<TrainedModel> {
     let data: Vec<_> = recordings
         .iter()
         .zip(targets)
         .map(|(recording, targets)| (recording.session.features(), targets.as_slice()))
         .collect();
-    Ok(Trained::Detector(supervised.fit(&data, seed, control)?.0))
+    Ok(TrainedModel::Detector(supervised.fit(&data, seed, control)?.0))
 }

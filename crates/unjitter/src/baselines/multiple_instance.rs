@@ -11,7 +11,7 @@ use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 
 use super::naive::naive_labels;
-use super::{Learner, Trained, described};
+use super::{Learner, TrainedModel, described};
 use crate::learning::{Minimum, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::Classifier;
@@ -62,8 +62,13 @@ impl Learner for MultipleInstance {
         described("multiple_instance", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
-        Ok(Trained::Detector(self.alternate(recordings, seed, control)?.detector))
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
+        Ok(TrainedModel::Detector(self.alternate(recordings, seed, control)?.detector))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, Trained, abbreviation, described, fit_targets};
+use super::{Learner, TrainedModel, abbreviation, described, fit_targets};
 use crate::learning::{Supervised, Target};
 use crate::session::nearest;
 use crate::{Control, Recording, Result, Session};
@@ -24,7 +24,12 @@ impl Learner for Naive {
         described("naive", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
         let targets: Vec<Vec<Target>> = recordings
             .iter()
             .map(|recording| {

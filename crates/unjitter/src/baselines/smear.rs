@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::naive::observed_targets;
-use super::{Learner, Trained, abbreviation, described, fit_targets};
+use super::{Learner, TrainedModel, abbreviation, described, fit_targets};
 use crate::error::require;
 use crate::learning::{Supervised, Target};
 use crate::{Control, Recording, Result};
@@ -33,7 +33,12 @@ impl Learner for Smear {
         described("smear", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
         require("width", self.width, self.width > 0.0, "a finite time above 0")?;
         let targets: Vec<Vec<Target>> =
             recordings.iter().map(|recording| self.targets(recording)).collect();

@@ -84,12 +84,12 @@ pub struct Comparison {
     /// Positions of the recordings that no fold splits: sessions, or those of one subject.
     pub groups: Vec<Vec<usize>>,
     /// One per contender.
-    pub contenders: Vec<Judged>,
+    pub contenders: Vec<ContenderResult>,
 }
 
 /// How one contender did.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct ContenderResult {
     /// Its name.
     pub name: String,
     /// One per outer fold.
@@ -104,7 +104,8 @@ pub struct FoldResult {
     pub chosen: usize,
     /// Where its probabilities are cut.
     pub threshold: f64,
-    /// Log evidence of the held-out stamps; `None` where they are impossible.
+    /// Log evidence of the held-out stamps. `None` where they are impossible, and of a bare detector unless
+    /// candidates are chosen by it.
     pub log_evidence: Option<f64>,
     /// Probabilities of the instances of each held-out recording.
     pub probabilities: Vec<Vec<f64>>,
@@ -112,7 +113,7 @@ pub struct FoldResult {
     pub confusion: Option<Confusion>,
 }
 
-impl Judged {
+impl ContenderResult {
     /// F1 of each fold; `None` without labels.
     pub fn f1(&self) -> Option<Vec<f64>> {
         self.folds.iter().map(|fold| Some(fold.confusion?.scores().f1)).collect()
@@ -211,7 +212,7 @@ impl CrossValidation {
             .collect::<Result<_>>()?;
         let judged = contenders.iter().zip(results.chunks(plan.outer.len()));
         let contenders = judged
-            .map(|(contender, folds)| Judged {
+            .map(|(contender, folds)| ContenderResult {
                 name: contender.name.clone(),
                 folds: folds.to_vec(),
             })
@@ -405,7 +406,12 @@ impl<'a> Plan<'a> {
             };
             probabilities.push(found);
         }
-        let log_evidence = sum_evidence(&annotated, &held_out)?;
+        // Around a bare detector an annotator would have to be fitted first.
+        let is_wanted = annotated.is_own() || self.criterion() == Criterion::LogEvidence;
+        let log_evidence = match is_wanted {
+            true => sum_evidence(&annotated, &held_out)?,
+            false => None,
+        };
         Ok(FoldResult { chosen, threshold, log_evidence, probabilities, confusion })
     }
 }

@@ -29,7 +29,7 @@ pub use calibration::{
     Bins, ReliabilityBin, brier_score, expected_calibration_error, log_loss, reliability_curve,
 };
 pub use criterion::Criterion;
-pub use cross_validation::{Comparison, Contender, CrossValidation, FoldResult, Judged};
+pub use cross_validation::{Comparison, Contender, ContenderResult, CrossValidation, FoldResult};
 pub use curve::{CurvePoint, average_precision, best_f1, precision_recall_curve};
 pub use detection::{EventMetrics, SessionEvents, TimingErrors, event_metrics};
 pub use event_summary::{EventScoring, EventSummary, usual_tolerance};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
 use super::calibration::brier_score;
-use super::cross_validation::{Comparison, Judged};
+use super::cross_validation::{Comparison, ContenderResult};
 use super::curve::average_precision;
 use super::event_summary::{EventScoring, EventSummary};
 use super::instances::{Confusion, confusion};
@@ -64,7 +64,7 @@ impl Comparison {
         control: Control<'_>,
     ) -> Result<Vec<Summary>> {
         let stamps: usize = recordings.iter().map(|one| one.session.stamps().len()).sum();
-        let reference_f1 = self.contenders.get(reference).and_then(Judged::f1);
+        let reference_f1 = self.contenders.get(reference).and_then(ContenderResult::f1);
         let mut lines = Vec::with_capacity(self.contenders.len());
         for (k, judged) in self.contenders.iter().enumerate() {
             let evidence: Option<Vec<f64>> =
@@ -88,7 +88,11 @@ impl Comparison {
     }
 
     /// Probabilities of a contender's held-out instances, by recording.
-    pub fn probabilities<'a>(&self, judged: &'a Judged, recordings: usize) -> Vec<&'a [f64]> {
+    pub fn probabilities<'a>(
+        &self,
+        judged: &'a ContenderResult,
+        recordings: usize,
+    ) -> Vec<&'a [f64]> {
         let mut by_recording: Vec<&[f64]> = vec![&[]; recordings];
         for (fold, result) in self.folds.iter().zip(&judged.folds) {
             for (&recording, probabilities) in fold.iter().zip(&result.probabilities) {
@@ -100,7 +104,7 @@ impl Comparison {
 
     fn labelled(
         &self,
-        judged: &Judged,
+        judged: &ContenderResult,
         recordings: &[Recording],
         options: &SummaryOptions,
         control: Control<'_>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::baselines::{Annotated, Trained};
+use crate::baselines::{Annotated, TrainedModel};
 use crate::error::require;
 use crate::{Control, Recording, Result};
 
@@ -29,7 +29,7 @@ impl Threshold {
     /// The threshold for a trained learner; instances at or above it are positive.
     pub fn choose(
         &self,
-        trained: &Trained,
+        trained: &TrainedModel,
         training: &[&Recording],
         seed: u64,
         control: Control<'_>,
@@ -59,7 +59,7 @@ impl Threshold {
 
 /// The score with the largest F1 against soft labels; 0.5 where no score finds anything.
 fn best(
-    trained: &Trained,
+    trained: &TrainedModel,
     training: &[&Recording],
     soft: impl Fn(&Recording) -> Result<Vec<f64>>,
 ) -> Result<f64> {

@@ -208,7 +208,7 @@ fn backward(
     for l in (1..=block.stamps.len()).rev() {
         let stamp = block.stamps.start + l - 1;
         let shares = &mut outputs.responsibilities[band.padded_cells_of(stamp)];
-        let (evidence, largest) = meet(buffers, band, block, l, inverse_total, shares)?;
+        let (evidence, largest) = join_directions(buffers, band, block, l, inverse_total, shares)?;
         let inverse = 1.0 / evidence;
         let from = band.windows()[stamp].first - block.instances.start;
         let emitted = emitted.each_mut().map(|emitted| &mut emitted[from..]);
@@ -240,7 +240,7 @@ fn backward(
 /// evidence, as every column sees it, and the largest number that enters it. `inverse_total` is one
 /// over the divisor of B_l on the scale of B_{l+1}.
 #[inline(always)]
-fn meet(
+fn join_directions(
     buffers: &mut AnyCounts,
     band: &Band,
     block: &Block,

@@ -152,7 +152,7 @@ fn backward(
         let window = band.windows()[stamp];
         let shares = &mut outputs.responsibilities[band.padded_cells_of(stamp)];
         let again = ratios.map(|ratio| ratio * inverse_total);
-        let sums = meet(buffers, band, block, l, again, shares);
+        let sums = join_directions(buffers, band, block, l, again, shares);
         let evidence = sums.stamps[0] + sums.stamps[1];
         certify(evidence, sums.largest)?;
         let inverse = 1.0 / evidence;
@@ -188,7 +188,7 @@ struct Sums {
 /// Goes through the ways to arrive at and to go on from the cells of column l. `again` is λ_y on the
 /// scale of B_l.
 #[inline(always)]
-fn meet(
+fn join_directions(
     buffers: &mut FirstOrder,
     band: &Band,
     block: &Block,

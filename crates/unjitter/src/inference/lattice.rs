@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::count_tables::CountTables;
 use super::marginals::{CountMarginals, Marginals, Responsibilities};
 use super::outputs::Shares;
-use super::pass::{Pass, Solved};
+use super::pass::{Pass, SpanSolution};
 use super::unstamped::silent_shares;
 use super::vocabulary::{DelayDensity, Impossible, Stamped, Timeline};
 use crate::scratch::Scratch;
@@ -77,7 +77,7 @@ impl Pass for MarginalsPass<'_> {
         sums.1.append(shares);
     }
 
-    fn take_span(&self, solved: Solved<'_>, sums: &mut Self::Sums) {
+    fn take_span(&self, solved: SpanSolution<'_>, sums: &mut Self::Sums) {
         for (stamped, &log_odds) in solved.record.iter().zip(solved.log_odds) {
             let emitted: f64 = stamped.iter().map(|pair| pair[0] + pair[1]).sum();
             // Never negative but for rounding.

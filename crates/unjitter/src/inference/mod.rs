@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The cost is linear in the length of the session, for three reasons. A stamp can only come from
-//! the instances in its [window](Band). Between the windows there is nothing to sum: an instance
+//! the instances in its window. Between the windows there is nothing to sum: an instance
 //! there is silent, and whole quiet stretches are handled in closed form. And windows that do not
 //! overlap are independent, so the recursion runs over small *blocks* of stamps, one column per
 //! stamp:
@@ -56,7 +56,7 @@ pub use expected::Expected;
 pub use lattice::Lattice;
 pub use marginals::{CountMarginals, Marginals, Responsibilities};
 pub use outputs::Shares;
-pub use pass::{Buffers, Pass, Solved, Summed};
+pub use pass::{Buffers, Pass, SessionSums, SpanSolution};
 pub use vocabulary::{DelayDensity, Impossible, Stamp, Stamped, Timeline};
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub trait Pass: Sync {
     fn take_stamps(&self, shares: Shares<'_>, sums: &mut Self::Sums);
 
     /// Takes a span that is solved.
-    fn take_span(&self, solved: Solved<'_>, sums: &mut Self::Sums);
+    fn take_span(&self, solved: SpanSolution<'_>, sums: &mut Self::Sums);
 
     /// Adds the sums over later spans.
     fn add(&self, sums: &mut Self::Sums, later: Self::Sums);
@@ -62,7 +62,7 @@ pub trait Pass: Sync {
 
 /// The instances of a span, given all stamps.
 #[derive(Debug)]
-pub struct Solved<'a> {
+pub struct SpanSolution<'a> {
     /// Which ones.
     pub instances: Range<usize>,
     /// Their log-odds.
@@ -75,7 +75,7 @@ pub struct Solved<'a> {
 
 /// What a pass over a session gives.
 #[derive(Debug)]
-pub struct Summed<S> {
+pub struct SessionSums<S> {
     /// log p(z | x, t).
     pub log_evidence: f64,
     /// What the parameters of the counts need.
@@ -106,7 +106,7 @@ impl Stamped<'_> {
         pass: &P,
         counts: &CountTables,
         scratch: &Scratch<Buffers>,
-    ) -> Result<Summed<P::Sums>, Impossible> {
+    ) -> Result<SessionSums<P::Sums>, Impossible> {
         let session = Session { stamped: self, counts, pass, scratch };
         scratch.with(|Buffers { band, spans }| {
             widen(band, self, counts, P::KEEPS_CELLS, |band| session.all_spans(band, spans))
@@ -122,9 +122,9 @@ struct Session<'a, P> {
 }
 
 impl<P: Pass> Session<'_, P> {
-    fn zero(&self) -> Summed<P::Sums> {
+    fn zero(&self) -> SessionSums<P::Sums> {
         let expected = Expected::zeros(self.counts);
-        Summed { log_evidence: 0.0, expected, sums: self.pass.zero() }
+        SessionSums { log_evidence: 0.0, expected, sums: self.pass.zero() }
     }
 
     /// All spans: here if they are few, in parallel otherwise.
@@ -132,7 +132,7 @@ impl<P: Pass> Session<'_, P> {
         &self,
         band: &mut Band,
         buffers: &mut SpanBuffers,
-    ) -> Result<Summed<P::Sums>, Trouble> {
+    ) -> Result<SessionSums<P::Sums>, Trouble> {
         let spans = band.spans(self.counts.rows_of_span(self.pass.rows_at_a_time()));
         let runs = gather(spans.iter().map(|span| span.instances.len()));
         if P::KEEPS_CELLS || runs.len() == 1 || !self.pass.in_parallel() {
@@ -160,7 +160,7 @@ impl<P: Pass> Session<'_, P> {
         spans: &[Span],
         band: &mut Band,
         buffers: &mut SpanBuffers,
-    ) -> Result<Summed<P::Sums>, Trouble> {
+    ) -> Result<SessionSums<P::Sums>, Trouble> {
         let SpanBuffers { solver, room, d_log_odds, record } = buffers;
         let mut total = self.zero();
         for span in spans {
@@ -185,8 +185,10 @@ impl<P: Pass> Session<'_, P> {
             };
             total.log_evidence +=
                 solver.solve(band, self.stamped, self.counts, span, log_odds, outputs)?;
-            self.pass
-                .take_span(Solved { instances, log_odds, d_log_odds, record }, &mut total.sums);
+            self.pass.take_span(
+                SpanSolution { instances, log_odds, d_log_odds, record },
+                &mut total.sums,
+            );
         }
         Ok(total)
     }

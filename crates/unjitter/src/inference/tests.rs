@@ -194,7 +194,7 @@ impl Pass for Derivatives<'_> {
         sums.0.extend(band.loaded().map(found));
     }
 
-    fn take_span(&self, solved: Solved<'_>, sums: &mut Self::Sums) {
+    fn take_span(&self, solved: SpanSolution<'_>, sums: &mut Self::Sums) {
         assert_eq!(solved.instances.start, sums.1.len());
         sums.1.extend_from_slice(solved.d_log_odds);
     }

@@ -169,7 +169,7 @@ impl Unstamped {
         }
         let t = [tables.weight(0, 0), tables.weight(1, 0)];
         let emitted = emitted.map(|e| &*e);
-        let others = take_back(t, self.labels(), &self.inverse, emitted, d_log_odds);
+        let others = subtract_silence(t, self.labels(), &self.inverse, emitted, d_log_odds);
         [less[0] + others[0], less[1] + others[1]]
     }
 
@@ -290,7 +290,7 @@ fn split_by_label(
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
-fn take_back(
+fn subtract_silence(
     t: [f64; 2],
     p: [&[f64]; 2],
     inverse: &[f64],

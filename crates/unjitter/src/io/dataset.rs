@@ -213,7 +213,7 @@ impl Dataset {
                 session = session.with_subject(subject);
             }
             if use_labels && known {
-                session = session.with_labels(read.labels.iter().map(|l| l.map(u8::from)))?;
+                session = session.with_labels(read.labels.clone())?;
             }
             recordings.push(Recording { session, truth });
             clocks.push(read.clock);

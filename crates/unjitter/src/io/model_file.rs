@@ -5,7 +5,7 @@
 //! metadata             notes that nothing depends on
 //! model, time_unit     what was fitted, and the unit that priors measured time in
 //! outcome, warnings    how learning ended
-//! parameters           blocks by name: `unconstrained` numbers, which count, and the `natural`
+//! parameters           parameters by name: `unconstrained` numbers, which count, and the `natural`
 //!                      values they stand for, in the unit of the data, for reading
 //! classifier           what was learned from the features alone
 //! ```
@@ -30,7 +30,7 @@ use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
 use crate::model::{Model, Ordered, Parts};
-use crate::params::{Block, Layout};
+use crate::params::{Layout, Parameter};
 use crate::{Error, Fitted, Outcome, Result, Warning};
 
 /// What every model file says it is.
@@ -106,14 +106,14 @@ struct ModelFile {
     time_unit: f64,
     outcome: Outcome,
     warnings: Vec<Warning>,
-    parameters: Vec<SavedBlock>,
+    parameters: Vec<SavedParameter>,
     #[serde(with = "SavedClassifier")]
     classifier: ClassifierState,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a block with its `name` and numbers")]
-struct SavedBlock {
+#[serde(deny_unknown_fields, expecting = "a parameter with its `name` and numbers")]
+struct SavedParameter {
     name: String,
     unconstrained: Vec<Extended>,
     natural: Vec<Extended>,
@@ -131,12 +131,12 @@ enum SavedClassifier {
 
 impl ModelFile {
     fn of(fitted: &Fitted) -> Self {
-        let blocks = fitted.parts.layout.blocks();
+        let parameters = fitted.parts.layout.parameters();
         let extended = |numbers: &[f64]| numbers.iter().copied().map(Extended).collect();
-        let saved = |block: &Block| SavedBlock {
-            name: block.name.clone(),
-            unconstrained: extended(&fitted.params[block.range.clone()]),
-            natural: extended(&block.natural(&fitted.params, fitted.time_unit)),
+        let saved = |parameter: &Parameter| SavedParameter {
+            name: parameter.name.clone(),
+            unconstrained: extended(&fitted.params[parameter.range.clone()]),
+            natural: extended(&parameter.natural(&fitted.params, fitted.time_unit)),
         };
         Self {
             format: FORMAT.to_owned(),
@@ -146,7 +146,7 @@ impl ModelFile {
             time_unit: fitted.time_unit,
             outcome: fitted.outcome.clone(),
             warnings: fitted.warnings.clone(),
-            parameters: blocks.iter().map(saved).collect(),
+            parameters: parameters.iter().map(saved).collect(),
             classifier: fitted.parts.classifier.state(),
         }
     }
@@ -180,7 +180,7 @@ impl ModelFile {
         );
         check_parameters(&parameters, &parts.layout, time_unit)?;
         let params: Vec<f64> =
-            parameters.iter().flat_map(|block| &block.unconstrained).map(|x| x.0).collect();
+            parameters.iter().flat_map(|parameter| &parameter.unconstrained).map(|x| x.0).collect();
         check_frozen(&model, &parts.layout, time_unit, &params)?;
         Ok(Fitted { model, parts, params, time_unit, outcome, warnings, metadata })
     }
@@ -207,8 +207,12 @@ fn check_model(model: &Model, time_unit: f64) -> Result<()> {
 }
 
 /// Checks that the classifier is the one that the model asks for, and not one whose layers, each
-/// two bytes in the file, would become more blocks than the file has.
-fn check_classifier(spec: &ClassifierSpec, state: &ClassifierState, blocks: usize) -> Result<()> {
+/// two bytes in the file, would become more parameters than the file has.
+fn check_classifier(
+    spec: &ClassifierSpec,
+    state: &ClassifierState,
+    parameters: usize,
+) -> Result<()> {
     if !state.suits(spec) {
         let problem = format!("not what model.classifier asks for, which is {}", spec.name());
         return Err(broken("classifier", problem));
@@ -219,49 +223,49 @@ fn check_classifier(spec: &ClassifierSpec, state: &ClassifierState, blocks: usiz
         let problem = format!("{layers} hidden layers, expected at most {MAX_LAYERS}");
         return Err(broken("classifier.hidden", problem));
     }
-    if blocks < 2 * (layers + 1) {
-        let problem = format!("{blocks} blocks are too few for {layers} hidden layers");
+    if parameters < 2 * (layers + 1) {
+        let problem = format!("{parameters} parameters are too few for {layers} hidden layers");
         return Err(broken("parameters", problem));
     }
     Ok(())
 }
 
-/// Checks that the blocks are those of the layout and that natural values agree with the
+/// Checks that the parameters are those of the layout and that natural values agree with the
 /// unconstrained numbers.
-fn check_parameters(saved: &[SavedBlock], layout: &Layout, time_unit: f64) -> Result<()> {
-    for (k, block) in layout.blocks().iter().enumerate() {
-        let name = &block.name;
+fn check_parameters(saved: &[SavedParameter], layout: &Layout, time_unit: f64) -> Result<()> {
+    for (k, parameter) in layout.parameters().iter().enumerate() {
+        let name = &parameter.name;
         match saved.get(k) {
-            None => return Err(broken("parameters", format!("block {name} is missing"))),
+            None => return Err(broken("parameters", format!("parameter {name} is missing"))),
             Some(found) if found.name != *name => {
-                let problem = format!("block {k} is {}, expected {name}", found.name);
+                let problem = format!("parameter {k} is {}, expected {name}", found.name);
                 return Err(broken("parameters", problem));
             }
-            Some(found) => check_block(found, block, time_unit)?,
+            Some(found) => check_block(found, parameter, time_unit)?,
         }
     }
-    match saved.get(layout.blocks().len()) {
+    match saved.get(layout.parameters().len()) {
         None => Ok(()),
         Some(extra) => {
-            let problem = format!("block {} is not part of the model", extra.name);
+            let problem = format!("parameter {} is not part of the model", extra.name);
             Err(broken("parameters", problem))
         }
     }
 }
 
-fn check_block(saved: &SavedBlock, block: &Block, time_unit: f64) -> Result<()> {
-    let wrong = |problem| Err(broken(&format!("parameters.{}", block.name), problem));
-    let (found, expected) = (saved.unconstrained.len(), block.range.len());
+fn check_block(saved: &SavedParameter, parameter: &Parameter, time_unit: f64) -> Result<()> {
+    let wrong = |problem| Err(broken(&format!("parameters.{}", parameter.name), problem));
+    let (found, expected) = (saved.unconstrained.len(), parameter.range.len());
     if found != expected {
         return wrong(format!("{found} unconstrained numbers, expected {expected}"));
     }
-    let (found, expected) = (saved.natural.len(), block.spec.len);
+    let (found, expected) = (saved.natural.len(), parameter.spec.len);
     if found != expected {
         return wrong(format!("{found} natural values, expected {expected}"));
     }
     let numbers: Vec<f64> = saved.unconstrained.iter().map(|x| x.0).collect();
-    // The block alone, so at the start of its own vector.
-    let alone = Block { range: 0..numbers.len(), ..block.clone() };
+    // The parameter alone, so at the start of its own vector.
+    let alone = Parameter { range: 0..numbers.len(), ..parameter.clone() };
     for (k, (want, Extended(found))) in
         alone.natural(&numbers, time_unit).into_iter().zip(&saved.natural).enumerate()
     {
@@ -284,8 +288,8 @@ fn check_block(saved: &SavedBlock, block: &Block, time_unit: f64) -> Result<()> 
 fn check_frozen(model: &Model, layout: &Layout, time_unit: f64, params: &[f64]) -> Result<()> {
     let frozen =
         model.frozen_params(layout, time_unit).map_err(|error| within("model.frozen", &error))?;
-    for block in layout.blocks() {
-        for (k, at) in block.range.clone().enumerate() {
+    for parameter in layout.parameters() {
+        for (k, at) in parameter.range.clone().enumerate() {
             let found = params[at];
             let problem = match frozen[at] {
                 Some(value) if !agree(found, value) => {
@@ -296,7 +300,10 @@ fn check_frozen(model: &Model, layout: &Layout, time_unit: f64, params: &[f64]) 
                 }
                 _ => continue,
             };
-            return Err(broken(&format!("parameters.{}.unconstrained[{k}]", block.name), problem));
+            return Err(broken(
+                &format!("parameters.{}.unconstrained[{k}]", parameter.name),
+                problem,
+            ));
         }
     }
     Ok(())

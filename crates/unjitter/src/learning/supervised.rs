@@ -98,7 +98,7 @@ impl<'a> SupervisedObjective<'a> {
         data: Vec<(Features<'a>, &'a [Target])>,
         control: Control<'a>,
     ) -> Self {
-        let layout = Layout::new(vec![(CLASSIFIER, classifier.blocks())]);
+        let layout = Layout::new(vec![(CLASSIFIER, classifier.parameters())]);
         let is_free = vec![true; layout.dim()];
         let chunks_of = |(k, (features, _)): (usize, &(Features<'_>, _))| {
             let (rows, columns) = features.view().dim();

@@ -68,7 +68,7 @@ impl Annotator {
         &self.layout
     }
 
-    /// Parameters to begin with: natural `values` of blocks by full name (`noise.spread`), and for
+    /// Parameters to begin with: natural `values` of parameters by full name (`noise.spread`), and for
     /// the others a first guess.
     pub fn start(&self, values: &[(&str, &[f64])]) -> Result<Vec<f64>> {
         let mut params = self.model.start(&GUESS);
@@ -79,11 +79,12 @@ impl Annotator {
         Ok(params)
     }
 
-    /// Natural values of every block, by full name.
+    /// Natural values of every parameter, by full name.
     pub fn natural(&self, params: &[f64]) -> Result<Vec<(&str, Vec<f64>)>> {
         self.check_params(params)?;
-        let natural = |block| crate::params::Block::natural(block, params, self.time_unit);
-        Ok(self.layout.blocks().iter().map(|b| (b.name.as_str(), natural(b))).collect())
+        let natural =
+            |parameter| crate::params::Parameter::natural(parameter, params, self.time_unit);
+        Ok(self.layout.parameters().iter().map(|b| (b.name.as_str(), natural(b))).collect())
     }
 
     /// Mean and standard deviation of the delay (its scale where that is infinite).
@@ -115,10 +116,10 @@ impl Annotator {
             let name = "counts and noise".to_owned();
             return Err(Error::ParameterLength { name, found: params.len(), expected });
         }
-        for block in self.layout.blocks() {
-            if let Some(&value) = params[block.range.clone()].iter().find(|v| v.is_nan()) {
+        for parameter in self.layout.parameters() {
+            if let Some(&value) = params[parameter.range.clone()].iter().find(|v| v.is_nan()) {
                 let expected = "a number; has learning diverged?";
-                return Err(Error::OutOfRange { name: block.name.clone(), value, expected });
+                return Err(Error::OutOfRange { name: parameter.name.clone(), value, expected });
             }
         }
         Ok(())
@@ -226,12 +227,12 @@ mod tests {
     fn params_of(annotator: &Annotator) -> Vec<f64> {
         let mut params = annotator.start(&[("counts.false_rate", &[0.07])]).expect("a rate");
         let mut steps = [0.11, -0.3, 0.23, -0.17, 0.31].into_iter().cycle();
-        for block in annotator.layout().blocks() {
-            let steps = params[block.range.clone()].iter_mut().zip(&mut steps);
+        for parameter in annotator.layout().parameters() {
+            let steps = params[parameter.range.clone()].iter_mut().zip(&mut steps);
             steps.for_each(|(x, step)| *x += step);
-            if ["noise.delay", "noise.shift"].contains(&block.name.as_str()) {
-                let numbers = block.unconstrained(&[0.4], UNIT).expect("a delay");
-                params[block.range.clone()].copy_from_slice(&numbers);
+            if ["noise.delay", "noise.shift"].contains(&parameter.name.as_str()) {
+                let numbers = parameter.unconstrained(&[0.4], UNIT).expect("a delay");
+                params[parameter.range.clone()].copy_from_slice(&numbers);
             }
         }
         params

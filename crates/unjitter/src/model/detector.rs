@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Detector {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let SavedDetector { classifier, params } = SavedDetector::deserialize(deserializer)?;
         let classifier = classifier.check().map_err(D::Error::custom)?;
-        let expected = Layout::new(vec![(CLASSIFIER, classifier.blocks())]).dim();
+        let expected = Layout::new(vec![(CLASSIFIER, classifier.parameters())]).dim();
         let found = params.len();
         if found != expected {
             let problem = format!("{found} parameters of the classifier, expected {expected}");

@@ -32,14 +32,14 @@ impl Fitted {
         Learned { delay: delay * self.time_unit, spread: spread * self.time_unit, ..learned }
     }
 
-    /// Natural values of a parameter block, such as "noise.spread", in the unit of the data.
+    /// Natural values of a parameter, such as "noise.spread", in the unit of the data.
     pub fn parameter(&self, name: &str) -> Result<Vec<f64>> {
-        Ok(self.parts.layout.block(name)?.natural(&self.params, self.time_unit))
+        Ok(self.parts.layout.parameter(name)?.natural(&self.params, self.time_unit))
     }
 
-    /// Names of all parameter blocks.
+    /// Names of all parameters.
     pub fn parameter_names(&self) -> impl Iterator<Item = &str> {
-        self.parts.layout.blocks().iter().map(|block| block.name.as_str())
+        self.parts.layout.parameters().iter().map(|parameter| parameter.name.as_str())
     }
 
     /// Number of features that an instance must have.
@@ -185,7 +185,7 @@ mod tests {
     use crate::model::Ordered;
     use crate::model::classifier::{Classifier, ClassifierState, Logistic};
     use crate::outcome::StopReason;
-    use crate::params::BlockSpec;
+    use crate::params::ParameterSpec;
     use crate::{Control, FeatureView};
 
     /// Counts the rows that it maps.
@@ -193,8 +193,8 @@ mod tests {
     struct Counting(Logistic, Arc<AtomicUsize>);
 
     impl Classifier for Counting {
-        fn blocks(&self) -> Vec<BlockSpec> {
-            self.0.blocks()
+        fn parameters(&self) -> Vec<ParameterSpec> {
+            self.0.parameters()
         }
 
         fn features(&self) -> usize {

@@ -16,13 +16,14 @@ mod stamp_model;
 
 pub(crate) use annotator::GUESS;
 pub use annotator::{Annotator, Gradient};
-pub use bound::{BoundCounts, BoundNoise};
+pub use counts::BoundCounts;
 pub use detector::Detector;
 pub use fitted::Fitted;
 pub(crate) use in_time::InTime;
+pub use noise::BoundNoise;
 pub use ordered::Ordered;
 pub use parts::Parts;
 pub use posterior::{Posterior, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};
-pub use spec::{Frozen, Model};
+pub use spec::{Frozen, Model, Natural};
 pub use stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};

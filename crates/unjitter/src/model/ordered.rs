@@ -10,9 +10,9 @@ use super::noise::NoiseModel;
 use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
 use crate::inference::{
     Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Pass, Shares,
-    Solved, Timeline,
+    SpanSolution, Timeline,
 };
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 use crate::scratch::Scratch;
 
 /// The part that says how many stamps an instance gives.
@@ -33,14 +33,18 @@ pub struct Ordered {
 impl Ordered {
     /// Puts counts and noise together.
     pub fn new(counts: Arc<dyn CountModel>, noise: Arc<dyn NoiseModel>) -> Self {
-        let split = counts.blocks().iter().map(|block| block.transform.dim(block.len)).sum();
+        let split = counts
+            .parameters()
+            .iter()
+            .map(|parameter| parameter.transform.dim(parameter.len))
+            .sum();
         Self { counts, noise, split, scratch: Scratch::default() }
     }
 }
 
 impl StampModel for Ordered {
-    fn parts(&self) -> Vec<(&'static str, Vec<BlockSpec>)> {
-        vec![(COUNTS, self.counts.blocks()), (NOISE, self.noise.blocks())]
+    fn parts(&self) -> Vec<(&'static str, Vec<ParameterSpec>)> {
+        vec![(COUNTS, self.counts.parameters()), (NOISE, self.noise.parameters())]
     }
 
     fn start(&self, supposed: &Learned) -> Vec<f64> {
@@ -200,7 +204,7 @@ impl Pass for Evidence<'_> {
         noise.pull_back(params, delays, responsibilities, d_noise);
     }
 
-    fn take_span(&self, solved: Solved<'_>, sums: &mut Sums) {
+    fn take_span(&self, solved: SpanSolution<'_>, sums: &mut Sums) {
         self.rows.pull_back(solved.instances, solved.d_log_odds, sums);
     }
 

@@ -21,7 +21,7 @@ pub struct Parts {
 impl Parts {
     /// Puts them together.
     pub fn new(classifier: Box<dyn Classifier>, stamp_model: impl StampModel + 'static) -> Self {
-        let mut parts = vec![(CLASSIFIER, classifier.blocks())];
+        let mut parts = vec![(CLASSIFIER, classifier.parameters())];
         parts.extend(stamp_model.parts());
         Self {
             classifier: Arc::from(classifier),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::bound::{BoundCounts, BoundNoise};
+use super::counts::BoundCounts;
+use super::noise::BoundNoise;
 use super::ordered::Ordered;
 use super::stamp_model::{BoundStampModel, Draws, StampModel};
 use crate::inference::{
@@ -32,10 +33,11 @@ pub struct Posterior {
 /// of the positive label, ±∞ where it is known.
 ///
 /// ```
-/// use unjitter::{Counts, Noise, posterior};
+/// use unjitter::model::{counts::Bernoulli, noise::Gaussian};
+/// use unjitter::posterior;
 ///
-/// let counts = Counts::Bernoulli.with(&[("false_rate", &[0.01]), ("hit_rate", &[0.9])])?;
-/// let noise = Noise::Gaussian.with(&[("delay", &[0.5]), ("spread", &[1.0])])?;
+/// let counts = Bernoulli::at(0.01, 0.9)?;
+/// let noise = Gaussian::at(0.5, 1.0)?;
 /// let found = posterior(&[0.0, 1.0, 2.0, 3.0], &[2.4], &[-3.0, 2.0, -3.0, -3.0], &counts, &noise)?;
 /// assert_eq!(found.best_alignment().instances, [1]);
 /// assert!(found.positive()[1] > 0.95);

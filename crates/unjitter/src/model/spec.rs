@@ -20,7 +20,7 @@ use crate::{Error, Result};
 ///     noise: Noise::StudentT,
 ///     ..Model::default()
 /// }
-/// .freeze("noise.delay", &[0.0]);
+/// .freeze("noise.delay", 0.0);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -40,14 +40,42 @@ pub struct Model {
     pub frozen: Vec<Frozen>,
 }
 
-/// A parameter block (`noise.delay`), or one entry of one (`classifier.weights[2]`), held still.
+/// A parameter (`noise.delay`), or one entry of one (`classifier.weights[2]`), held still.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frozen {
-    /// Name of the block or entry.
+    /// Name of the parameter or entry.
     pub name: String,
     /// Its natural values, in the unit of the data.
     pub values: Vec<f64>,
+}
+
+/// Natural values of a parameter: one number, or several.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Natural(Vec<f64>);
+
+impl From<f64> for Natural {
+    fn from(value: f64) -> Self {
+        Self(vec![value])
+    }
+}
+
+impl From<Vec<f64>> for Natural {
+    fn from(values: Vec<f64>) -> Self {
+        Self(values)
+    }
+}
+
+impl From<&[f64]> for Natural {
+    fn from(values: &[f64]) -> Self {
+        Self(values.to_vec())
+    }
+}
+
+impl<const N: usize> From<&[f64; N]> for Natural {
+    fn from(values: &[f64; N]) -> Self {
+        Self(values.to_vec())
+    }
 }
 
 impl Default for Model {
@@ -65,9 +93,9 @@ impl Default for Model {
 }
 
 impl Model {
-    /// The same model with a parameter held at natural values.
-    pub fn freeze(mut self, name: &str, values: &[f64]) -> Self {
-        self.frozen.push(Frozen { name: name.to_owned(), values: values.to_vec() });
+    /// The same model with a parameter held at its natural value, or values if it has several.
+    pub fn freeze(mut self, name: &str, values: impl Into<Natural>) -> Self {
+        self.frozen.push(Frozen { name: name.to_owned(), values: values.into().0 });
         self
     }
 

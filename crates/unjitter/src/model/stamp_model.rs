@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Control;
 use crate::inference::{Alignment, Impossible, Marginals, Timeline};
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 
 /// Instances that go through together, about, where only their log-odds are given: their numbers stay in the
 /// second-level cache.
@@ -63,7 +63,7 @@ pub struct Learned {
 /// How stamps come about, given the labels. Times are in units of the model.
 pub trait StampModel: Debug + Send + Sync {
     /// Its parts by name, each with its parameters, in the order of `params` in the other methods.
-    fn parts(&self) -> Vec<(&'static str, Vec<BlockSpec>)>;
+    fn parts(&self) -> Vec<(&'static str, Vec<ParameterSpec>)>;
 
     /// Parameters of about this annotator.
     fn start(&self, supposed: &Learned) -> Vec<f64>;

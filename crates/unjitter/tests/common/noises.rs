@@ -10,7 +10,7 @@ pub(crate) fn noise_models(scale: f64) -> Vec<(Noise, BoundNoise)> {
         let t = |value: f64, is_time: bool| if is_time { value * scale } else { value };
         let settings = kind.settings.iter().map(|one| t(one.example, one.value == Value::Time));
         let noise = kind.noise(&settings.collect::<Vec<_>>()).unwrap();
-        let blocks = noise.build(1.0).unwrap().blocks();
+        let blocks = noise.build(1.0).unwrap().parameters();
         let scaled = kind.parameters.iter().zip(blocks).map(|(parameter, block)| {
             parameter.example.iter().map(|&value| t(value, block.is_time)).collect()
         });

@@ -11,7 +11,7 @@
 //! and begins likewise. With n = 1 alone, a density with heavy tails would reach over the session.
 //! `docs/model.md`, section 5, says what that leaves out.
 
-use super::reference::{NEAR, Suited};
+use super::reference::{NEAR, Suitability};
 use super::seek::{mean_rate, seek};
 use crate::inference::vocabulary::{Stamped, Window};
 
@@ -75,7 +75,7 @@ impl Windows {
         stamped: &Stamped<'_>,
         drop: LogDrop,
     ) -> Result<(), usize> {
-        let suited = Suited::new(stamped, drop.max_count)?;
+        let suited = Suitability::new(stamped, drop.max_count)?;
         self.place_each(stamped, &suited, drop);
         self.note_outside(stamped, &suited, drop);
         self.make_monotone(stamped.times.len());
@@ -83,7 +83,7 @@ impl Windows {
     }
 
     /// Places each window, not minding the others.
-    fn place_each(&mut self, stamped: &Stamped<'_>, suited: &Suited, drop: LogDrop) {
+    fn place_each(&mut self, stamped: &Stamped<'_>, suited: &Suitability, drop: LogDrop) {
         let Stamped { times, stamps, unit, density } = *stamped;
         let rate = mean_rate(times);
         let mut early = Ends::<false>::new(stamped, suited, drop);
@@ -114,7 +114,7 @@ impl Windows {
         }
     }
 
-    fn note_outside(&mut self, stamped: &Stamped<'_>, suited: &Suited, drop: LogDrop) {
+    fn note_outside(&mut self, stamped: &Stamped<'_>, suited: &Suitability, drop: LogDrop) {
         self.outside.clear();
         if suited.near.iter().all(|&near| near) {
             return;
@@ -173,7 +173,7 @@ pub(in crate::inference) fn log_density_outside(
 /// rings.
 struct Ends<'a, const LATE: bool> {
     stamped: &'a Stamped<'a>,
-    suited: &'a Suited,
+    suited: &'a Suitability,
     drop: LogDrop,
     /// How far from a stamp that pushes no other.
     alone: [f64; 2],
@@ -184,7 +184,7 @@ struct Ends<'a, const LATE: bool> {
 }
 
 impl<'a, const LATE: bool> Ends<'a, LATE> {
-    fn new(stamped: &'a Stamped<'a>, suited: &'a Suited, drop: LogDrop) -> Self {
+    fn new(stamped: &'a Stamped<'a>, suited: &'a Suitability, drop: LogDrop) -> Self {
         let offset = |log_drop| offset::<LATE>(stamped, log_drop);
         let alone = [drop, drop.less(RING)].map(|drop| offset(drop.alone()));
         let narrowest = if drop.chains { offset(drop.odds) } else { alone[0] };

@@ -11,7 +11,7 @@ pub(in crate::inference) const NEAR: f64 = 1.0;
 
 /// What is known of the places of stamps before any sum is done.
 #[derive(Debug)]
-pub(in crate::inference) struct Suited {
+pub(in crate::inference) struct Suitability {
     /// How far below the peak the density of each stamp's best instance may lie: exact or too large,
     /// never too small.
     pub(in crate::inference) drops: Vec<f64>,
@@ -20,7 +20,7 @@ pub(in crate::inference) struct Suited {
     pub(in crate::inference) near: Vec<bool>,
 }
 
-impl Suited {
+impl Suitability {
     /// For instances that give at most `max_count` stamps. On failure names a stamp that no instance can
     /// have given.
     pub(in crate::inference) fn new(

@@ -28,7 +28,7 @@ use super::logistic::linear_blocks;
 use super::standardise::varying_columns;
 use super::{Classifier, ClassifierState, Matrix, Standardiser, cholesky, linear, radial};
 use crate::math::Random;
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 use crate::{Control, Error, FeatureView, Features, Result};
 
 /// The most landmarks that a model may have: their kernel matrix then takes 3.2 GB.
@@ -221,7 +221,7 @@ impl KernelState {
 }
 
 impl Classifier for Kernel {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         linear_blocks(self.factor.nrows())
     }
 
@@ -418,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_factor_made_anew_has_the_same_bits() {
-        // Several blocks of the factorisation; with some rows left out and with none.
+        // Several parameters of the factorisation; with some rows left out and with none.
         for (rows, columns, length_scale) in [(300, 2, 1.0), (200, 6, 1.0)] {
             let training = normal(rows, columns, 12);
             let kernel =

@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Classifier, ClassifierState, Standardiser, linear};
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 use crate::{Control, FeatureView, Features};
 
 /// Logistic regression on standardised features.
@@ -29,7 +29,7 @@ impl Logistic {
 }
 
 impl Classifier for Logistic {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         linear_blocks(self.features())
     }
 
@@ -83,10 +83,10 @@ impl Classifier for Logistic {
 }
 
 /// The parameters of a linear function of `weights` numbers.
-pub(super) fn linear_blocks(weights: usize) -> Vec<BlockSpec> {
+pub(super) fn linear_blocks(weights: usize) -> Vec<ParameterSpec> {
     vec![
-        BlockSpec::new("weights", weights, Transform::Free, Role::Weight),
-        BlockSpec::new("intercept", 1, Transform::Free, Role::Intercept),
+        ParameterSpec::new("weights", weights, Transform::Free, Role::Weight),
+        ParameterSpec::new("intercept", 1, Transform::Free, Role::Intercept),
     ]
 }
 

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::product::add_product;
 use super::{Classifier, ClassifierState, Standardiser, linear};
 use crate::math::{Random, tanh_in_place};
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 use crate::{Control, Error, FeatureView, Features, Result};
 
 /// The most parameters that a network may have: 0.8 GB.
@@ -202,19 +202,20 @@ fn matrix(values: &[f64], rows: usize, columns: usize) -> ArrayView2<'_, f64> {
 }
 
 impl Classifier for Mlp {
-    fn blocks(&self) -> Vec<BlockSpec> {
-        let block = |name: String, len, role| BlockSpec::new(&name, len, Transform::Free, role);
-        let mut blocks = Vec::new();
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        let parameter =
+            |name: String, len, role| ParameterSpec::new(&name, len, Transform::Free, role);
+        let mut parameters = Vec::new();
         for (k, (inputs, outputs)) in self.sizes().enumerate() {
             let (layer, biases, role) = if k < self.hidden.len() {
                 (format!("layer{k}"), "biases", Role::Weight)
             } else {
                 ("output".to_owned(), "intercept", Role::Intercept)
             };
-            blocks.push(block(format!("{layer}.weights"), inputs * outputs, Role::Weight));
-            blocks.push(block(format!("{layer}.{biases}"), outputs, role));
+            parameters.push(parameter(format!("{layer}.weights"), inputs * outputs, Role::Weight));
+            parameters.push(parameter(format!("{layer}.{biases}"), outputs, role));
         }
-        blocks
+        parameters
     }
 
     fn features(&self) -> usize {

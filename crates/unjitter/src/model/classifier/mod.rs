@@ -20,7 +20,7 @@ use std::fmt::Debug;
 
 use crate::Control;
 use crate::features::{FeatureView, Features};
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 
 pub use kernel::{Kernel, KernelSettings, KernelState, MAX_LANDMARKS};
 pub use logistic::Logistic;
@@ -32,7 +32,7 @@ pub use standardise::Standardiser;
 /// A differentiable map from features to log-odds.
 pub trait Classifier: Debug + Send + Sync {
     /// The parameters, in the order of `params` in the other methods.
-    fn blocks(&self) -> Vec<BlockSpec>;
+    fn parameters(&self) -> Vec<ParameterSpec>;
 
     /// Number of feature columns it takes.
     fn features(&self) -> usize;

@@ -28,7 +28,7 @@ fn specs() -> Vec<ClassifierSpec> {
 
 /// Parameters of ordinary size, away from any special point.
 fn params(classifier: &dyn Classifier, seed: u64) -> Vec<f64> {
-    let count = classifier.blocks().iter().map(|block| block.len).sum();
+    let count = classifier.parameters().iter().map(|parameter| parameter.len).sum();
     normal(1, count, seed).into_raw_vec_and_offset().0
 }
 
@@ -143,30 +143,30 @@ fn strided_features_give_the_same() {
 }
 
 #[test]
-fn blocks_describe_the_start() {
+fn parameters_describe_the_start() {
     for spec in specs() {
         for columns in [0, 4] {
             let classifier = spec
                 .fit(&[Features::from(normal(10, columns, 1).view()).view()], 2, Control::default())
                 .unwrap();
             let start = classifier.start(3);
-            let blocks = classifier.blocks();
+            let parameters = classifier.parameters();
             assert_eq!(
                 start.len(),
-                blocks.iter().map(|block| block.len).sum::<usize>(),
+                parameters.iter().map(|parameter| parameter.len).sum::<usize>(),
                 "{spec:?}"
             );
             assert_eq!(classifier.features(), columns);
-            let last = blocks.last().unwrap();
+            let last = parameters.last().unwrap();
             assert_eq!((last.len, last.role), (1, crate::params::Role::Intercept));
         }
     }
     let spec = ClassifierSpec::Mlp { hidden: vec![4, 3], activation: Activation::Tanh };
-    let blocks = spec
+    let parameters = spec
         .fit(&[Features::from(normal(10, 2, 1).view()).view()], 2, Control::default())
         .unwrap()
-        .blocks();
-    let names: Vec<(&str, usize)> = blocks.iter().map(|b| (b.name.as_str(), b.len)).collect();
+        .parameters();
+    let names: Vec<(&str, usize)> = parameters.iter().map(|b| (b.name.as_str(), b.len)).collect();
     let want = [
         ("layer0.weights", 8),
         ("layer0.biases", 4),

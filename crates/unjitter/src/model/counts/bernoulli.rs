@@ -4,17 +4,25 @@
 //! p(0 | y) = 1 − π_y,   p(1 | y) = π_y
 //! ```
 
-use super::{CountModel, rates};
+use super::{BoundCounts, CountModel, Counts, rates};
+use crate::Result;
 use crate::math::log_sigmoid;
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 
 /// One stamp or none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bernoulli;
 
+impl Bernoulli {
+    /// At these probabilities that a negative, and a positive, instance has a stamp.
+    pub fn at(false_rate: f64, hit_rate: f64) -> Result<BoundCounts> {
+        Counts::Bernoulli.with(&[("false_rate", &[false_rate]), ("hit_rate", &[hit_rate])])
+    }
+}
+
 impl CountModel for Bernoulli {
-    fn blocks(&self) -> Vec<BlockSpec> {
-        rates::blocks()
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        rates::parameters()
     }
 
     fn start(&self, false_rate: f64, hit_rate: f64) -> Vec<f64> {

@@ -4,15 +4,16 @@
 //! p(0 | y) = 1 − π_y,   p(c | y) = π_y · s_y(c)  for c = 1..C,   Σ_c s_y(c) = 1
 //! ```
 //!
-//! The split s_y has its own simplex block for each label. With C = 1 there is nothing to split
+//! The split s_y has its own simplex parameter for each label. With C = 1 there is nothing to split
 //! and the model is the Bernoulli one.
 
 use std::f64::consts::LN_2;
 use std::ops::Range;
 
-use super::{CountModel, rates};
+use super::{BoundCounts, CountModel, Counts, rates};
+use crate::Result;
 use crate::math::log_sigmoid;
-use crate::params::{BlockSpec, Role, Transform, log_softmax};
+use crate::params::{ParameterSpec, Role, Transform, log_softmax};
 
 /// A table of probabilities for counts up to a limit.
 #[derive(Debug, Clone, Copy)]
@@ -35,13 +36,27 @@ impl Categorical {
     }
 }
 
+impl Categorical {
+    /// At these probabilities that a negative, and a positive, instance has a stamp, and of one stamp, two and so
+    /// on where there are some.
+    pub fn at(rates: [f64; 2], splits: [&[f64]; 2]) -> Result<BoundCounts> {
+        let values: [(&str, &[f64]); 4] = [
+            ("false_rate", &rates[..1]),
+            ("hit_rate", &rates[1..]),
+            ("false_split", splits[0]),
+            ("hit_split", splits[1]),
+        ];
+        Counts::Categorical { max_count: splits[0].len() }.with(&values)
+    }
+}
+
 impl CountModel for Categorical {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         let split =
-            |name| BlockSpec::new(name, self.max_count, Transform::Simplex, Role::CountSplit);
-        let mut blocks = rates::blocks();
-        blocks.extend([split("false_split"), split("hit_split")]);
-        blocks
+            |name| ParameterSpec::new(name, self.max_count, Transform::Simplex, Role::CountSplit);
+        let mut parameters = rates::parameters();
+        parameters.extend([split("false_split"), split("hit_split")]);
+        parameters
     }
 
     /// Each further stamp is half as likely as the one before it.

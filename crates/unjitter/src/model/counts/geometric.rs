@@ -7,17 +7,25 @@
 //! Heavier in its tail than the Poisson: a nervous finger. The weight c!·p(c | y) is not geometric
 //! in c, so there is no ratio. A rate frozen at exactly 1 gives every count probability zero.
 
-use super::{CountModel, rates};
+use super::{BoundCounts, CountModel, Counts, rates};
+use crate::Result;
 use crate::math::log_sigmoid;
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 
 /// Stamps until the first failure.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Geometric;
 
+impl Geometric {
+    /// At these probabilities that a negative, and a positive, instance has a stamp.
+    pub fn at(false_rate: f64, hit_rate: f64) -> Result<BoundCounts> {
+        Counts::Geometric.with(&[("false_rate", &[false_rate]), ("hit_rate", &[hit_rate])])
+    }
+}
+
 impl CountModel for Geometric {
-    fn blocks(&self) -> Vec<BlockSpec> {
-        rates::blocks()
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        rates::parameters()
     }
 
     fn start(&self, false_rate: f64, hit_rate: f64) -> Vec<f64> {

@@ -8,6 +8,7 @@
 //! A rate frozen at 0 or 1 has the logit ∓∞; no method turns that into NaN.
 
 mod bernoulli;
+mod bound;
 mod categorical;
 mod geometric;
 mod poisson;
@@ -20,19 +21,20 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
 use crate::math::sigmoid;
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 use crate::settings::no_settings;
 use crate::{Error, Result};
 
 pub use bernoulli::Bernoulli;
+pub use bound::BoundCounts;
 pub use categorical::Categorical;
 pub use geometric::Geometric;
 pub use poisson::Poisson;
 
 /// A distribution of the count for each label.
 pub trait CountModel: Debug + Send + Sync {
-    /// The parameters; the first two blocks are `false_rate` and `hit_rate`.
-    fn blocks(&self) -> Vec<BlockSpec>;
+    /// The parameters; the first two parameters are `false_rate` and `hit_rate`.
+    fn parameters(&self) -> Vec<ParameterSpec>;
 
     /// Unconstrained parameters with these rates.
     fn start(&self, false_rate: f64, hit_rate: f64) -> Vec<f64>;

@@ -7,9 +7,10 @@
 //! The weight c!·p(c | y) = p(0 | y)·λᶜ is geometric in c, so inference needs no loop over counts.
 //! A rate frozen at exactly 1 would need λ = ∞: every count then has probability zero.
 
-use super::{CountModel, rates};
+use super::{BoundCounts, CountModel, Counts, rates};
+use crate::Result;
 use crate::math::{ln_gamma, log_sigmoid, log_softplus, sigmoid, softplus};
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 
 /// Independent arrivals.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,9 +27,16 @@ fn d_log_mean(logit: f64) -> f64 {
     }
 }
 
+impl Poisson {
+    /// At these probabilities that a negative, and a positive, instance has a stamp.
+    pub fn at(false_rate: f64, hit_rate: f64) -> Result<BoundCounts> {
+        Counts::Poisson.with(&[("false_rate", &[false_rate]), ("hit_rate", &[hit_rate])])
+    }
+}
+
 impl CountModel for Poisson {
-    fn blocks(&self) -> Vec<BlockSpec> {
-        rates::blocks()
+    fn parameters(&self) -> Vec<ParameterSpec> {
+        rates::parameters()
     }
 
     fn start(&self, false_rate: f64, hit_rate: f64) -> Vec<f64> {

@@ -3,13 +3,13 @@
 //! Both are kept as logits, so that rates near 0 or 1 and their complements keep their digits.
 
 use crate::math::{logit, sigmoid};
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 
-/// The blocks `false_rate` (label 0) and `hit_rate` (label 1): `params[label]` is the logit.
-pub(super) fn blocks() -> Vec<BlockSpec> {
+/// The parameters `false_rate` (label 0) and `hit_rate` (label 1): `params[label]` is the logit.
+pub(super) fn parameters() -> Vec<ParameterSpec> {
     vec![
-        BlockSpec::new("false_rate", 1, Transform::Probability, Role::FalseRate),
-        BlockSpec::new("hit_rate", 1, Transform::Probability, Role::HitRate),
+        ParameterSpec::new("false_rate", 1, Transform::Probability, Role::FalseRate),
+        ParameterSpec::new("hit_rate", 1, Transform::Probability, Role::HitRate),
     ]
 }
 

@@ -18,7 +18,7 @@ fn models() -> Vec<Box<dyn CountModel>> {
 }
 
 fn dim(model: &dyn CountModel) -> usize {
-    model.blocks().iter().map(|b| b.transform.dim(b.len)).sum()
+    model.parameters().iter().map(|b| b.transform.dim(b.len)).sum()
 }
 
 /// Parameters of size about one.
@@ -83,9 +83,9 @@ fn each_label_has_the_rate_and_the_split_of_its_own_blocks() {
         let params = random_params(&model, &mut random);
         let mut natural = std::collections::HashMap::new();
         let mut rest = params.as_slice();
-        for block in model.blocks() {
-            let (own, others) = rest.split_at(block.transform.dim(block.len));
-            natural.insert(block.name.clone(), block.transform.natural(own));
+        for parameter in model.parameters() {
+            let (own, others) = rest.split_at(parameter.transform.dim(parameter.len));
+            natural.insert(parameter.name.clone(), parameter.transform.natural(own));
             rest = others;
         }
         for (label, name) in ["false", "hit"].into_iter().enumerate() {
@@ -248,20 +248,21 @@ fn parameters_survive_the_way_through_their_natural_values() {
     for model in models() {
         let params = random_params(&*model, &mut random);
         let mut rest = params.as_slice();
-        for block in model.blocks() {
-            let (own, others) = rest.split_at(block.transform.dim(block.len));
-            let natural = block.transform.natural(own);
-            assert_eq!(natural.len(), block.len);
-            let back = block.transform.unconstrained(&natural).expect("natural values are valid");
+        for parameter in model.parameters() {
+            let (own, others) = rest.split_at(parameter.transform.dim(parameter.len));
+            let natural = parameter.transform.natural(own);
+            assert_eq!(natural.len(), parameter.len);
+            let back =
+                parameter.transform.unconstrained(&natural).expect("natural values are valid");
             for (a, b) in own.iter().zip(back) {
-                assert!((a - b).abs() < 1e-13, "{model:?} {}", block.name); // rounding of logs
+                assert!((a - b).abs() < 1e-13, "{model:?} {}", parameter.name); // rounding of logs
             }
             rest = others;
         }
         assert!(rest.is_empty());
-        let names: Vec<String> = model.blocks().iter().map(|b| b.name.clone()).collect();
+        let names: Vec<String> = model.parameters().iter().map(|b| b.name.clone()).collect();
         assert_eq!(names[..2], ["false_rate", "hit_rate"]);
-        assert!(model.blocks()[..2].iter().all(|b| b.transform == Transform::Probability));
+        assert!(model.parameters()[..2].iter().all(|b| b.transform == Transform::Probability));
     }
 }
 

@@ -12,15 +12,23 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 use multiversion::multiversion;
 
-use super::NoiseModel;
 use super::groups::for_groups;
 use super::kind::{Kind, Parameter};
+use super::{BoundNoise, Noise, NoiseModel};
+use crate::Result;
 use crate::math::{Lanes, Random};
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 
 /// Delay and spread of a normal density.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Gaussian;
+
+impl Gaussian {
+    /// Delays of this mean and standard deviation.
+    pub fn at(delay: f64, spread: f64) -> Result<BoundNoise> {
+        Noise::Gaussian.with(&[("delay", &[delay]), ("spread", &[spread])])
+    }
+}
 
 /// What there is to say of it.
 pub(super) const KIND: Kind = Kind {
@@ -124,10 +132,10 @@ fn gather(bell: Bell, delays: &[f64], responsibilities: &[f64], sums: &mut BellS
 }
 
 impl NoiseModel for Gaussian {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         vec![
-            BlockSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
-            BlockSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
+            ParameterSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
+            ParameterSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
         ]
     }
 

@@ -14,7 +14,7 @@ pub struct Kind {
     pub name: &'static str,
     /// One line about it, without a full stop.
     pub about: &'static str,
-    /// What is learned: the blocks of the model, in their order.
+    /// What is learned: the parameters of the model, in their order.
     pub parameters: &'static [Parameter],
     /// What is fixed.
     pub settings: &'static [Setting],
@@ -32,7 +32,7 @@ type Build = fn(&[f64], f64) -> Result<Box<dyn NoiseModel>>;
 /// A parameter that is learned, or given as a natural value.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Parameter {
-    /// The name of its block.
+    /// The name of its parameter.
     pub name: &'static str,
     /// One line about it, without a full stop.
     pub about: &'static str,

@@ -11,15 +11,23 @@ use std::f64::consts::{FRAC_1_SQRT_2, LN_2, SQRT_2};
 
 use multiversion::multiversion;
 
-use super::NoiseModel;
 use super::groups::for_groups;
 use super::kind::{Kind, Parameter};
+use super::{BoundNoise, Noise, NoiseModel};
+use crate::Result;
 use crate::math::{Lanes, Random};
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 
 /// Delay and spread of a double exponential density.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Laplace;
+
+impl Laplace {
+    /// Delays of this mean and standard deviation.
+    pub fn at(delay: f64, spread: f64) -> Result<BoundNoise> {
+        Noise::Laplace.with(&[("delay", &[delay]), ("spread", &[spread])])
+    }
+}
 
 /// What there is to say of it.
 pub(super) const KIND: Kind = Kind {
@@ -62,10 +70,10 @@ fn gather(mean: f64, rate: f64, delays: &[f64], responsibilities: &[f64]) -> [f6
 }
 
 impl NoiseModel for Laplace {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         vec![
-            BlockSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
-            BlockSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
+            ParameterSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
+            ParameterSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
         ]
     }
 

@@ -11,16 +11,25 @@
 
 use multiversion::multiversion;
 
-use super::NoiseModel;
 use super::gaussian::{Bell, BellSums};
 use super::kind::{Kind, Parameter, Setting, Value};
+use super::{BoundNoise, Noise, NoiseModel};
+use crate::Result;
 use crate::math::{Random, exp_in_place, ln_in_place};
-use crate::params::{BlockSpec, Role, Transform, log_softmax};
+use crate::params::{ParameterSpec, Role, Transform, log_softmax};
 
 /// Weights, delays and spreads of K normal densities.
 #[derive(Debug, Clone, Copy)]
 pub struct GaussianMixture {
     components: usize,
+}
+
+impl GaussianMixture {
+    /// Delays from components of these weights, means and standard deviations.
+    pub fn at(weights: &[f64], delays: &[f64], spreads: &[f64]) -> Result<BoundNoise> {
+        let values = [("weights", weights), ("delays", delays), ("spreads", spreads)];
+        Noise::GaussianMixture { components: weights.len() }.with(&values)
+    }
 }
 
 /// What there is to say of it.
@@ -144,12 +153,12 @@ fn highest(log_weights: &[f64], bells: &[Bell]) -> f64 {
 }
 
 impl NoiseModel for GaussianMixture {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         let len = self.components;
         vec![
-            BlockSpec::new("weights", len, Transform::Simplex, Role::MixtureWeight),
-            BlockSpec::new("delays", len, Transform::Free, Role::Delay).in_time(),
-            BlockSpec::new("spreads", len, Transform::Positive, Role::Spread).in_time(),
+            ParameterSpec::new("weights", len, Transform::Simplex, Role::MixtureWeight),
+            ParameterSpec::new("delays", len, Transform::Free, Role::Delay).in_time(),
+            ParameterSpec::new("spreads", len, Transform::Positive, Role::Spread).in_time(),
         ]
     }
 

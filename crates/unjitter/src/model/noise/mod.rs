@@ -1,13 +1,14 @@
 //! Where a stamp lands: a density of the delay z − t between a stamp and its instance.
 //!
 //! Delays arrive divided by the model's unit of time, and parameters are unconstrained numbers;
-//! the [`BlockSpec`]s say what they stand for. [`Noise`] names a model; [`Noise::build`] makes it.
+//! the [`ParameterSpec`]s say what they stand for. [`Noise`] names a model; [`Noise::build`] makes it.
 //!
 //! Logs of spreads, shapes and degrees of freedom are meant to stay within ±300, so that their
 //! exponentials and squares are ordinary numbers; beyond that a density may come out as NaN. (A
 //! weight frozen at 0 or a shape frozen at 1, both −∞, are fine.) Reach holds up to rounding: just
 //! outside it the log density may exceed the level by a few last digits.
 
+mod bound;
 mod gaussian;
 mod groups;
 mod kind;
@@ -26,8 +27,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Result;
 use crate::math::Random;
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 
+pub use bound::BoundNoise;
 pub use kind::{Kind, Parameter, Setting, Value};
 
 table::noises! {
@@ -42,7 +44,7 @@ table::noises! {
 /// A density of the delay, with what learning and inference need of it.
 pub trait NoiseModel: Debug + Send + Sync {
     /// The parameters, in the order of `params` in the other methods.
-    fn blocks(&self) -> Vec<BlockSpec>;
+    fn parameters(&self) -> Vec<ParameterSpec>;
 
     /// Unconstrained parameters with about this mean delay and this standard deviation.
     fn start(&self, delay: f64, spread: f64) -> Vec<f64>;

@@ -13,14 +13,24 @@
 
 use std::f64::consts::TAU;
 
-use super::NoiseModel;
 use super::kind::{Kind, Parameter};
+use super::{BoundNoise, Noise, NoiseModel};
+use crate::Result;
 use crate::math::{Random, digamma, ln_gamma};
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 
 /// Shift, shape and spread of a Gamma density of the lateness.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ShiftedGamma;
+
+impl ShiftedGamma {
+    /// Delays from this least one on, of this shape and standard deviation.
+    pub fn at(shift: f64, shape: f64, spread: f64) -> Result<BoundNoise> {
+        let values: [(&str, &[f64]); 3] =
+            [("shift", &[shift]), ("shape", &[shape]), ("spread", &[spread])];
+        Noise::ShiftedGamma.with(&values)
+    }
+}
 
 /// What there is to say of it.
 pub(super) const KIND: Kind = Kind {
@@ -156,11 +166,11 @@ fn log_peak_series(n: f64) -> f64 {
 }
 
 impl NoiseModel for ShiftedGamma {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         vec![
-            BlockSpec::new("shift", 1, Transform::Free, Role::Delay).in_time(),
-            BlockSpec::new("shape", 1, Transform::AboveOne, Role::Shape),
-            BlockSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
+            ParameterSpec::new("shift", 1, Transform::Free, Role::Delay).in_time(),
+            ParameterSpec::new("shape", 1, Transform::AboveOne, Role::Shape),
+            ParameterSpec::new("spread", 1, Transform::Positive, Role::Spread).in_time(),
         ]
     }
 

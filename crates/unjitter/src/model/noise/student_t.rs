@@ -12,15 +12,24 @@ use std::f64::consts::TAU;
 
 use multiversion::multiversion;
 
-use super::NoiseModel;
 use super::groups::for_groups;
 use super::kind::{Kind, Parameter};
+use super::{BoundNoise, Noise, NoiseModel};
+use crate::Result;
 use crate::math::{LANES, Lanes, Random, digamma, ln_1p, ln_gamma};
-use crate::params::{BlockSpec, Role, Transform};
+use crate::params::{ParameterSpec, Role, Transform};
 
 /// Location, scale and degrees of freedom of a Student-t density.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StudentT;
+
+impl StudentT {
+    /// Delays of this centre, scale and number of degrees of freedom.
+    pub fn at(delay: f64, scale: f64, degrees_of_freedom: f64) -> Result<BoundNoise> {
+        let degrees: (&str, &[f64]) = ("degrees_of_freedom", &[degrees_of_freedom]);
+        Noise::StudentT.with(&[("delay", &[delay]), ("scale", &[scale]), degrees])
+    }
+}
 
 /// What there is to say of it.
 pub(super) const KIND: Kind = Kind {
@@ -157,12 +166,12 @@ fn gather(tails: Tails, delays: &[f64], responsibilities: &[f64]) -> Sums {
 }
 
 impl NoiseModel for StudentT {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         let degrees = Role::DegreesOfFreedom;
         vec![
-            BlockSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
-            BlockSpec::new("scale", 1, Transform::Positive, Role::Spread).in_time(),
-            BlockSpec::new("degrees_of_freedom", 1, Transform::Positive, degrees),
+            ParameterSpec::new("delay", 1, Transform::Free, Role::Delay).in_time(),
+            ParameterSpec::new("scale", 1, Transform::Positive, Role::Spread).in_time(),
+            ParameterSpec::new("degrees_of_freedom", 1, Transform::Positive, degrees),
         ]
     }
 

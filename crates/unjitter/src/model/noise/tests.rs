@@ -20,7 +20,7 @@ pub(super) fn log_density(model: &dyn NoiseModel, params: &[f64], delays: &[f64]
 
 /// Number of components, for the bounds that depend on it.
 fn components(model: &dyn NoiseModel) -> usize {
-    model.blocks().iter().map(|block| block.len).max().unwrap_or(1)
+    model.parameters().iter().map(|parameter| parameter.len).max().unwrap_or(1)
 }
 
 /// ∫ p over [a, b] by the tanh-sinh rule, whose nodes crowd towards both ends: peaks, kinks and
@@ -46,7 +46,7 @@ fn cumulative(model: &dyn NoiseModel, params: &[f64], x: f64) -> f64 {
     // The tail of half a degree of freedom beyond here is 1e-12.
     let (earliest, _) = model.reach(params, 80.0);
     let (low, high) = model.reach(params, 0.0);
-    let peak = if model.blocks().is_empty() { x } else { 0.5 * (low + high) };
+    let peak = if model.parameters().is_empty() { x } else { 0.5 * (low + high) };
     if x <= peak {
         integral(model, params, earliest, x)
     } else {
@@ -124,7 +124,7 @@ fn reach_leaves_nothing_above_the_level_outside() {
                 // Not wider than need be, except where the support ends.
                 let at_end = log_density(&*model, &params, &[end])[0];
                 let tight = at_end >= peak - drop - slack - 1e-6 * (1.0 + drop);
-                let bounded = model.blocks().is_empty() || at_end == f64::NEG_INFINITY;
+                let bounded = model.parameters().is_empty() || at_end == f64::NEG_INFINITY;
                 assert!(tight || bounded, "{model:?} {params:?} {drop}: {at_end}");
             }
         }
@@ -233,14 +233,15 @@ fn starts_have_the_delay_and_spread_asked_for() {
 fn parameters_survive_the_way_through_their_natural_values() {
     for (model, params) in built() {
         let mut rest = params.as_slice();
-        for block in model.blocks() {
-            let (own, others) = rest.split_at(block.transform.dim(block.len));
-            let natural = block.transform.natural(own);
-            assert_eq!(natural.len(), block.len);
-            let back = block.transform.unconstrained(&natural).expect("natural values are valid");
+        for parameter in model.parameters() {
+            let (own, others) = rest.split_at(parameter.transform.dim(parameter.len));
+            let natural = parameter.transform.natural(own);
+            assert_eq!(natural.len(), parameter.len);
+            let back =
+                parameter.transform.unconstrained(&natural).expect("natural values are valid");
             for (a, b) in own.iter().zip(back) {
                 // Rounding of logs near 18 and of 1 + eˣ.
-                assert!(*a == b || (a - b).abs() < 1e-13, "{model:?} {}", block.name);
+                assert!(*a == b || (a - b).abs() < 1e-13, "{model:?} {}", parameter.name);
             }
             rest = others;
         }
@@ -277,8 +278,8 @@ fn the_table_says_what_the_models_are() {
     for kind in Noise::kinds() {
         let noise = kind.example();
         assert_eq!(noise.kind().name, kind.name);
-        let blocks = noise.build(1.0).expect("ordinary settings").blocks();
-        let names: Vec<&str> = blocks.iter().map(|block| block.name.as_str()).collect();
+        let parameters = noise.build(1.0).expect("ordinary settings").parameters();
+        let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
         let said: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.name).collect();
         assert_eq!(said, names, "{}", kind.name);
         let is_list = |parameter: &Parameter| parameter.example.len() > 1;

@@ -3,18 +3,25 @@
 //! The only model with bounded support on both sides, so alignments can be impossible under it.
 //! The interval is closed: a delay equal to an end has the full density.
 
-use super::NoiseModel;
 use super::kind::{Kind, Setting, Value};
+use super::{BoundNoise, Noise, NoiseModel};
 use crate::Result;
 use crate::error::require;
 use crate::math::Random;
-use crate::params::BlockSpec;
+use crate::params::ParameterSpec;
 
 /// A constant density from `earliest` to `latest`, in multiples of the unit of time.
 #[derive(Debug, Clone, Copy)]
 pub struct Uniform {
     earliest: f64,
     latest: f64,
+}
+
+impl Uniform {
+    /// Delays between these.
+    pub fn at(earliest: f64, latest: f64) -> Result<BoundNoise> {
+        Noise::Uniform { earliest, latest }.with(&[])
+    }
 }
 
 /// What there is to say of it.
@@ -67,7 +74,7 @@ impl Uniform {
 }
 
 impl NoiseModel for Uniform {
-    fn blocks(&self) -> Vec<BlockSpec> {
+    fn parameters(&self) -> Vec<ParameterSpec> {
         Vec::new()
     }
 

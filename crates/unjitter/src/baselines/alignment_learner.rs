@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Learner, Trained, abbreviation, described};
+use super::{Learner, TrainedModel, abbreviation, described};
 use crate::learning::FitOptions;
 use crate::model::Model;
 use crate::{Control, Recording, Result, Session};
@@ -10,14 +10,14 @@ use crate::{Control, Recording, Result, Session};
 /// A model fitted to stamps: LR-M, KLR-M, NN-M.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Imprecise {
+pub struct AlignmentLearner {
     /// Classifier, counts, noise and priors.
     pub model: Model,
     /// Restarts and tolerances; the seed comes from the caller.
     pub fit: FitOptions,
 }
 
-impl Learner for Imprecise {
+impl Learner for AlignmentLearner {
     fn name(&self) -> String {
         format!("{}-M", abbreviation(&self.model.classifier))
     }
@@ -26,12 +26,17 @@ impl Learner for Imprecise {
         described("imprecise", self)
     }
 
-    fn fit(&self, recordings: &[&Recording], seed: u64, control: Control<'_>) -> Result<Trained> {
+    fn fit(
+        &self,
+        recordings: &[&Recording],
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<TrainedModel> {
         let sessions: Vec<Session> =
             recordings.iter().map(|recording| recording.session.clone()).collect();
         let options = FitOptions { seed, threads: None, ..self.fit.clone() };
         let fitted = self.model.fit(&sessions, &options, control)?;
         control.stop_if_requested()?;
-        Ok(Trained::Fitted(Box::new(fitted)))
+        Ok(TrainedModel::Fitted(Box::new(fitted)))
     }
 }
