@@ -26,7 +26,7 @@ enum AnyLearner {
     DropNear(DropNear),
     Smear(Smear),
     MultipleInstance(MultipleInstance),
-    AlignmentLearner(AlignmentLearner),
+    Imprecise(AlignmentLearner),
 }
 
 fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
@@ -36,7 +36,7 @@ fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
         AnyLearner::DropNear(learner) => Box::new(learner),
         AnyLearner::Smear(learner) => Box::new(learner),
         AnyLearner::MultipleInstance(learner) => Box::new(learner),
-        AnyLearner::AlignmentLearner(learner) => Box::new(learner),
+        AnyLearner::Imprecise(learner) => Box::new(learner),
     })
 }
 

@@ -17,7 +17,7 @@ use crate::model_args::ClassifierName;
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// All alignments: ours.
-    AlignmentLearner,
+    Imprecise,
     /// Labels aligned by hand.
     HandAligned,
     /// Each stamp at its word.
@@ -32,7 +32,7 @@ pub enum Kind {
 
 /// Kinds by the ends of their names in the paper's tables, and what they mean to a newcomer.
 const KINDS: [(Kind, &str, &str); 6] = [
-    (Kind::AlignmentLearner, "M", "sloppy stamps, all alignments"),
+    (Kind::Imprecise, "M", "sloppy stamps, all alignments"),
     (Kind::HandAligned, "H", "labels aligned by hand"),
     (Kind::Naive, "N", "each stamp to the nearest instance"),
     (Kind::MultipleInstance, "MI", "multiple-instance witnesses"),
@@ -94,7 +94,7 @@ impl Grid {
         let supervised = Supervised { classifier, priors, optimiser };
         let with = || supervised.clone();
         match self.kind {
-            Kind::AlignmentLearner => {
+            Kind::Imprecise => {
                 let model = Model { priors, ..self.model.clone() };
                 vec![Box::new(AlignmentLearner { model, fit: self.fit.clone() })]
             }

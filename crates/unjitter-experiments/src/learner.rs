@@ -107,8 +107,8 @@ impl LearnerSpec {
     /// Refuses settings that this kind does not have, and empty grids. `k` is its position.
     pub(crate) fn check(&self, k: usize) -> Result<(), Mistake> {
         let given = [
-            ("noise", self.noise.is_some(), Kind::AlignmentLearner),
-            ("restarts", self.restarts.is_some(), Kind::AlignmentLearner),
+            ("noise", self.noise.is_some(), Kind::Imprecise),
+            ("restarts", self.restarts.is_some(), Kind::Imprecise),
             ("bag_size", self.bag_size.is_some(), Kind::MultipleInstance),
             ("radius", self.radius.is_some(), Kind::DropNear),
             ("width", self.width.is_some(), Kind::Smear),

@@ -185,7 +185,7 @@ fn series(
             });
         }
         let role = match of.kind {
-            Kind::AlignmentLearner => Role::Ours,
+            Kind::Imprecise => Role::Ours,
             Kind::HandAligned => Role::Ceiling,
             _ => Role::Baseline,
         };

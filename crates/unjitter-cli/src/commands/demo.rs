@@ -165,7 +165,7 @@ impl Demo {
 fn grid(data: &Dataset, seed: u64) -> Grid {
     let spacing = median_spacing(&data.sessions());
     Grid {
-        kind: Kind::AlignmentLearner,
+        kind: Kind::Imprecise,
         model: Model::default(),
         fit: FitOptions { seed, ..FitOptions::default() },
         precisions: vec![1.0],

@@ -208,7 +208,7 @@ impl Evaluate {
         let model = self.model.model(&classifiers)?;
         let spacing = median_spacing(&data.sessions());
         let grid = Grid {
-            kind: Kind::AlignmentLearner,
+            kind: Kind::Imprecise,
             fit: self.model.fit_options(self.seed),
             precisions: match self.folds.precisions.is_empty() {
                 true => vec![model.priors.weight_precision],

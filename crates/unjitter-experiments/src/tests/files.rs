@@ -45,7 +45,7 @@ fn mistakes_name_file_line_and_what_was_expected() {
         (
             "restarts = 0",
             "classifier = {kind = \"logistic\", hidden = [2]}",
-            "line 18, column 14: unknown field `hidden` of a logistic classifier",
+            "line 18, column 14: unknown field `hidden`",
         ),
         ("restarts = 0", "classifier = {kind = \"kernel\", landmark = 2}", "field `landmark`"),
         ("seeds = [0]", "seeds = []", "line 4: seeds is empty, expected at least one"),
