@@ -55,8 +55,8 @@ mod _core {
     use super::posterior::{Posterior, posterior};
     #[pymodule_export]
     use super::signal::{
-        cycle_feature_names, cycle_features, find_cycles, fit_histogram, histogram_names,
-        session_from_signal, summary_names, transform_histogram, windows,
+        cycle_feature_names, cycle_features, find_cycles, session_from_signal, summary_names,
+        windows,
     };
     #[pymodule_export]
     use super::simulate::{annotate, annotator, chest_bands, press, respiration, study};

@@ -4,11 +4,10 @@ use ndarray::{Array2, ArrayView1};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use unjitter::signal::{
-    CYCLE_FEATURES, Cycle, CycleOptions, Cycles, Histogram, LabelledSession, SUMMARIES, Signal,
-    WindowOptions,
+    CYCLE_FEATURES, Cycle, CycleOptions, Cycles, LabelledSession, SUMMARIES, Signal, WindowOptions,
 };
 
-use crate::convert::{from_json, to_json, to_python};
+use crate::convert::{from_json, to_python};
 
 /// Times and values of a channel.
 type Channel<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>);
@@ -148,35 +147,4 @@ pub(crate) fn windows<'py>(
     let found = py.detach(|| unjitter::signal::windows(&signals, &options)).map_err(to_python)?;
     let names = options.names(&names.iter().map(String::as_str).collect::<Vec<_>>());
     Ok((found.times.into_pyarray(py), found.features.into_pyarray(py), names, found.skipped))
-}
-
-/// Quantile bins (JSON) of the columns of training features.
-#[pyfunction]
-pub(crate) fn fit_histogram(
-    py: Python<'_>,
-    training: Vec<PyReadonlyArray2<'_, f64>>,
-    bins: usize,
-) -> PyResult<String> {
-    let training: Vec<_> = training.iter().map(|part| part.as_array()).collect();
-    to_json(&py.detach(|| Histogram::fit(&training, bins)).map_err(to_python)?)
-}
-
-/// A one in the bin of each feature, zeros elsewhere.
-#[pyfunction]
-pub(crate) fn transform_histogram<'py>(
-    py: Python<'py>,
-    histogram: &str,
-    features: PyReadonlyArray2<'py, f64>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let histogram: Histogram = from_json("histogram", histogram)?;
-    let features = features.as_array();
-    let members = py.detach(|| histogram.transform(features)).map_err(to_python)?;
-    Ok(members.into_pyarray(py))
-}
-
-/// Names of the transformed columns.
-#[pyfunction]
-pub(crate) fn histogram_names(histogram: &str, names: Vec<String>) -> PyResult<Vec<String>> {
-    let histogram: Histogram = from_json("histogram", histogram)?;
-    Ok(histogram.names(&names.iter().map(String::as_str).collect::<Vec<_>>()))
 }

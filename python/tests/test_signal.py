@@ -228,3 +228,33 @@ def test_bins_hold_equal_shares_and_each_row_is_in_one_of_each():
     assert clone(histogram).get_params() == {"bins": 4}
     with pytest.raises(ValueError, match="bins is 1, expected at least 2"):
         signal.Histogram(bins=1).fit(sessions)
+    with pytest.raises(ValueError, match="3 features, expected 2"):
+        histogram.transform(np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="NaN"):
+        histogram.transform(np.full((4, 2), np.nan))
+
+
+def test_bins_of_a_histogram_are_full_and_take_in_what_lies_beyond() -> None:
+    random = np.random.default_rng(3)
+    # A normal, a skewed one, one with many ties, and a constant.
+    X = np.column_stack(
+        [
+            random.normal(size=801),
+            random.gamma(0.5, size=801),
+            random.integers(3, size=801),
+            np.full(801, 7.0),
+        ]
+    )
+    histogram = signal.Histogram(bins=8).fit(X)
+    members = histogram.transform(X)
+    assert [len(cuts) + 1 for cuts in histogram.cuts_] == [8, 8, 3, 1]
+    assert np.all(members.sum(axis=1) == 4.0) and np.all(members.sum(axis=0) > 0.0)
+    # Without ties, bins differ by one at most.
+    assert set(members[:, :16].sum(axis=0)) <= {100.0, 101.0}
+    # A value at a cut lies below it.
+    cut = histogram.cuts_[0][2]
+    rows = np.array([[value, 0.5, 1.0, 7.0] for value in (-1e9, cut, cut + 1e-9, 1e9)])
+    assert histogram.transform(rows)[:, :8].argmax(axis=1).tolist() == [0, 2, 3, 7]
+    # Another unit changes no membership.
+    stretched = signal.Histogram(bins=8).fit(np.exp(3.0 * X))
+    np.testing.assert_array_equal(stretched.transform(np.exp(3.0 * X)), members)

@@ -3,5 +3,4 @@
 mod cycles;
 mod errors;
 mod features;
-mod histogram;
 mod windows;
