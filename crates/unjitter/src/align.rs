@@ -1,4 +1,4 @@
-//! The answer people ask for: every stamp back where it belongs, and what is missing or wrong.
+//! The place of every stamp, and which stamps are missing or wrong.
 
 use crate::Session;
 use crate::inference::{Alignment, Marginals};
@@ -13,8 +13,8 @@ pub struct Aligned {
     pub instances: Vec<AlignedInstance>,
     /// log p(stamps, known labels | features, times).
     pub log_evidence: f64,
-    /// log p(best alignment, stamps, known labels | features, times): of the alignment that
-    /// [`AlignedStamp::best_instance`] spells out.
+    /// log p(best alignment, stamps, known labels | features, times), for the alignment in
+    /// [`AlignedStamp::best_instance`].
     pub best_log_weight: f64,
 }
 
@@ -23,8 +23,7 @@ pub struct Aligned {
 pub struct AlignedStamp {
     /// The stamp as it was pressed.
     pub stamp: f64,
-    /// Posterior median of the time of the instance that it belongs to: the time of an instance,
-    /// and never outside `low..=high`.
+    /// Posterior median of the time of its instance: the time of an instance, and never outside `low..=high`.
     pub time: f64,
     /// 2.5 % quantile of that time.
     pub low: f64,
@@ -42,7 +41,7 @@ pub struct AlignedStamp {
     pub p_spurious: f64,
 }
 
-/// What the stamps say of an instance.
+/// The posterior of an instance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlignedInstance {
     /// Its time.
@@ -51,15 +50,15 @@ pub struct AlignedInstance {
     pub p_detector: f64,
     /// Probability that it is positive, given everything.
     pub p_positive: f64,
-    /// Probability that it is positive and no stamp says so. Zero where nobody was annotating.
+    /// Probability that it is positive and has no stamp. Zero where the session was not annotated.
     pub p_missed: f64,
-    /// Whether somebody was annotating.
+    /// Whether the session was annotated here.
     pub observed: bool,
 }
 
 impl Aligned {
-    /// `observed` maps the instances of `marginals` to those of the session; `offset` adds what known
-    /// labels and the unit of time contribute to logarithms.
+    /// `observed` maps the instances of `marginals` to those of the session; `offset` adds the
+    /// contributions of known labels and of the unit of time to logarithms.
     pub(crate) fn new(
         session: &Session,
         observed: &[usize],
@@ -87,7 +86,7 @@ impl Aligned {
     }
 }
 
-/// An instance before the stamps have their say.
+/// An instance without the information of the stamps.
 fn unseen(session: &Session, log_odds: &[f64], instance: usize) -> AlignedInstance {
     let p_detector = sigmoid(log_odds[instance]);
     let known = session.label(instance).map(|label| f64::from(u8::from(label)));
@@ -110,8 +109,8 @@ fn aligned_stamp(
     let shares = marginals.responsibilities.of_stamp(l);
     let candidates = &observed[marginals.responsibilities.instances(l)];
     let time_of = |i: usize| session.times()[i];
-    // The earliest instance up to which the stamp belongs with this probability. The sum that is
-    // compared is the same at every level, so quantiles are in order whatever it is rounded to.
+    // The earliest instance up to which the stamp belongs with this probability. Every level is compared
+    // with the same sum, so rounding cannot put quantiles out of order.
     let quantile = |level: f64| {
         let mut below = 0.0;
         let reached = |p: &f64| {
@@ -137,7 +136,7 @@ fn aligned_stamp(
         instance_time: time_of(candidates[likeliest]),
         p_instance: shares[likeliest],
         best_instance: observed[best.instances[l]],
-        // Never negative but for rounding.
+        // Negative only by rounding.
         p_spurious: (1.0 - p_positive).max(0.0),
     }
 }

@@ -1,14 +1,14 @@
-//! How whoever starts long work stays in touch with it: a request to stop, and word of how far it is.
+//! Stop requests to long work, and progress reports from it.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{Error, Result};
 
-/// What long work looks at, and whom it tells how far it is; by default nothing and nobody.
+/// A stop flag and a progress watcher for long work; by default neither.
 ///
-/// Whatever may take long takes one, as its last argument, and tells of its own pieces of work, not
-/// of those that they consist of.
+/// Every long operation takes one as its last argument. It reports its own pieces of work, not the steps
+/// inside them.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,30 +24,30 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Control<'a> {
-    /// Once it is set, by any thread, the work ends as soon as it can, in the middle of a piece too:
-    /// with [`Error::Cancelled`] unless it says otherwise.
+    /// Once any thread sets this flag, the work ends as soon as it can, also in the middle of a piece,
+    /// and returns [`Error::Cancelled`] unless its documentation says otherwise.
     pub stop: Option<&'a AtomicBool>,
-    /// Told of every piece of work, by whichever thread did it.
+    /// Called after every piece of work, on the thread that did it.
     pub watch: Option<&'a (dyn Fn(Progress) + Sync)>,
 }
 
-/// How far the work is.
+/// Progress of the work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// Pieces done: iterations of a fit, cells of a cross-validation, sessions of a simulation.
     pub done: usize,
-    /// All pieces; iterations may well be fewer.
+    /// All pieces; a fit may need fewer iterations.
     pub total: usize,
-    /// Of a fit, the iteration.
+    /// The iteration, if the work is a fit.
     pub iteration: Option<Iteration>,
 }
 
-/// Where a fit stands.
+/// State of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Iteration {
     /// Which start is under way, from 0.
     pub start: usize,
-    /// How many there are.
+    /// Number of starts.
     pub starts: usize,
     /// Iterations of this start.
     pub number: usize,
@@ -58,17 +58,17 @@ pub struct Iteration {
 }
 
 impl Control<'_> {
-    /// Whether it is time to end.
+    /// Whether a stop was requested.
     pub fn is_stop_requested(self) -> bool {
         self.stop.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Fails once it is time to end.
+    /// Fails if a stop was requested.
     pub fn stop_if_requested(self) -> Result<()> {
         if self.is_stop_requested() { Err(Error::Cancelled) } else { Ok(()) }
     }
 
-    /// Tells that `done` pieces of `total` are done.
+    /// Reports that `done` pieces of `total` are done.
     pub fn tell(self, done: usize, total: usize, iteration: Option<Iteration>) {
         if let Some(watch) = self.watch {
             watch(Progress { done, total, iteration });

@@ -1,11 +1,11 @@
-//! Everything that can go wrong, each with the place, the value and the limit.
+//! Every error, with the place, the value and the limit.
 
 use std::path::PathBuf;
 
 /// The result of anything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A mistake in the input, named so that it can be found and mended.
+/// A mistake in the input, described so that it can be found and corrected.
 ///
 /// Instances, stamps and columns are counted from zero, as in the slices that were passed in.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +106,7 @@ pub enum Error {
         /// Its end.
         end: f64,
     },
-    /// A stamp where, by the session's own account, nobody was annotating.
+    /// A stamp outside the session's observed intervals.
     #[error("session {session}: stamp {index} at {time} lies outside every observed interval")]
     StampOutsideObserved {
         /// Name of the session.
@@ -145,7 +145,7 @@ pub enum Error {
         /// How many sessions were given.
         sessions: usize,
     },
-    /// Work that was asked to stop before it had found anything.
+    /// Work that was stopped before it had a result.
     #[error("the work was stopped before it had found anything")]
     Cancelled,
     /// Supervised learning without a known label, or with labels of one class only.
@@ -193,7 +193,7 @@ pub enum Error {
         stamps: usize,
         /// Number of instances that can emit.
         instances: usize,
-        /// What rules every alignment out, as far as it is known.
+        /// Why no alignment is possible, as far as it is known.
         reason: String,
     },
     /// The windows of a session's stamps need more memory than is allowed.
@@ -210,7 +210,7 @@ pub enum Error {
         stamps: usize,
         /// Number of instances that can emit.
         instances: usize,
-        /// What it would take, about.
+        /// The memory it would take, about.
         bytes: u64,
         /// The limit.
         limit: u64,
@@ -270,7 +270,7 @@ pub enum Error {
     /// Two slices that must run parallel but differ in length.
     #[error("{found} {what} for {expected} {against}")]
     Unpaired {
-        /// What there is too little or too much of: "labels", …
+        /// What was counted: "labels", …
         what: &'static str,
         /// How many were given.
         found: usize,
@@ -297,7 +297,7 @@ pub enum Error {
         /// How many values were given.
         values: usize,
     },
-    /// A channel from which no sampling rate can be told.
+    /// A channel too short to have a sampling rate.
     #[error("channel {channel}: {samples} samples, expected at least two at different times")]
     TooFewSamples {
         /// Position of the channel.
@@ -329,7 +329,7 @@ pub enum Error {
         /// Its name.
         contender: String,
     },
-    /// A journal that cannot be gone on with.
+    /// A journal that cannot be continued.
     #[error("journal {path}: {problem}; choose another file, or remove it to begin anew")]
     Journal {
         /// The file.
@@ -345,7 +345,7 @@ pub enum Error {
         /// All cells.
         total: usize,
     },
-    /// A model file that is not what it should be.
+    /// A model file with a wrong or missing entry.
     #[error("model file: {place}: {problem}")]
     ModelFile {
         /// Line and column, or the path of the parameter within the file.
@@ -356,7 +356,7 @@ pub enum Error {
     /// A model file written by another version of the format.
     #[error("model file: {place}: it is {found}, this program reads {expected}")]
     ModelVersion {
-        /// Where it stands in the file.
+        /// Its place in the file.
         place: String,
         /// Version in the file.
         found: u64,
@@ -372,9 +372,9 @@ pub enum Error {
         line: u64,
         /// Name of the column.
         column: String,
-        /// What stands there, cut if it is long.
+        /// The cell, shortened if it is long.
         value: String,
-        /// What should, and a hint where there is one.
+        /// The expected content, with a hint if there is one.
         expected: String,
     },
     /// A line of a table that cannot be used as a whole.
@@ -402,7 +402,7 @@ pub enum Error {
         file: String,
         /// Name of the column.
         column: String,
-        /// A name much like it, or the names there are.
+        /// A similar name, or the names there are.
         hint: String,
         /// The field of [`Columns`](crate::io::Columns) that would name another, if there is one.
         field: Option<&'static str>,
@@ -427,7 +427,7 @@ pub enum Error {
     NumbersForNames {
         /// The table.
         file: String,
-        /// What stands there, cut if it is long.
+        /// The names, shortened if they are long.
         names: String,
     },
     /// A value by which events are chosen and that no event has.
@@ -439,7 +439,7 @@ pub enum Error {
         column: String,
         /// The value.
         value: String,
-        /// A value much like it, or the values there are.
+        /// A similar value, or the values there are.
         hint: String,
     },
     /// A folder that has a table twice.
@@ -447,7 +447,7 @@ pub enum Error {
     TwoTables {
         /// One file.
         first: PathBuf,
-        /// Another of the same name but for its ending.
+        /// Another file that differs only in its extension.
         second: PathBuf,
     },
     /// A folder without a table that belongs to every dataset.
@@ -457,7 +457,7 @@ pub enum Error {
         folder: PathBuf,
         /// Name of the table.
         table: &'static str,
-        /// What is there.
+        /// The files that are there.
         hint: String,
     },
     /// A file that cannot be read or written.
@@ -465,7 +465,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

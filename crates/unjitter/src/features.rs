@@ -1,8 +1,8 @@
 //! Features of the instances, instances × columns, in double or single precision.
 //!
-//! Single precision is kept as it is, for half the memory and half the traffic; all arithmetic is in
-//! double. Every `f32` is an `f64` too, so both give the same results to the bit if they hold the
-//! same values. Rows lie one behind the other: what is laid out otherwise is copied at the door.
+//! Single precision is stored as it is, for half the memory and half the traffic; all arithmetic is in
+//! double. Every `f32` is an `f64` too, so equal values in either precision give the same bits. Rows are
+//! contiguous; other layouts are copied when they enter.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub struct Features<'a>(Storage<'a>);
 
 #[derive(Debug, Clone)]
 enum Storage<'a> {
-    /// Shared, so that a copy of a session costs little.
+    /// Shared, so that cloning a session is cheap.
     Double(ArcArray2<f64>),
     Single(ArcArray2<f32>),
     Borrowed(FeatureView<'a>),
@@ -70,7 +70,7 @@ impl Features<'_> {
     }
 }
 
-/// Equal values are equal, whatever their precision.
+/// Compares values, whatever their precision.
 impl PartialEq for Features<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.view().to_f64() == other.view().to_f64()
@@ -115,7 +115,7 @@ impl<'a> FeatureView<'a> {
         Self { rows, columns, values }
     }
 
-    /// Numbers that lie row after row, so many in each.
+    /// Contiguous rows of `columns` numbers each.
     pub(crate) fn of_rows(values: &'a [f64], columns: usize) -> Self {
         Self::new((values.len() / columns, columns), Values::Double(values))
     }
@@ -130,7 +130,7 @@ impl<'a> FeatureView<'a> {
         self.columns
     }
 
-    /// Both.
+    /// Rows and columns.
     pub fn dim(&self) -> (usize, usize) {
         (self.rows, self.columns)
     }
@@ -150,7 +150,7 @@ impl<'a> FeatureView<'a> {
         Self::new((rows.len(), self.columns), values)
     }
 
-    /// The rows, so many at a time; fewer in the last chunk.
+    /// Chunks of `rows` rows; the last may be shorter.
     pub fn chunks(self, rows: usize) -> impl Iterator<Item = FeatureView<'a>> {
         let chunk = move |first| self.slice(first..self.rows.min(first + rows));
         (0..self.rows).step_by(rows).map(chunk)
@@ -209,7 +209,7 @@ impl<'a> FeatureView<'a> {
         }
     }
 
-    /// Row, column and value of the first number that is infinite or none.
+    /// Row, column and value of the first number that is NaN or infinite.
     pub(crate) fn first_non_finite(&self) -> Option<(usize, usize, f64)> {
         let found = match self.values {
             Values::Double(values) => {
@@ -223,7 +223,7 @@ impl<'a> FeatureView<'a> {
     }
 }
 
-/// An array whose rows lie one behind the other, for tests.
+/// An array with contiguous rows, for tests.
 #[cfg(test)]
 pub(crate) fn view(features: &Array2<f64>) -> FeatureView<'_> {
     FeatureView::new(features.dim(), Values::Double(features.as_slice().expect("in row order")))

@@ -1,27 +1,27 @@
 //! How much memory inference may take.
 //!
-//! Stamps that lie far from their instances, as those of a wrong clock do, have windows as wide as the
-//! session, and the cells of all windows may be more than any machine holds. They are counted before
-//! anything is allocated; what would need more than the limit is an error instead of an abort. The limit
-//! belongs to the process, as its threads do: who needs much waits until those at work leave room. No
-//! result depends on it.
+//! If stamps lie far from their instances, as with a wrong clock, their windows are as wide as the
+//! session, and all windows together may have more cells than any machine holds. Cells are counted before
+//! anything is allocated; a session beyond the limit is an error instead of an abort. The limit belongs
+//! to the process, as its threads do: a thread that needs much memory waits until the others leave room.
+//! No result depends on the limit.
 //!
-//! Nobody waits while holding, nor hands work to other threads while holding, so that no two can wait for
-//! each other. So little that all threads may take it at a time is neither counted nor waited for.
+//! No thread waits, or hands work to other threads, while it holds memory, so threads cannot deadlock.
+//! Amounts that are small enough for all threads at once are neither counted nor waited for.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
-/// Bytes; 0 until somebody asks or sets it.
+/// Bytes; 0 until it is first read or set.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
 
-/// What those at work hold.
+/// Bytes held by all threads.
 static HELD: Mutex<u64> = Mutex::new(0);
-/// Some of it has been given back.
+/// Signals that memory was released.
 static FREED: Condvar = Condvar::new();
 
-/// The limit where the machine does not tell what it has: 4 GiB.
+/// The limit if the machine does not report its memory: 4 GiB.
 const UNKNOWN: u64 = 4 << 30;
 
 /// Sets the limit, in bytes; at least one.
@@ -29,8 +29,8 @@ pub fn set_memory_limit(bytes: u64) {
     LIMIT.store(bytes.max(1), Ordering::Relaxed);
 }
 
-/// The limit in bytes. By default half of what the process may use: of the machine's memory, of its
-/// control groups', of its address space, whichever is least; 4 GiB on systems that do not say.
+/// The limit in bytes. By default half of what the process may use: the least of the machine's memory,
+/// the control groups' limit and the address space; 4 GiB on systems that do not report these.
 pub fn memory_limit() -> u64 {
     match LIMIT.load(Ordering::Relaxed) {
         0 => {
@@ -42,7 +42,7 @@ pub fn memory_limit() -> u64 {
     }
 }
 
-/// What Linux says that the process may use.
+/// Memory that the process may use, as Linux reports it.
 fn available(read: &dyn Fn(&Path) -> Option<String>) -> Option<u64> {
     let word = |path: &str, line: &str, at: usize| -> Option<u64> {
         let text = read(Path::new(path))?;
@@ -61,7 +61,7 @@ fn available(read: &dyn Fn(&Path) -> Option<String>) -> Option<u64> {
             }
             _ => return None,
         };
-        // The limits of the groups around it hold as well.
+        // The limits of the enclosing groups apply as well.
         let around = Path::new(group).ancestors().filter_map(|group| group.strip_prefix("/").ok());
         around
             .filter_map(|group| read(&Path::new(root).join(group).join(file))?.trim().parse().ok())
@@ -70,16 +70,17 @@ fn available(read: &dyn Fn(&Path) -> Option<String>) -> Option<u64> {
     groups.chain(machine).chain(addresses).min()
 }
 
-/// Whether so little is needed that all threads may need it at a time.
+/// Whether all threads may take this much at once.
 pub(crate) fn is_little(bytes: u64) -> bool {
     static CORES: OnceLock<usize> = OnceLock::new();
     let cores = CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
-    // Asked of a thread of a pool only: others would start one.
+    // Asked only on a pool's thread: elsewhere the question would start a pool.
     let pool = rayon::current_thread_index().map_or(1, |_| rayon::current_num_threads());
     bytes.saturating_mul(4 * pool.max(*cores) as u64) <= memory_limit()
 }
 
-/// Waits until those at work leave room for so many bytes, and holds them. Whoever is alone may go on.
+/// Waits until other threads leave room for so many bytes, and holds them. The only thread at work does
+/// not wait.
 pub(crate) fn hold(bytes: u64) -> Held {
     let is_full = |held: &mut u64| *held > 0 && held.saturating_add(bytes) > memory_limit();
     let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +89,7 @@ pub(crate) fn hold(bytes: u64) -> Held {
     Held(bytes)
 }
 
-/// Memory in use; given back when dropped.
+/// Held memory; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Held(u64);
 
@@ -104,7 +105,7 @@ impl Drop for Held {
 mod tests {
     use super::*;
 
-    /// A machine with these files.
+    /// The memory of a machine with these files.
     fn on(files: &[(&str, &str)]) -> Option<u64> {
         available(&|path| {
             let file = files.iter().find(|(name, _)| Path::new(name) == path);

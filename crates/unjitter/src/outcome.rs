@@ -1,4 +1,4 @@
-//! How learning ended, as data: what a fitted model carries along and files keep.
+//! How learning ended, as data that fitted models and model files carry.
 
 use std::fmt;
 
@@ -26,8 +26,8 @@ pub enum StopReason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// Whether the best start ended by its own tolerances, or where no step leads down because the
-    /// noise model has a kink there.
+    /// Whether the best start ended by its own tolerances, or at a kink of the noise model from which no
+    /// step leads down.
     pub converged: bool,
     /// Why the best start ended, or that the fit was cancelled.
     pub stop: StopReason,
@@ -43,8 +43,8 @@ pub struct Outcome {
     pub log_evidence: f64,
     /// Which start was best; 0 is the naive one.
     pub best_start: usize,
-    /// Final value of each start that was run; infinite (written as null) where the stamps were
-    /// impossible at the start.
+    /// Final value of each start that was run; infinite (written as null) if the stamps were impossible
+    /// at the start.
     pub values: Vec<Option<f64>>,
 }
 
@@ -60,24 +60,23 @@ pub enum Warning {
         /// Largest entry of the gradient there.
         gradient_norm: f64,
     },
-    /// What the detector takes for events it is not sure of itself.
+    /// The detector is not sure of its own events.
     UnsureDetector {
-        /// Σ p² ÷ Σ p over the instances: how probable an event is, where one is.
+        /// Σ p² ÷ Σ p over the instances: the mean probability of an event at the detected events.
         confidence: f64,
     },
-    /// The learned spread nears the gap between stamps, where imposing their order makes it too
-    /// small.
+    /// The learned spread is near the gap between stamps, so that the imposed order biases it low.
     SpreadNearGap {
         /// Learned spread.
         spread: f64,
         /// Median gap between neighbouring stamps.
         median_gap: f64,
     },
-    /// A start or a step was given up because its sums would have taken more memory than is allowed.
+    /// A start or a step was given up because its sums exceeded the memory limit.
     MemoryLimit {
         /// Name of the first session that this happened to.
         session: String,
-        /// What its sums would have taken, about.
+        /// The memory its sums would have taken, about.
         bytes: u64,
         /// The limit.
         limit: u64,
@@ -88,7 +87,7 @@ pub enum Warning {
         session: String,
         /// How many.
         count: usize,
-        /// The one furthest off.
+        /// The furthest of them.
         index: usize,
         /// Its time.
         time: f64,

@@ -1,32 +1,32 @@
-//! Work in parallel whose results are added up in order, so that no bit depends on the threads.
+//! Parallel work whose results are added up in order, so that no bit depends on the threads.
 //!
-//! Pieces of work are cut by the data alone: rows that fit the cache, gathered into tasks.
+//! Work is divided by the data alone: rows that fit the cache, gathered into tasks.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// Numbers that may wait to be added up: 8 MiB.
+/// Numbers that may wait for addition: 8 MiB.
 const WAITING: usize = 1 << 20;
 
-/// Results that may wait at least, however long they are: enough to keep many threads busy.
+/// Results that may wait in any case, however long they are: enough to keep many threads busy.
 const AT_LEAST: usize = 64;
 
-/// Instances per task, about: enough to make the bookkeeping small, few enough to share out.
+/// Instances per task, about: enough to make the bookkeeping small, few enough to distribute well.
 const TASK_INSTANCES: usize = 4096;
 
-/// Numbers that may be worked on at a time: 256 KiB, which stay in the second-level cache.
+/// Numbers in use at a time: 256 KiB, which stay in the second-level cache.
 const CACHE_NUMBERS: usize = 1 << 15;
 
 /// Numbers per instance besides its features, about: log-odds, weights, derivatives, cells.
 const WORK_COLUMNS: usize = 10;
 
-/// How many rows of so many features stay in cache between their first use and their last.
+/// How many rows with `columns` features stay in cache between their first and their last use.
 pub(crate) fn rows_in_cache(columns: usize) -> usize {
     (CACHE_NUMBERS / (columns + WORK_COLUMNS)).max(64)
 }
 
-/// Gathers neighbours, each of so many instances, into groups of at least [`TASK_INSTANCES`]; the
+/// Gathers neighbours with the given numbers of instances into groups of at least [`TASK_INSTANCES`]; the
 /// last may be smaller.
 pub(crate) fn gather(sizes: impl ExactSizeIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
@@ -42,8 +42,8 @@ pub(crate) fn gather(sizes: impl ExactSizeIterator<Item = usize>) -> Vec<Range<u
     groups
 }
 
-/// Runs pieces 0..`pieces` of work in parallel and gives `add` each result, of about `numbers`
-/// numbers, in order. The first failure ends it.
+/// Runs pieces 0..`pieces` in parallel and passes each result, of about `numbers` numbers, to `add` in
+/// order. Stops at the first failure.
 pub(crate) fn in_order<T: Send, E: Send>(
     pieces: usize,
     numbers: usize,
@@ -51,7 +51,7 @@ pub(crate) fn in_order<T: Send, E: Send>(
     mut add: impl FnMut(T),
 ) -> Result<(), E> {
     if pieces == 1 {
-        // Not worth handing to another thread.
+        // Too small for another thread.
         return run(0).map(add);
     }
     let together = (WAITING / numbers.max(1)).max(AT_LEAST);

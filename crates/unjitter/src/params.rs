@@ -1,4 +1,4 @@
-//! Where each parameter lives in the flat vector, and what it means.
+//! Place and meaning of each parameter in the flat vector.
 //!
 //! The optimiser sees one vector of unconstrained numbers. Each part declares its parameters as
 //! [`ParameterSpec`]s; a [`Layout`] strings them together and is the only place that knows an index.
@@ -28,7 +28,7 @@ pub enum Transform {
 }
 
 impl Transform {
-    /// Unconstrained numbers behind `natural_len` natural values.
+    /// Number of unconstrained numbers for `natural_len` natural values.
     pub fn dim(self, natural_len: usize) -> usize {
         match self {
             Transform::Simplex => natural_len - 1,
@@ -84,7 +84,7 @@ pub fn log_softmax(logits: &[f64]) -> Vec<f64> {
 
 fn simplex_logits(natural: &[f64]) -> std::result::Result<Vec<f64>, &'static str> {
     let (last, rest) = natural.split_last().ok_or("at least one weight")?;
-    // Weights typed by hand are rounded; anything further off is a mistake, not rounding.
+    // Weights typed by hand are rounded; a larger deviation is a mistake.
     if natural.iter().any(|&v| v < 0.0) || (natural.iter().sum::<f64>() - 1.0).abs() > 1e-6 {
         return Err("weights of at least 0 that sum to 1");
     }
@@ -94,14 +94,14 @@ fn simplex_logits(natural: &[f64]) -> std::result::Result<Vec<f64>, &'static str
     Ok(rest.iter().map(|v| v.ln() - last.ln()).collect())
 }
 
-/// The entry that makes weights unusable; `None` if it is only their sum.
+/// The entry that makes weights unusable; `None` if only their sum is wrong.
 fn simplex_culprit(natural: &[f64]) -> Option<usize> {
     let no_weight = natural.iter().position(|v| !(v.is_finite() && *v >= 0.0));
     let sums_to_one = (natural.iter().sum::<f64>() - 1.0).abs() <= 1e-6;
     no_weight.or_else(|| sums_to_one.then(|| natural.len() - 1))
 }
 
-/// What a parameter stands for, which decides its prior.
+/// The meaning of a parameter, which decides its prior.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A weight of the classifier.
@@ -112,7 +112,7 @@ pub enum Role {
     FalseRate,
     /// P(at least one stamp | positive).
     HitRate,
-    /// How the counts 1..C share the stamps of an instance that has any.
+    /// Probabilities of the counts 1..C, given at least one stamp.
     CountSplit,
     /// A location of the delay.
     Delay,
@@ -231,7 +231,7 @@ impl Layout {
         &self.parameters
     }
 
-    /// The slice of the flat vector that belongs to a part; empty where there is no such part.
+    /// The range of a part in the flat vector; empty if there is no such part.
     pub fn part(&self, name: &str) -> Range<usize> {
         let own = self.parts.iter().find(|(part, _)| *part == name);
         own.map_or(self.dim..self.dim, |(_, range)| range.clone())

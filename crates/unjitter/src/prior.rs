@@ -1,8 +1,8 @@
 //! Priors on natural values.
 //!
-//! A prior is a density of what people talk about (a rate, a squared spread), evaluated there and
-//! differentiated down to the unconstrained number: no Jacobian, so the estimate is the mode on
-//! the natural scale, as in the paper. Delays and spreads are measured in the model's unit of time.
+//! A prior is a density of a natural value (a rate, a squared spread), differentiated in the
+//! unconstrained number. It has no Jacobian, so the estimate is the mode on the natural scale, as in the
+//! paper. Delays and spreads are in the model's unit of time.
 
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ pub struct Priors {
     pub hit_rate: Beta,
     /// On P(no stamp | negative) = 1 − false rate.
     pub silence: Beta,
-    /// Concentration of the symmetric Dirichlet on how counts of at least one are shared.
+    /// Concentration of the symmetric Dirichlet on the split of counts of at least one.
     pub count_split: f64,
     /// On each location of the delay.
     pub delay: Normal,
@@ -184,7 +184,7 @@ impl Priors {
     }
 }
 
-/// Normal(0, 1/precision); flat, and then without a constant, at precision zero.
+/// Normal(0, 1/precision); flat, without the constant, at precision zero.
 fn ridge(precision: f64, x: f64) -> (f64, f64) {
     if precision == 0.0 {
         return (0.0, 0.0);
@@ -193,7 +193,7 @@ fn ridge(precision: f64, x: f64) -> (f64, f64) {
     (constant - 0.5 * precision * x * x, -precision * x)
 }
 
-/// Beta density of sigmoid(x), through log-sigmoids so that both ends keep their digits.
+/// Beta density of sigmoid(x), through log-sigmoids so that no digits are lost at either end.
 fn beta(prior: Beta, x: f64) -> (f64, f64) {
     let Beta { a, b } = prior;
     let constant = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);

@@ -1,17 +1,17 @@
-//! Buffers that outlive a call, shared by whoever works at the same time.
+//! Buffers that outlive a call and are shared between threads.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Buffers that outlive a piece of work: as many as ever worked at the same time.
+/// Buffers that outlive a call: as many as ever were in use at the same time.
 #[derive(Debug, Default)]
 pub struct Scratch<T>(Mutex<Vec<T>>);
 
 impl<T: Default> Scratch<T> {
-    /// Lets `work` use buffers that nobody else is using.
+    /// Lends `work` a free buffer.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        // Work that panicked has put nothing back, so that what is there is good.
+        // A panic in `work` puts no buffer back, so all buffers here are good.
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Bound first: the lock must be gone before the work begins.
+        // The lock must be released before the work begins, hence a statement of its own.
         let waiting = free().pop();
         let mut own = waiting.unwrap_or_default();
         let result = work(&mut own);

@@ -1,14 +1,14 @@
-//! One recording: instances with features and times, and the stamps somebody pressed.
+//! One recording: instances with features and times, and the annotator's stamps.
 //!
-//! Everything is checked here, at the door; inside the crate it is taken for granted.
+//! Input is checked here; the rest of the crate relies on it.
 
 use std::collections::HashMap;
 
 use crate::features::{FeatureView, Features};
 use crate::{Error, Result};
 
-/// A recording with its sloppy stamps. Its features are its own, or borrowed for `'a` from
-/// somebody who holds them already, such as NumPy.
+/// A recording with its sloppy stamps. Its features are owned, or borrowed for `'a` from another owner,
+/// such as NumPy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session<'a> {
     name: String,
@@ -82,8 +82,8 @@ impl<'a> Session<'a> {
         self
     }
 
-    /// Adds the closed intervals of time in which somebody was annotating. Instances outside
-    /// them neither explain stamps nor count as evidence of absence.
+    /// Adds the closed intervals of time that were annotated. Instances outside them neither explain
+    /// stamps nor count as evidence of absence.
     pub fn with_observed(mut self, intervals: Vec<(f64, f64)>) -> Result<Self> {
         let mut previous = f64::NEG_INFINITY;
         for (index, &(start, end)) in intervals.iter().enumerate() {
@@ -128,7 +128,7 @@ impl<'a> Session<'a> {
         &self.stamps
     }
 
-    /// What is known of the labels, if anything.
+    /// The known labels, if there are any.
     pub fn labels(&self) -> Option<&[Option<bool>]> {
         self.labels.as_deref()
     }
@@ -138,17 +138,17 @@ impl<'a> Session<'a> {
         self.labels.as_ref().and_then(|labels| labels[instance])
     }
 
-    /// Whose recording it is.
+    /// The person or animal recorded.
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
-    /// The intervals in which somebody was annotating, if they are given.
+    /// The annotated intervals, if they are given.
     pub fn observed(&self) -> Option<&[(f64, f64)]> {
         self.observed.as_deref()
     }
 
-    /// Positions of the instances at which somebody was annotating, in order.
+    /// Positions of the instances in annotated intervals, in order.
     pub fn observed_instances(&self) -> Vec<usize> {
         let Some(intervals) = &self.observed else { return (0..self.len()).collect() };
         let mut instances = Vec::new();
@@ -163,25 +163,25 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A session and, where somebody made them, its hand-aligned labels. The labels are for judging
-/// and for learners that are trained on them; other learners never look.
+/// A session with its hand-aligned labels, if there are any. The labels serve evaluation and the learners
+/// trained on them; other learners never use them.
 #[derive(Debug, Clone)]
 pub struct Recording<'a> {
-    /// What every learner sees.
+    /// The input of every learner.
     pub session: Session<'a>,
     /// One label per instance.
     pub truth: Option<Vec<bool>>,
 }
 
 impl Recording<'_> {
-    /// The hand-aligned labels, for whoever cannot do without.
+    /// The hand-aligned labels; an error if there are none.
     pub fn hand_labels(&self) -> Result<&[bool]> {
         let missing = || Error::NoTruth { session: self.session.name().to_owned() };
         self.truth.as_deref().ok_or_else(missing)
     }
 }
 
-/// The instance nearest in time, of at least one; the earlier of two.
+/// The instance nearest in time; the earlier of two. There must be at least one.
 pub(crate) fn nearest(times: &[f64], time: f64) -> usize {
     let after = times.partition_point(|&t| t < time);
     if after == 0 {
@@ -194,14 +194,13 @@ pub(crate) fn nearest(times: &[f64], time: f64) -> usize {
     }
 }
 
-/// Whether a time lies in one of the intervals, which are in order.
+/// Whether a time lies in one of the sorted intervals.
 fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
     let begun = intervals.partition_point(|&(start, _)| start <= time);
     begun > 0 && time <= intervals[begun - 1].1
 }
 
-/// Checks that sessions can be learned from together: at least one, distinct names, one number of
-/// features.
+/// Checks that sessions can be learned from together: at least one, distinct names, the same number of features.
 pub(crate) fn check_together(sessions: &[Session]) -> Result<()> {
     let first = sessions.first().ok_or(Error::NoSessions)?;
     let expected = first.features().ncols();
@@ -232,9 +231,9 @@ pub(crate) fn check_features(session: &str, features: FeatureView<'_>) -> Result
     }
 }
 
-/// Checks times that belong to no session: finite, and none before its predecessor.
+/// Checks times without a session: finite and not decreasing.
 pub(crate) fn check_order(what: &'static str, values: &[f64]) -> Result<()> {
-    // One pass without a way out early, which runs on vectors; all are finite if both ends are.
+    // One pass without an early exit, which vectorises; all are finite if both ends are.
     let in_order = values.windows(2).fold(true, |good, pair| good & (pair[1] >= pair[0]));
     let ends = [values.first(), values.last()];
     if in_order && ends.into_iter().flatten().all(|value| value.is_finite()) {
