@@ -1,6 +1,6 @@
 //! Single alignments: the likeliest one, and draws from their posterior.
 //!
-//! They are sought within the windows of the marginals, which were found wide enough.
+//! The search stays within the windows of the marginals, which are known to be wide enough.
 
 use super::count_tables::CountTables;
 use super::lattice::Lattice;
@@ -39,8 +39,8 @@ impl Lattice<'_> {
         Alignment { instances, log_weight }
     }
 
-    /// `draws` alignments (one instance per stamp) drawn from their posterior, given the marginals of the same
-    /// lattice. Once a stop is requested, the rest of all alignments is left out.
+    /// Draws `draws` alignments (one instance per stamp) from their posterior, given the marginals of the
+    /// same lattice. If a stop is requested, the alignments remain incomplete.
     pub fn sample(
         &self,
         marginals: &Marginals,
@@ -65,7 +65,7 @@ impl Lattice<'_> {
         alignments
     }
 
-    /// All blocks of the session in order, loaded one at a time. Counts are taken one by one.
+    /// Loads all blocks of the session in order, one at a time. Counts are taken one by one.
     fn for_blocks(
         &self,
         marginals: &Marginals,
@@ -91,7 +91,7 @@ impl Lattice<'_> {
     }
 }
 
-/// Appends each instance as often as its count says.
+/// Appends each instance as often as its count.
 fn append(alignment: &mut Vec<usize>, first: usize, counts: &[usize]) {
     for (instance, &count) in (first..).zip(counts) {
         alignment.extend(std::iter::repeat_n(instance, count));

@@ -11,9 +11,9 @@
 //! p(l is the last of c stamps of j, y) ∝ G_l(j,c)·v_j(c,y)·B_l(j+1)
 //! ```
 //!
-//! O(C) work per cell, C being at most the number of windows that hold the instance, and O(1) memory.
-//! A column is done count after count, each over the instances that the window of stamp l − c + 1
-//! holds too, in groups of [`LANES`] as in `one_stamp`.
+//! O(C) work per cell, where C is at most the number of windows that contain the instance, and O(1)
+//! memory. A column is computed count by count, each over the instances that the window of stamp l − c +
+//! 1 contains too, in groups of [`LANES`] as in `one_stamp`.
 
 use multiversion::multiversion;
 
@@ -31,12 +31,12 @@ use crate::math::{LANES, Lanes};
 pub(super) struct AnyCounts {
     /// Largest count of the block.
     max_count: usize,
-    /// Instances of the block, and zeros that a padded window may reach into.
+    /// Instances of the block, plus zeros for padded windows.
     room: usize,
     /// v_j(c,y)·ρ⁻ᶜ, `room` of them for each count.
     odds: [Vec<f64>; 2],
-    /// log ρ. Densities are multiplied by ρ and the weights of c stamps divided by ρᶜ: that changes
-    /// nothing but keeps the weights of hundreds of stamps within range.
+    /// log ρ. Densities are multiplied by ρ and the weights of c stamps divided by ρᶜ. This changes no
+    /// product but keeps the weights of hundreds of stamps in range.
     log_ratio: f64,
     columns: Columns,
     /// A_l(j−1) divided by its total, in columns, from l = 0 on.
@@ -45,31 +45,31 @@ pub(super) struct AnyCounts {
     densities: Vec<f64>,
     /// One over the totals of A_l on the scale of A_{l−1}.
     inverse_totals: Vec<f64>,
-    /// Π ρ·p(z_k | t_j) of one column, as far as the counts have come, on the scale of A_{l−1}.
+    /// Π ρ·p(z_k | t_j) of one column, over the counts so far, on the scale of A_{l−1}.
     product: Vec<f64>,
     /// B_l(j+1) divided by its [`divisor`], over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    /// ρ·p(z_l | t_j)·K_l(j,c,y) on the scale of B_l, as `odds`, l being the earliest stamp so far; zero
-    /// where no window was yet and beyond the largest count.
+    /// ρ·p(z_l | t_j)·K_l(j,c,y) on the scale of B_l, laid out as `odds`, with l the earliest stamp so
+    /// far; zero where there was no window yet and beyond the largest count.
     onward: [Vec<f64>; 2],
     by_label: LabelColumn,
     /// Σ_j p(l is the last of c stamps of j, y) of one column, times its evidence, by count.
     counts: Vec<[f64; 2]>,
 }
 
-/// What a column reads of one that is c − 1 stamps before it, over the instances they share.
+/// The part of the column c − 1 stamps earlier that a column reads, over the instances they share.
 struct Reach<'a> {
     density: &'a [[f64; LANES]],
     /// A_{l−c}(j−1).
     before: &'a [[f64; LANES]],
-    /// One over the total of A_{l−c+1}, or one where c = 1.
+    /// One over the total of A_{l−c+1}, or one if c = 1.
     inverse_total: f64,
 }
 
 impl Reach<'_> {
-    /// Takes `product` on to count c and returns G_l(j,c).
+    /// Advances `product` to count c and returns G_l(j,c).
     #[inline(always)]
     fn arrive(&self, k: usize, product: &mut [f64; LANES]) -> Lanes {
         let next = Lanes(*product) * (Lanes(self.density[k]) * self.inverse_total);
@@ -109,7 +109,7 @@ impl AnyCounts {
         }
     }
 
-    /// Lays out the columns, and fills in that of A_0 = 1, which has no stamp, and the densities.
+    /// Lays out the columns and fills in the densities and the column of A_0 = 1, which has no stamp.
     fn lay_out(&mut self, band: &Band, block: &Block) {
         self.columns.lay_out(&band.windows()[block.stamps.clone()]);
         make_room(&mut self.forward, self.columns.end());
@@ -127,7 +127,7 @@ impl AnyCounts {
     }
 }
 
-/// What column l reads for count c; nothing where the windows share no instance.
+/// The part that column l reads for count c; empty if the windows share no instance.
 #[inline(always)]
 fn reach<'a>(
     windows: &[Window],
@@ -193,7 +193,7 @@ fn forward(buffers: &mut AnyCounts, band: &Band, block: &Block) -> Result<f64, T
     Ok(log_evidence)
 }
 
-/// Fills in responsibilities and what the stamps say of counts and labels.
+/// Fills in responsibilities and the posterior of counts and labels.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn backward(
     buffers: &mut AnyCounts,
@@ -236,9 +236,9 @@ fn backward(
     Ok(())
 }
 
-/// Goes through the ways to arrive at and to go on from the cells of column l; returns the scaled
-/// evidence, as every column sees it, and the largest number that enters it. `inverse_total` is one
-/// over the divisor of B_l on the scale of B_{l+1}.
+/// Multiplies the weights of arriving at and of continuing from the cells of column l. Returns the scaled
+/// evidence, which is the same for every column, and the largest number that enters it. `inverse_total`
+/// is one over the divisor of B_l on the scale of B_{l+1}.
 #[inline(always)]
 fn join_directions(
     buffers: &mut AnyCounts,
@@ -304,7 +304,7 @@ fn join_directions(
     Ok((evidence, largest))
 }
 
-/// Notes p(l is the last of c stamps of j, y) of one column.
+/// Records p(l is the last of c stamps of j, y) of one column.
 fn record(
     buffers: &AnyCounts,
     band: &Band,

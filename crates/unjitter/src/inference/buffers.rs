@@ -1,13 +1,13 @@
-//! Buffers that are used again.
+//! Reusable buffers.
 
-/// Makes a buffer that is written before it is read at least so long.
+/// Makes a buffer at least so long; its old content stays until overwritten.
 pub(super) fn make_room(buffer: &mut Vec<f64>, len: usize) {
-    // Not twice as long: to copy it costs no more than to write it, which is about to be done.
+    // Without doubling: copying it costs no more than the write that follows.
     buffer.reserve_exact(len.saturating_sub(buffer.len()));
     buffer.resize(buffer.len().max(len), 0.0);
 }
 
-/// Fills a buffer with so many numbers, and gives it no more room than that.
+/// Fills a buffer with so many numbers and reserves no more room.
 pub(super) fn refill(buffer: &mut Vec<f64>, len: usize, value: f64) {
     if buffer.capacity() < len {
         *buffer = Vec::new();

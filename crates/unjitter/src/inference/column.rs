@@ -1,31 +1,31 @@
-//! Sums over a stamp's window, as the columns of its neighbours read them.
+//! Sums over a stamp's window, in the layout that neighbouring columns read.
 //!
-//! A column is laid out so that the stamps after it read whole groups of [`LANES`] cells straight from
-//! it, wherever their windows begin and though they end later than its own.
+//! Later stamps read whole groups of [`LANES`] cells directly from a column, wherever their windows begin
+//! and although they end later than its own.
 
 use std::ops::Range;
 
 use super::vocabulary::{Trouble, Window};
 use crate::math::LANES;
 
-/// Where the columns of a block lie in a buffer, one behind the other.
+/// Positions of a block's columns in a buffer, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     /// The first instance of each column.
     firsts: Vec<usize>,
-    /// Where the columns begin, and where the last one ends.
+    /// Beginnings of the columns, and the end of the last.
     starts: Vec<usize>,
 }
 
 impl Columns {
-    /// Forgets all columns.
+    /// Removes all columns.
     pub(super) fn clear(&mut self) {
         self.firsts.clear();
         self.starts.clear();
         self.starts.push(0);
     }
 
-    /// Begins anew with a column for A_0, which has no stamp, and those of all windows.
+    /// Starts over with a column for A_0, which has no stamp, and one for each window.
     pub(super) fn lay_out(&mut self, windows: &[Window]) {
         self.clear();
         self.push(windows[0].first, windows[0].end);
@@ -40,40 +40,40 @@ impl Columns {
         }
     }
 
-    /// Adds a column that begins at the instance `first`. The stamp after it reads it until
-    /// `read_until`, later ones less, and all of them the rest of the group that they are in.
+    /// Adds a column that begins at the instance `first`. The next stamp reads it until `read_until`,
+    /// later ones less, and each also reads the rest of its last group.
     fn push(&mut self, first: usize, read_until: usize) {
         self.firsts.push(first);
         self.starts.push(self.end() + read_until - first + LANES);
     }
 
-    /// Where the last column ends.
+    /// End of the last column.
     pub(super) fn end(&self) -> usize {
         self.starts[self.starts.len() - 1]
     }
 
-    /// Where column l lies.
+    /// Range of column l.
     #[inline(always)]
     pub(super) fn place(&self, l: usize) -> Range<usize> {
         self.starts[l]..self.starts[l + 1]
     }
 
-    /// Where the last column lies.
+    /// Range of the last column.
     pub(super) fn last(&self) -> Range<usize> {
         self.place(self.firsts.len() - 1)
     }
 
-    /// Where an instance lies in column l.
+    /// Position of an instance in column l.
     #[inline(always)]
     pub(super) fn at(&self, l: usize, instance: usize) -> usize {
         self.starts[l] + instance - self.firsts[l]
     }
 }
 
-/// What the numbers of a column are divided by, given its total and the largest number beside it.
+/// The divisor of a column, given its total and the largest number beside it.
 ///
-/// That is the total, unless an instance with hundreds of stamps goes on to its next one so much more
-/// likely than any other instance begins that the two no longer fit into one range.
+/// That is the total, unless an instance with hundreds of stamps is so much more likely to continue than
+/// any other is to begin that both numbers do not fit into one range.
 #[inline(always)]
 pub(super) fn divisor(total: f64, largest: f64) -> f64 {
     if largest > 1e200 * total { largest } else { total }
@@ -114,12 +114,11 @@ pub(super) fn scale(values: &mut [f64], factor: f64) {
     values.iter_mut().for_each(|value| *value *= factor);
 }
 
-/// Fails unless the scaled evidence of a column is far above what underflow can have taken from it.
+/// Fails unless the scaled evidence of a column is far above the possible loss by underflow.
 ///
-/// The evidence is a sum of products of two numbers: the weight of the ways to arrive in a cell and
-/// that of the ways to go on. An underflow in one of them loses at most 5e-324 times the other, so
-/// that with the largest of both at hand the share that was lost is known to be below 1e-33 per
-/// cell.
+/// The evidence is a sum of products of two numbers: the weight of the ways to arrive in a cell and that
+/// of the ways to continue. An underflow in one of them loses at most 5e-324 times the other. So the
+/// largest of both bounds the lost share below 1e-33 per cell.
 pub(super) fn certify(evidence: f64, largest: f64) -> Result<(), Trouble> {
     // Written so that NaN fails.
     if evidence >= 1e-290 * largest.max(1.0) && evidence.is_finite() {
@@ -145,7 +144,7 @@ mod tests {
 
     #[test]
     fn whole_groups_of_later_windows_lie_in_a_column() {
-        // Both ends move on by so much from stamp to stamp: every remainder of a group occurs.
+        // Both ends advance by these steps from stamp to stamp: every remainder of a group occurs.
         for (from, to) in (0..100_usize).map(|step| (step / 10, step % 10)) {
             let window = |l: usize| Window { first: from * l, end: 40 + to * l };
             let windows: Vec<_> = (0..4).map(window).collect();

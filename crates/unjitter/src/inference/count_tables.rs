@@ -2,11 +2,11 @@
 
 use crate::math::log_add;
 
-/// Logarithm of a weight up to which products of some of them stay in the range of f64.
+/// Logarithm of a weight up to which products of several weights stay in the range of f64.
 const ORDINARY: f64 = 200.0;
 
-/// Weights c!·p(c | y) of c = 0..=C stamps for the two labels y, with what inference derives from
-/// them once.
+/// Weights c!·p(c | y) of c = 0..=C stamps for the two labels y, with the quantities that inference
+/// derives once.
 #[derive(Debug, Clone)]
 pub struct CountTables {
     log_weights: [Vec<f64>; 2],
@@ -19,8 +19,8 @@ impl CountTables {
     /// Tables from log p(c | y) for c = 0..=C, the same C for both labels. C is the largest
     /// possible count or the number of stamps, whichever is less.
     ///
-    /// `log_ratios` says that c!·p(c | y) = p(0 | y)·exp(c · log_ratio_y): the sum over counts
-    /// then needs no loop.
+    /// `log_ratios` declares that c!·p(c | y) = p(0 | y)·exp(c · log_ratio_y): the sum over counts then
+    /// needs no loop.
     ///
     /// # Panics
     /// If the tables are empty or differ in length.
@@ -36,7 +36,7 @@ impl CountTables {
             }
         }
         let weights = [0, 1].map(|y: usize| log_weights[y].iter().map(|v| v.exp()).collect());
-        // An infinite ratio belongs to a table that is zero everywhere: a label that cannot be.
+        // An infinite ratio belongs to a table of zeros: an impossible label.
         let ratio = |y: usize, log_ratio: f64| {
             if log_weights[y][0] == f64::NEG_INFINITY { 0.0 } else { log_ratio.exp() }
         };
@@ -45,7 +45,7 @@ impl CountTables {
         Self { log_weights, weights, ratios, log_odds_range }
     }
 
-    /// The same tables, summed count by count even where a ratio would do.
+    /// The same tables, summed count by count even if a ratio would do.
     pub fn without_ratios(&self) -> Self {
         Self { ratios: None, ..self.clone() }
     }
@@ -65,8 +65,8 @@ impl CountTables {
         self.weights[label][count]
     }
 
-    /// log ρ, such that the weights of up to `count` stamps, each divided by ρᶜ, are of ordinary size;
-    /// 0 where they are already.
+    /// log ρ such that the weights of up to `count` stamps, each divided by ρᶜ, are of ordinary size; 0
+    /// if they already are.
     pub(super) fn log_growth(&self, count: usize) -> f64 {
         let largest = self.log_weights.iter().map(|table| table[count]).fold(f64::MIN, f64::max);
         if largest.abs() > ORDINARY { largest / count as f64 } else { 0.0 }
@@ -96,15 +96,15 @@ impl CountTables {
         log_add(self.log_joint(log_odds, 0, count), self.log_joint(log_odds, 1, count))
     }
 
-    /// log of (largest ÷ smallest) odds that any log-odds can give a stamp; `None` where that is
-    /// unbounded. A stamp can be drawn from its nearest instance to a likelier one, which may give others
-    /// too, by no more than this factor: the largest is that of each of c stamps together.
+    /// log of (largest ÷ smallest) odds that any log-odds can give a stamp; `None` if unbounded. The odds
+    /// can favour a likelier instance over a stamp's nearest one by at most this factor per stamp, also
+    /// if the likelier one gives c stamps: the largest odds cover all c together.
     pub fn log_odds_range(&self) -> Option<f64> {
         self.log_odds_range
     }
 
-    /// How many instances a span needs that would like `rows` of them: odds without bound must be
-    /// compared over the whole session.
+    /// How many instances a span needs instead of `rows`: unbounded odds must be compared over the whole
+    /// session.
     pub fn rows_of_span(&self, rows: usize) -> usize {
         if self.log_odds_range().is_some() { rows } else { usize::MAX }
     }

@@ -1,14 +1,14 @@
 //! The textbook recursion over all L × M cells in log space, for checking.
 //!
-//! No windows, no scaling, no case distinctions: O(L·M·C) sums and O(L·M) memory, written to look
-//! like its equations. Everything fast in this module is tested against it.
+//! No windows, no scaling, no case distinctions: O(L·M·C) sums and O(L·M) memory, written like its
+//! equations. All fast code in this module is tested against it.
 
 use super::lattice::Lattice;
 use super::marginals::Marginals;
 use super::vocabulary::{Impossible, Timeline};
 use crate::math::{log_add, log_sum};
 
-/// The same answer as [`Lattice::marginals`], from every cell.
+/// The same result as [`Lattice::marginals`], from every cell.
 pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
     let (instances, stamps) = (lattice.timeline.times.len(), lattice.timeline.stamps.len());
     let width = stamps + 1;
@@ -50,8 +50,8 @@ pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
     let mut values = vec![0.0; stamps * instances];
     let mut positive = vec![0.0; stamps * instances];
     for i in 0..instances {
-        // Every row sums to the evidence. Its own sum has the same rounding as its terms, which
-        // counts when the logarithms run into the tens of thousands.
+        // Every row sums to the evidence. The row's own sum has the same rounding as its terms, which
+        // matters when the logarithms reach tens of thousands.
         let row = i * width..(i + 1) * width;
         let meet: Vec<f64> = a[row.clone()].iter().zip(&b[row]).map(|(a, b)| a + b).collect();
         let log_evidence = log_sum(&meet);

@@ -1,21 +1,21 @@
-//! What the parameters of the counts need to know of the alignments.
+//! Expected counts, which the parameters of the counts need.
 
 use super::count_tables::CountTables;
 
-/// Σ_i p(o_i = c, y_i = y | z), the sufficient statistic of the count parameters. For a first-order
-/// model only the total and `Σ c·expected[c]` are meant: the table has two entries that carry them.
+/// Σ_i p(o_i = c, y_i = y | z), the sufficient statistic of the count parameters. For a first-order model
+/// only the total and `Σ c·expected[c]` have a meaning; its table has two entries that carry them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expected(pub [Vec<f64>; 2]);
 
 impl Expected {
-    /// All zero, for these tables.
+    /// Zeros for these tables.
     pub fn zeros(tables: &CountTables) -> Self {
         let mut zeros = Self::default();
         zeros.clear(tables);
         zeros
     }
 
-    /// All zero again, for these tables.
+    /// Resets to zeros for these tables.
     pub fn clear(&mut self, tables: &CountTables) {
         let len = if tables.ratios().is_some() { 2 } else { tables.max_count() + 1 };
         for expected in &mut self.0 {

@@ -27,7 +27,7 @@ use crate::math::{LANES, Lanes};
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
 pub(super) struct FirstOrder {
-    /// λ_y·s_y per instance of the block, and zeros that a padded window may reach into.
+    /// λ_y·s_y per instance of the block, plus zeros for padded windows.
     first: [Vec<f64>; 2],
     columns: Columns,
     /// A_l(j−1) divided by its total, in columns, from l = 0 on.
@@ -38,15 +38,14 @@ pub(super) struct FirstOrder {
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    /// p(z_l | t_j)·K_y(l,j) per instance of the block, l being the earliest so far; zero where no window
-    /// was yet.
+    /// p(z_l | t_j)·K_y(l,j) per instance of the block, with l the earliest stamp so far; zero where
+    /// there was no window yet.
     onward: [Vec<f64>; 2],
     by_label: LabelColumn,
 }
 
 impl FirstOrder {
-    /// As `OneStamp::solve`, with p(some stamp, y | z) by label; padded windows may reach past the
-    /// block's end.
+    /// As `OneStamp::solve`, with p(some stamp, y | z) by label; padded windows may extend past the block's end.
     pub(super) fn solve(
         &mut self,
         band: &Band,
@@ -134,7 +133,7 @@ fn forward(
     Ok(log_evidence)
 }
 
-/// Fills in responsibilities and what the stamps say of counts and labels.
+/// Fills in responsibilities and the posterior of counts and labels.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn backward(
     buffers: &mut FirstOrder,
@@ -174,7 +173,7 @@ fn backward(
     Ok(())
 }
 
-/// What one column adds up to.
+/// The sums over one column.
 struct Sums {
     /// Σ_j p(w(j,l), y) and Σ_j p(l is j's last, y), times the column's evidence.
     stamps: [f64; 2],
@@ -185,8 +184,8 @@ struct Sums {
     largest: f64,
 }
 
-/// Goes through the ways to arrive at and to go on from the cells of column l. `again` is λ_y on the
-/// scale of B_l.
+/// Multiplies the weights of arriving at and of continuing from the cells of column l. `again` is λ_y on
+/// the scale of B_l.
 #[inline(always)]
 fn join_directions(
     buffers: &mut FirstOrder,

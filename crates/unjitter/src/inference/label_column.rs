@@ -1,4 +1,4 @@
-//! What one column says of its instances by label, until its evidence is known.
+//! Posterior weights of one column by label, until its evidence is known.
 
 use std::ops::Range;
 
@@ -26,9 +26,9 @@ impl LabelColumn {
         }
     }
 
-    /// Divides by the evidence, and with it the responsibilities of the column's cells. Adds to p(some
-    /// stamp, y | z), which begins at the window's first instance. It is products that are scaled: they are
-    /// at most the evidence, while their factors may be anything.
+    /// Divides by the evidence, also the responsibilities of the column's cells. Adds to p(some stamp, y
+    /// | z), which begins at the window's first instance. Products are scaled, not factors: products are
+    /// at most the evidence, while factors are unbounded.
     #[inline(always)]
     pub(super) fn share(
         &self,

@@ -1,4 +1,4 @@
-//! One session as inference sees it, and the whole posterior over its alignments.
+//! Inference's view of one session, and the whole posterior over its alignments.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::unstamped::silent_shares;
 use super::vocabulary::{DelayDensity, Impossible, Stamped, Timeline};
 use crate::scratch::Scratch;
 
-/// Instances that go through together, about: their numbers stay in the second-level cache.
+/// Instances that are processed together, about: their numbers stay in the second-level cache.
 const ROWS: usize = 512;
 
 /// Instances and stamps in time, log-odds, count tables and the density of delays.
@@ -20,7 +20,7 @@ pub struct Lattice<'a> {
     pub timeline: Timeline<'a>,
     /// Log-odds of the label of each instance; ±∞ where it is known.
     pub log_odds: &'a [f64],
-    /// c!·p(c | y), for at least as many counts as there are stamps or as are possible.
+    /// c!·p(c | y), for all counts up to the number of stamps or the largest possible count.
     pub counts: &'a CountTables,
     /// p(z − t).
     pub density: &'a dyn DelayDensity,
@@ -50,7 +50,7 @@ impl Lattice<'_> {
     }
 }
 
-/// Keeps everything.
+/// A pass that keeps the marginals of every cell.
 struct MarginalsPass<'a> {
     log_odds: &'a [f64],
     counts: &'a CountTables,
@@ -80,7 +80,7 @@ impl Pass for MarginalsPass<'_> {
     fn take_span(&self, solved: SpanSolution<'_>, sums: &mut Self::Sums) {
         for (stamped, &log_odds) in solved.record.iter().zip(solved.log_odds) {
             let emitted: f64 = stamped.iter().map(|pair| pair[0] + pair[1]).sum();
-            // Never negative but for rounding.
+            // Negative only by rounding.
             let silent = (1.0 - emitted).max(0.0);
             sums.0
                 .append(silent_shares(self.counts, log_odds).map(|share| silent * share), stamped);

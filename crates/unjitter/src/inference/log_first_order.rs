@@ -7,8 +7,8 @@
 //! b(i, l−1) = b(i+1, l−1)·u_i(0) + Σ_y p(y | i)·p(0 | y)·λ_y·p(z_l | t_i)·e^k_y(l)
 //! ```
 //!
-//! An instance with hundreds of stamps has λ_y in the hundreds and is silent with probability
-//! e^(−λ_y): more than the range of f64 holds. O(1) per state.
+//! An instance with hundreds of stamps has λ_y in the hundreds and is silent with probability e^(−λ_y),
+//! which can leave the range of f64. O(1) per state.
 
 use super::buffers::refill;
 use super::log_space::{LogSpace, log_density, log_scale};
@@ -18,7 +18,7 @@ use super::weights::LogWeights;
 use super::windows::Band;
 use crate::math::log_add;
 
-/// Forward and backward sums over the states of a block, and what the sums over one instance's stamps need.
+/// Forward and backward sums over the states of a block, and buffers for the stamps of one instance.
 #[derive(Debug, Default)]
 pub(super) struct LogFirstOrder {
     states: LogSpace,
@@ -43,7 +43,7 @@ impl LogFirstOrder {
     }
 }
 
-/// What the sums over one instance's stamps need; rows and states are those of [`LogSpace`].
+/// Buffers for the sums over one instance's stamps; rows and states are those of [`LogSpace`].
 #[derive(Debug, Default)]
 struct Chains {
     /// h_y(l) of one row, by state.
@@ -131,7 +131,7 @@ impl Chains {
         }
     }
 
-    /// Fills in k_y(l) of a row, over the same states; the backward sums after the row are there.
+    /// Fills in k_y(l) of a row, over the same states; needs the backward sums of the next row.
     fn follow(&mut self, states: &LogSpace, band: &Band, block: &Block, row: usize) {
         let (low, high) = (states.lows[row - 1], states.highs[row].max(states.highs[row - 1]));
         for y in [0, 1] {
@@ -177,7 +177,7 @@ impl Chains {
         }
     }
 
-    /// Adds what one instance's stamps say.
+    /// Adds the responsibilities and counts of one instance.
     #[expect(clippy::too_many_arguments, reason = "those of `LogSpace::share`, and its buffers")]
     fn share(
         &mut self,
@@ -211,7 +211,7 @@ impl Chains {
     }
 }
 
-/// The entry of a table of states; −∞ for a state that the row does not have.
+/// The entry of a state in a table; −∞ if the row does not have the state.
 fn possible(states: &LogSpace, table: &[f64], row: usize, state: usize) -> f64 {
     match (states.lows[row]..=states.highs[row]).contains(&state) {
         true => table[states.at(row, state)],

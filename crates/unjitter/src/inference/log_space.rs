@@ -1,10 +1,9 @@
 //! The recursion over one block in log space, state by state.
 //!
-//! Slower than the scaled columns but free of underflow and of the assumption that an instance can
-//! be silent: it serves the blocks that those cannot certify, and the questions about single
-//! alignments, which need the forward sums only. Rows are the instances of the block; row i has the
-//! states lo(i)..=hi(i) that the windows leave possible. O(C) per state, and O(1) where c!·p(c | y) is
-//! a geometric series (`log_first_order`).
+//! Slower than the scaled columns but free of underflow, and an instance need not be able to be silent. It
+//! solves the blocks that the columns cannot certify, and answers questions about single alignments, which
+//! need the forward sums only. Rows are the instances of the block; row i has the states lo(i)..=hi(i) that
+//! the windows allow. O(C) per state, or O(1) if c!·p(c | y) is a geometric series (`log_first_order`).
 
 use crate::math::{Random, log_add, log_sum};
 
@@ -28,7 +27,7 @@ pub(super) struct LogSpace {
 }
 
 impl LogSpace {
-    /// As `OneStamp::solve`, but returns the whole log evidence of the block.
+    /// As `OneStamp::solve`, but returns the full log evidence of the block.
     pub(super) fn solve(
         &mut self,
         band: &Band,
@@ -49,7 +48,7 @@ impl LogSpace {
         Ok(log_evidence + log_scale(band, block))
     }
 
-    /// Lays out the states of a block, all of them impossible, and the one before it, which is sure.
+    /// Lays out the states of a block, all impossible except the certain state before it.
     pub(super) fn begin(&mut self, band: &Band, block: &Block) {
         self.lay_out(band, block);
         let states = *self.offsets.last().expect("one row at least");
@@ -57,7 +56,7 @@ impl LogSpace {
         self.forward[0] = 0.0;
     }
 
-    /// The log evidence as the states before a row see it: sums of a row share its rounding.
+    /// The log evidence, summed over the states before a row: sums of a row share its rounding.
     pub(super) fn log_evidence_at(&self, row: usize) -> f64 {
         let states = self.offsets[row]..self.offsets[row + 1];
         let meet = self.forward[states.clone()].iter().zip(&self.backward[states]);
@@ -107,7 +106,7 @@ impl LogSpace {
         self.backward = backward;
     }
 
-    /// Adds what one instance's moves between states say of stamps, counts and labels.
+    /// Adds the responsibilities, counts and labels from one instance's transitions between states.
     fn share(
         &mut self,
         band: &Band,
@@ -125,7 +124,7 @@ impl LogSpace {
         for from in self.lows[row - 1]..=self.highs[row - 1] {
             let here = self.forward[self.at(row - 1, from)] - log_evidence;
             let arcs: Vec<(usize, f64)> = self.arcs(band, block, row, from).collect();
-            // A stamp belongs to the instance if the move ends at it or later.
+            // A stamp belongs to the instance if the transition ends at it or later.
             let mut reaching = [0.0; 2];
             let mut beyond = self.highs[row].max(from);
             for &(count, log_product) in arcs.iter().rev().filter(|(count, _)| *count > 0) {
@@ -141,7 +140,7 @@ impl LogSpace {
                 }
                 outputs.add_share(band, block.stamps.start + beyond, instance, reaching);
             }
-            // No move ends at these, but all that there are pass them.
+            // No transition ends at these stamps, but all of them pass these stamps.
             for stamp in from..beyond.min(self.lows[row]) {
                 outputs.add_share(band, block.stamps.start + stamp, instance, reaching);
             }
@@ -188,8 +187,8 @@ impl LogSpace {
         })
     }
 
-    /// From the last state to the first, letting `choose` pick each instance's count from the
-    /// forward weights of the ways to arrive.
+    /// Walks from the last state to the first; `choose` picks each instance's count from the forward
+    /// weights of the ways to arrive.
     fn walk_back(
         &mut self,
         band: &Band,
@@ -225,8 +224,8 @@ impl LogSpace {
         counts
     }
 
-    /// The ways on from a state by the instance of `row`: a count that leads to a possible state,
-    /// and the log densities of its stamps.
+    /// The transitions from a state by the instance of `row`: a count that leads to a possible state, and
+    /// the log densities of its stamps.
     fn arcs<'a>(
         &'a self,
         band: &'a Band,
@@ -282,12 +281,12 @@ impl LogSpace {
     }
 }
 
-/// What the stamps' best densities contribute to every alignment.
+/// Contribution of the stamps' largest densities to every alignment.
 pub(super) fn log_scale(band: &Band, block: &Block) -> f64 {
     block.stamps.clone().map(|stamp| band.log_scale(stamp)).sum()
 }
 
-/// log p(z_l | t_i) relative to the stamp's best, stamps and rows counted within the block; −∞
+/// log p(z_l | t_i) relative to the stamp's best, with stamps and rows counted within the block; −∞
 /// outside the window.
 pub(super) fn log_density(band: &Band, block: &Block, row: usize, stamp: usize) -> f64 {
     let stamp = block.stamps.start + stamp;

@@ -17,7 +17,7 @@ pub struct Marginals {
 }
 
 impl Marginals {
-    /// Of windows that hold every instance; shares lie stamp by stamp.
+    /// Marginals over windows that contain every instance; shares are ordered by stamp.
     pub(super) fn whole(
         log_evidence: f64,
         rows: &[Vec<[f64; 2]>],
@@ -48,7 +48,7 @@ impl Default for CountMarginals {
 }
 
 impl CountMarginals {
-    /// Adds an instance: silent, and with stamps from one on.
+    /// Adds an instance: probabilities of silence, and of one stamp and more.
     pub(super) fn append(&mut self, silent: [f64; 2], stamped: &[[f64; 2]]) {
         self.values.push(silent);
         self.values.extend_from_slice(stamped);
@@ -70,7 +70,7 @@ impl CountMarginals {
         self.row(instance).iter().map(|pair| pair[1]).sum()
     }
 
-    /// p(o_i = 0, y_i = 1 | z): positive, and no stamp says so.
+    /// p(o_i = 0, y_i = 1 | z): positive without a stamp.
     pub fn missed(&self, instance: usize) -> f64 {
         self.row(instance)[0][1]
     }
@@ -93,7 +93,7 @@ impl Default for Responsibilities {
 }
 
 impl Responsibilities {
-    /// Adds a stamp: over its window, all of its shares and those of positive instances.
+    /// Adds a stamp: its shares over its window, and those of positive instances.
     pub(super) fn push(&mut self, window: Window, shares: &[f64], positive: &[f64]) {
         self.windows.push(window);
         self.values.extend_from_slice(shares);
@@ -101,7 +101,7 @@ impl Responsibilities {
         self.offsets.push(self.values.len());
     }
 
-    /// Adds the stamps of a loaded band, which follow on those before.
+    /// Appends the stamps of a loaded band.
     pub(super) fn append(&mut self, Shares { band, responsibilities, positive, .. }: Shares<'_>) {
         for stamp in band.loaded() {
             let cells = band.cells_of(stamp);
@@ -109,7 +109,7 @@ impl Responsibilities {
         }
     }
 
-    /// The windows within which everything was summed.
+    /// The windows of the sums.
     pub(super) fn windows(&self) -> &[Window] {
         &self.windows
     }
@@ -129,8 +129,8 @@ impl Responsibilities {
         &self.values[self.offsets[stamp]..self.offsets[stamp + 1]]
     }
 
-    /// p(w(i,l), y_i = 1 | z) over those instances; what it lacks of one is the probability that
-    /// the stamp is spurious.
+    /// p(w(i,l), y_i = 1 | z) over those instances; one minus their sum is the probability that the stamp
+    /// is spurious.
     pub fn of_stamp_positive(&self, stamp: usize) -> &[f64] {
         &self.positive[self.offsets[stamp]..self.offsets[stamp + 1]]
     }

@@ -1,6 +1,6 @@
 //! Exact inference over all alignments of stamps to instances.
 //!
-//! What is summed, for instances i = 1..L with log-odds f_i and stamps z_1 ≤ … ≤ z_M:
+//! The sums, for instances i = 1..L with log-odds f_i and stamps z_1 ≤ … ≤ z_M:
 //!
 //! ```text
 //! u_i(c) = Σ_y p(y | f_i) · c!·p(c | y)                                weight of c stamps at i
@@ -19,14 +19,14 @@
 //! |---|---|---|
 //! | at most one stamp | `one_stamp` | O(1) |
 //! | c!·p(c) a geometric series (Poisson) | `first_order` | O(1) |
-//! | any table | `table` | O(C) |
+//! | any table | `any_counts` | O(C) |
 //!
-//! These run in the linear domain, scaled. Each column carries a certificate that nothing that
-//! matters has underflowed; a block without it is redone in log space (`log_space`). [`dense`] is
-//! the textbook recursion over all L × M cells, kept for checking.
+//! These run in the linear domain, scaled. A certificate of each column excludes relevant underflow; a
+//! block without it is redone in log space (`log_space`). [`dense`] is the textbook recursion over all L
+//! × M cells, as a check.
 //!
-//! This module knows count tables, log-odds and densities of delays. It knows no parameters, no
-//! priors and no learning. Equations: `docs/model.md`.
+//! This module uses count tables, log-odds and densities of delays. It has no parameters, no priors and
+//! no learning. Equations: `docs/model.md`.
 
 mod alignment;
 mod any_counts;

@@ -1,7 +1,7 @@
 //! Blocks where an instance gives one stamp at most.
 //!
-//! With the silent weights Π u_i(0) taken out, r_i = u_i(1)/u_i(0) and g_l(j) = r_j·p(z_l | t_j),
-//! the recursion over states becomes a running sum per stamp:
+//! With the silent weights Π u_i(0) factored out, r_i = u_i(1)/u_i(0) and g_l(j) = r_j·p(z_l | t_j), the
+//! recursion over states becomes a running sum per stamp:
 //!
 //! ```text
 //! A_l(i) = Σ_{j ≤ i} g_l(j) · A_{l−1}(j−1)        A_0 = 1
@@ -9,9 +9,9 @@
 //! p(w(j,l)) ∝ A_{l−1}(j−1) · g_l(j) · B_l(j+1)
 //! ```
 //!
-//! O(1) work per cell; each column is divided by its total. Cells go through in groups of
-//! [`LANES`], with vectors where the machine has them; a running sum over a group is a tree of
-//! additions, so that one addition per group waits for the group before.
+//! O(1) work per cell; each column is divided by its total. Cells are processed in groups of [`LANES`],
+//! vectorised if the machine can. A running sum over a group is a tree of additions, so only one addition
+//! per group depends on the group before.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ use crate::math::{LANES, Lanes};
 pub(super) struct Odds<'a> {
     /// First instance of the span.
     pub(super) start: usize,
-    /// One per instance, and zeros that a padded window may reach into.
+    /// One per instance, plus zeros for padded windows.
     pub(super) values: &'a [f64],
     pub(super) largest: f64,
 }
@@ -38,14 +38,14 @@ pub(super) struct Odds<'a> {
 #[derive(Debug, Default)]
 pub(super) struct OneStamp {
     /// A_l(j−1) divided by its total, one column per stamp. A column begins with the zero at the first
-    /// instance of its window and goes on, past its end, for as long as the next stamp looks.
+    /// instance of its window and extends past its end as far as the next stamp reads.
     forward: Vec<f64>,
     columns: Columns,
     /// B_l(j+1) divided by its total, over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    /// Of a long block, the last columns of its panels but for the last.
+    /// For a long block, the last column of each panel except the last panel.
     checkpoints: Vec<Vec<f64>>,
 }
 
@@ -72,8 +72,8 @@ impl OneStamp {
         Ok(log_evidence)
     }
 
-    /// The same for a block that is loaded panel by panel: only the last column of a panel is kept,
-    /// and the others are computed again on the way back.
+    /// The same for a block that is loaded panel by panel: only the last column of a panel is kept, and
+    /// the others are recomputed on the way back.
     #[expect(
         clippy::too_many_arguments,
         reason = "what `solve` takes, and what loads and takes over a panel"
@@ -118,7 +118,7 @@ impl OneStamp {
         Ok(log_evidence)
     }
 
-    /// Keeps the last column of panel k, which the next one begins with.
+    /// Keeps the last column of panel k, the start of the next panel.
     fn keep_last_column(&mut self, k: usize) {
         if self.checkpoints.len() == k {
             self.checkpoints.push(Vec::new());
@@ -127,7 +127,7 @@ impl OneStamp {
         self.checkpoints[k].extend_from_slice(&self.forward[self.columns.last()]);
     }
 
-    /// Puts the column that panel k begins with where `forward` looks for it.
+    /// Restores the column before panel k to its place in `forward`.
     fn begin_with_column(&mut self, k: usize) {
         if let Some(column) = k.checked_sub(1).map(|before| &self.checkpoints[before]) {
             make_room(&mut self.forward, column.len());
@@ -136,7 +136,7 @@ impl OneStamp {
     }
 }
 
-/// A stamp whose window meets no other: one column, no neighbours.
+/// A stamp whose window overlaps no other: one column, no neighbours.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn alone(
     odds: &Odds<'_>,
@@ -161,8 +161,8 @@ fn alone(
     Ok(total.ln() + band.log_scale(stamp))
 }
 
-/// Fills in the columns of a panel of stamps. If it is not the block's first, the column before it
-/// is in place already.
+/// Fills in the columns of a panel. Unless the panel is the block's first, the column before it must be
+/// in place.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn forward(
     buffers: &mut OneStamp,
@@ -215,7 +215,7 @@ fn first_column(block: &Block, panel: &Range<usize>) -> usize {
     panel.start.saturating_sub(1).max(block.stamps.start)
 }
 
-/// Fills in the responsibilities of a panel of stamps, after those of the panel that follows it.
+/// Fills in the responsibilities of a panel, after those of the next panel.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn backward(
     buffers: &mut OneStamp,

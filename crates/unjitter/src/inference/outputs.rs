@@ -1,4 +1,4 @@
-//! What solving writes to.
+//! Outputs of the solvers.
 
 use super::expected::Expected;
 use super::vocabulary::Block;
@@ -7,15 +7,15 @@ use super::windows::Band;
 /// Per instance of a span, p(o_i = c, y | z) for c = 1, 2, …
 pub(super) type Record = Vec<Vec<[f64; 2]>>;
 
-/// What a span's solution is written to, besides its value.
+/// Outputs for a span's solution, besides its value.
 pub(super) struct SpanOutputs<'a> {
     /// p(1 | z) − p(1), one per instance of the span; overwritten.
     pub(super) d_log_odds: &'a mut [f64],
     /// Added to.
     pub(super) expected: &'a mut Expected,
-    /// Where asked for: cleared, one per instance of the span.
+    /// If requested: cleared, one per instance of the span.
     pub(super) record: Option<&'a mut Record>,
-    /// Called with the stamps' responsibilities, some stamps at a time.
+    /// Called with the responsibilities of some stamps at a time.
     pub(super) visit: &'a mut dyn FnMut(Shares<'_>),
 }
 
@@ -33,28 +33,28 @@ pub struct Shares<'a> {
     pub(super) band: &'a Band,
     /// z − t, in units, one per cell.
     pub delays: &'a [f64],
-    /// p(w(i,l) | z), one per cell; zero in what pads.
+    /// p(w(i,l) | z), one per cell; zero in the padding.
     pub responsibilities: &'a [f64],
-    /// p(w(i,l), y_i = 1 | z), where asked for.
+    /// p(w(i,l), y_i = 1 | z), if requested.
     pub(super) positive: &'a [f64],
 }
 
-/// What the blocks of a loaded band write to.
+/// Outputs for the blocks of a loaded band.
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {
     /// p(w(i,l) | z), all loaded cells of the band.
     pub(super) responsibilities: &'a mut [f64],
-    /// p(w(i,l), y_i = 1 | z), where asked for.
+    /// p(w(i,l), y_i = 1 | z), if requested.
     pub(super) positive: Option<&'a mut [f64]>,
     pub(super) expected: &'a mut Expected,
-    /// Where asked for.
+    /// If requested.
     pub(super) record: Option<&'a mut Record>,
     /// First instance of the span.
     pub(super) start: usize,
 }
 
 impl Outputs<'_> {
-    /// Notes p(o_i = count, y | z) where that is asked for.
+    /// Records p(o_i = count, y | z) if requested.
     pub(super) fn record(&mut self, instance: usize, count: usize, label: usize, mass: f64) {
         if let Some(record) = self.record.as_deref_mut() {
             let counts = &mut record[instance - self.start];
@@ -82,7 +82,7 @@ impl Outputs<'_> {
         }
     }
 
-    /// Zeros the shares of a block, which are then added to.
+    /// Zeros the shares of a block before additions.
     pub(super) fn clear_shares(&mut self, band: &Band, block: &Block) {
         for stamp in block.stamps.clone() {
             self.responsibilities[band.cells_of(stamp)].fill(0.0);
@@ -92,7 +92,7 @@ impl Outputs<'_> {
         }
     }
 
-    /// Keeps the expected counts that a block can change, in case it has to be redone.
+    /// Saves the expected counts that a block can change, in case it must be redone.
     pub(super) fn save(&self, block: &Block, saved: &mut [Vec<f64>; 2]) {
         for (saved, expected) in saved.iter_mut().zip(&self.expected.0) {
             saved.clear();
@@ -100,7 +100,7 @@ impl Outputs<'_> {
         }
     }
 
-    /// Undoes what was added for a block.
+    /// Restores the expected counts from before a block.
     pub(super) fn restore(&mut self, block: &Block, saved: &[Vec<f64>; 2]) {
         for (saved, expected) in saved.iter().zip(&mut self.expected.0) {
             expected[..saved.len()].copy_from_slice(saved);

@@ -1,9 +1,9 @@
-//! One pass over a session: the loop over its windows and spans, which exists once.
+//! One pass over a session: the only loop over its windows and spans.
 //!
-//! Windows are placed, and grow until nothing is found to be narrow. The session is cut into spans that
-//! no block crosses and whose rows stay in cache; each goes through log-odds, recursion and whatever the
-//! pass makes of the result before the next is touched. The spans of a long session are gathered into runs,
-//! which are worked on in parallel and added up in order.
+//! Windows are placed, and grow until none is too narrow. The session is cut into spans that no block
+//! crosses and whose rows stay in cache. Each span goes through log-odds, recursion and the pass's use of
+//! the result before the next begins. The spans of a long session are gathered into runs, which threads
+//! work on in parallel and whose results are added in order.
 
 use std::ops::Range;
 
@@ -17,13 +17,13 @@ use super::windows::{Band, widen};
 use crate::parallel::{gather, in_order};
 use crate::scratch::Scratch;
 
-/// Where the log-odds of a session come from, and what becomes of its solution.
+/// Source of a session's log-odds, and consumer of its solution.
 pub trait Pass: Sync {
-    /// What is added up, besides the log evidence and the expected counts.
+    /// The sums of the pass, besides the log evidence and the expected counts.
     type Sums: Send;
 
-    /// Whether the sums keep something of every cell: counts are then recorded one by one, and nothing
-    /// runs in parallel.
+    /// Whether the sums keep data of every cell: counts are then recorded one by one, and nothing runs in
+    /// parallel.
     const KEEPS_CELLS: bool = false;
 
     /// Rows that stay in cache from their log-odds to their derivatives.
@@ -34,10 +34,10 @@ pub trait Pass: Sync {
         1
     }
 
-    /// Nothing.
+    /// Empty sums.
     fn zero(&self) -> Self::Sums;
 
-    /// The log-odds of these instances, as they stand or written to `room`; ±∞ where a label is known.
+    /// The log-odds of these instances, borrowed or written to `room`; ±∞ if a label is known.
     fn log_odds<'a>(&'a self, instances: Range<usize>, room: &'a mut [f64]) -> &'a [f64];
 
     /// Takes the responsibilities of some stamps.
@@ -49,38 +49,38 @@ pub trait Pass: Sync {
     /// Adds the sums over later spans.
     fn add(&self, sums: &mut Self::Sums, later: Self::Sums);
 
-    /// Whether runs of spans may be worked on in parallel.
+    /// Whether runs may be worked on in parallel.
     fn in_parallel(&self) -> bool {
         true
     }
 
-    /// Whether to leave the rest, and with it a log evidence that is no number.
+    /// Whether to skip the remaining spans; the log evidence is then NaN.
     fn is_stopped(&self) -> bool {
         false
     }
 }
 
-/// The instances of a span, given all stamps.
+/// A solved span: its instances given all stamps.
 #[derive(Debug)]
 pub struct SpanSolution<'a> {
     /// Which ones.
     pub instances: Range<usize>,
     /// Their log-odds.
     pub log_odds: &'a [f64],
-    /// Derivatives of the log evidence in these: p(1 | z) − p(1), and 0 where the label is known.
+    /// Derivatives of the log evidence in these: p(1 | z) − p(1), and 0 if the label is known.
     pub d_log_odds: &'a mut [f64],
-    /// p(o_i = c, y | z) for c = 1, 2, …, where that is recorded.
+    /// p(o_i = c, y | z) for c = 1, 2, …, if recorded.
     pub(super) record: &'a mut Record,
 }
 
-/// What a pass over a session gives.
+/// The result of a pass over a session.
 #[derive(Debug)]
 pub struct SessionSums<S> {
     /// log p(z | x, t).
     pub log_evidence: f64,
-    /// What the parameters of the counts need.
+    /// Expected counts, for the parameters of the counts.
     pub expected: Expected,
-    /// What the pass has added up.
+    /// The sums of the pass.
     pub sums: S,
 }
 
@@ -100,7 +100,7 @@ struct SpanBuffers {
 }
 
 impl Stamped<'_> {
-    /// Lets `pass` run over the session.
+    /// Runs `pass` over the session.
     pub fn run<P: Pass>(
         &self,
         pass: &P,
@@ -127,7 +127,7 @@ impl<P: Pass> Session<'_, P> {
         SessionSums { log_evidence: 0.0, expected, sums: self.pass.zero() }
     }
 
-    /// All spans: here if they are few, in parallel otherwise.
+    /// All spans: on this thread if they are few, in parallel otherwise.
     fn all_spans(
         &self,
         band: &mut Band,
@@ -154,7 +154,7 @@ impl<P: Pass> Session<'_, P> {
         Ok(total)
     }
 
-    /// Neighbouring spans, one after the other.
+    /// One run: neighbouring spans, one after the other.
     fn run(
         &self,
         spans: &[Span],

@@ -1,8 +1,7 @@
-//! One span of a session: everything silent in closed form, then what its blocks of stamps change.
+//! One span of a session: all instances as silent in closed form, then the corrections by its blocks of stamps.
 //!
-//! An instance in a block is silent with what probability its stamps leave. Everything learning
-//! needs comes out of e_y = p(some stamp, y | z): the derivative in the log-odds is posterior
-//! minus prior,
+//! An instance in a block is silent with the probability that its stamps leave. Learning needs only e_y =
+//! p(some stamp, y | z): the derivative in the log-odds is posterior minus prior,
 //!
 //! ```text
 //! p(1 | z) − p(1) = e_1·p(0) − e_0·p(1) + (1 − e_0 − e_1) · (p(1 | silent) − p(1))
@@ -30,10 +29,10 @@ pub(super) struct SpanSolver {
     unstamped: Unstamped,
     responsibilities: Vec<f64>,
     positive: Vec<f64>,
-    /// p(some stamp, y | z) of the span's instances. Where an instance gives one stamp at most, the sum of
-    /// both is in the second until all blocks are done. Padded windows may reach past the end.
+    /// p(some stamp, y | z) of the span's instances. If an instance gives one stamp at most, the sum of
+    /// both labels is in the second until all blocks are done. Padded windows may extend past the end.
     emitted: [Vec<f64>; 2],
-    /// The same, by label already, of such blocks that were done in log space.
+    /// The same for such blocks solved in log space, already split by label.
     in_logs: Vec<(Range<usize>, [Vec<f64>; 2])>,
     odds: Vec<f64>,
     largest_odds: f64,
@@ -46,8 +45,8 @@ pub(super) struct SpanSolver {
 }
 
 impl SpanSolver {
-    /// Log evidence of the span's stamps. `log_odds` (±∞ for a known label) run over the span's
-    /// instances. Loads of the band what it needs, when it needs it.
+    /// Log evidence of the span's stamps. `log_odds` (±∞ for a known label) are those of the span's
+    /// instances. Loads parts of the band as it needs them.
     pub(super) fn solve(
         &mut self,
         band: &mut Band,
@@ -61,7 +60,7 @@ impl SpanSolver {
         let held = band.hold_span(span, tables);
         let solved = self.solve_into(band, stamped, span, &weights, outputs);
         if held.is_some() {
-            // Others may be waiting for it, so that it is not kept for the next span.
+            // Other threads may be waiting for this memory, so it is released before the next span.
             *self = Self::default();
             band.unload();
         }
@@ -104,7 +103,7 @@ impl SpanSolver {
                 self.blocks(band, run, weights, &mut outputs)?
             };
         }
-        // An instance that must give a stamp, and that no window reaches.
+        // An instance that must give a stamp but is in no window.
         if unreached > 0 {
             return Err(Trouble::Narrow);
         }
@@ -112,7 +111,7 @@ impl SpanSolver {
         Ok(log_evidence)
     }
 
-    /// Clears what blocks add to.
+    /// Clears the sums that blocks add to.
     fn begin(&mut self, tables: &CountTables) {
         let instances = self.unstamped.len();
         for emitted in &mut self.emitted {
@@ -124,11 +123,11 @@ impl SpanSolver {
         if tables.gives_one_stamp() {
             self.largest_odds = self.unstamped.odds(tables, &mut self.odds);
         }
-        // Zeros for padded windows to reach into.
+        // Zeros for padded windows.
         self.odds.resize(instances + LANES, 0.0);
     }
 
-    /// Takes back what silence claimed for instances that have a stamp.
+    /// Corrects the silent solution for instances that have a stamp.
     fn finish(
         &mut self,
         weights: &LogWeights<'_>,
@@ -158,7 +157,7 @@ impl SpanSolver {
         expected.0[1][0] -= silent[1];
     }
 
-    /// What whole blocks, loaded, add to the log evidence of silence.
+    /// Contribution of whole, loaded blocks to the log evidence, beyond silence.
     fn blocks(
         &mut self,
         band: &Band,
@@ -200,7 +199,7 @@ impl SpanSolver {
         Ok(log_evidence)
     }
 
-    /// The same of one block that is loaded panel by panel.
+    /// The same for one block that is loaded panel by panel.
     fn long_block(
         &mut self,
         band: &mut Band,
@@ -219,7 +218,7 @@ impl SpanSolver {
         self.one_stamp.solve_long(band, stamped, &block, &odds, shares, emitted, visit)
     }
 
-    /// What a block adds to the log evidence of silence, with all that it changes.
+    /// Contribution of one block to the log evidence, beyond silence, and all its other outputs.
     fn block(
         &mut self,
         band: &Band,
@@ -258,7 +257,7 @@ impl SpanSolver {
             None => self.log_space.solve(band, block, weights, emitted, outputs)?,
         };
         if weights.tables.gives_one_stamp() {
-            // What is in `emitted` is split by label later on, and this is split already.
+            // `emitted` is split by label later; this is split already.
             self.in_logs.push((run.clone(), own));
         } else {
             for (emitted, own) in self.emitted.iter_mut().zip(own) {
@@ -269,7 +268,7 @@ impl SpanSolver {
         Ok(whole - silence.map(|&f| log_silence(weights.tables, f)).sum::<f64>())
     }
 
-    /// The recursion that suits the tables, in the linear domain.
+    /// The recursion in the linear domain that fits the tables.
     fn scaled(
         &mut self,
         band: &Band,
@@ -298,7 +297,7 @@ impl SpanSolver {
         }
     }
 
-    /// Fills in p(w(i,l), y_i = 1 | z) of a block with one stamp at most, where that is asked for.
+    /// Fills in p(w(i,l), y_i = 1 | z) of a block with one stamp at most, if requested.
     fn mark_positive(
         &self,
         band: &Band,

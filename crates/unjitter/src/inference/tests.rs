@@ -167,7 +167,7 @@ fn assert_same(got: &Marginals, want: &Marginals, what: &str) {
     }
 }
 
-/// What learning takes of a session: windows with their shares, and derivatives.
+/// The part of a session's solution that learning uses: windows with their shares, and derivatives.
 struct Derivatives<'a> {
     log_odds: &'a [f64],
     rows: usize,
@@ -209,14 +209,14 @@ impl Pass for Derivatives<'_> {
     }
 }
 
-/// The value and derivatives that learning takes, span by span.
+/// The value and derivatives that learning uses, span by span.
 fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usize, what: &str) {
     let instances = lattice.log_odds.len();
     let pass = Derivatives { log_odds: lattice.log_odds, rows: min_span };
     let found = lattice.stamped().run(&pass, lattice.counts, &Scratch::default()).unwrap();
     let (log_evidence, expected, (mut shares, d_log_odds)) =
         (found.log_evidence, found.expected, found.sums);
-    // Panels of a long block come last first.
+    // Panels of a long block are visited last to first.
     shares.sort_by_key(|(l, ..)| *l);
     assert_eq!(shares.len(), lattice.timeline.stamps.len(), "{what}");
     assert!(close(log_evidence, want.log_evidence, 1e-10), "{what}");
@@ -411,7 +411,7 @@ fn hundreds_of_stamps_on_one_instance_leave_no_range() {
 fn windows_reach_what_certain_rates_make_necessary() {
     let times: Vec<f64> = (0..40).map(f64::from).collect();
     let density = Bell { delay: 0.0, spread: 0.5, cut: f64::INFINITY };
-    // Nobody presses for nothing, and the only likely event is twenty spreads away.
+    // No false presses, and the only likely event is twenty spreads away.
     let honest = tables("bernoulli", [f64::NEG_INFINITY, 2.0], 1);
     let mut far = vec![-800.0; 40];
     far[20] = 5.0;
@@ -429,7 +429,7 @@ fn windows_reach_what_certain_rates_make_necessary() {
     }
 }
 
-/// Cells that the windows have, of all there are.
+/// Share of all cells that lie in the windows.
 fn share_of_cells(marginals: &Marginals, instances: usize) -> f64 {
     let shares = &marginals.responsibilities;
     let cells: usize = (0..shares.stamps()).map(|l| shares.of_stamp(l).len()).sum();
@@ -474,8 +474,8 @@ fn windows_do_not_reach_over_the_session_for_a_heavy_tail() {
 
 #[test]
 fn every_stamp_that_is_pushed_may_be_drawn_on_by_the_odds() {
-    // Tied presses, and the only event so far off that it takes the odds of every one of them, yet out of
-    // every ring.
+    // Tied presses, and the only event so far off that it takes the odds of every one of them, yet
+    // outside every ring.
     let times: Vec<f64> = (0..900).map(f64::from).collect();
     let counts = tables("poisson", [-9.0, 4.0], 24);
     let tails = Tails { scale: 2.0, degrees: 3.0 };
@@ -487,7 +487,7 @@ fn every_stamp_that_is_pushed_may_be_drawn_on_by_the_odds() {
             let case = Case { times: times.clone(), stamps: Stamp::at(&[400.0; 24]), log_odds };
             let lattice = case.lattice(&counts, density);
             let want = dense::marginals(&lattice).unwrap();
-            // The case is what it says.
+            // Check that the case is as described.
             assert!(want.responsibilities.get(event, 12) > 0.5, "{event}");
             assert_same(&lattice.marginals().unwrap(), &want, &format!("event {event}"));
         }
@@ -511,7 +511,7 @@ fn stamps_may_be_drawn_together_by_counts_that_like_company() {
 
 #[test]
 fn crowds_on_islands_make_room_for_each_other() {
-    // Presses between islands of few instances: the best place of one is what another needs more.
+    // Presses between islands of few instances: the best place of one is needed more by another.
     let islands = [2281.8, 2336.5, 2388.3, 2440.1];
     let times: Vec<f64> =
         islands.iter().flat_map(|t| [0.0, 1.1, 1.8].map(|step| t + step)).collect();
@@ -563,7 +563,7 @@ fn a_crowd_past_the_end_has_windows_that_hold_it() {
 
 #[test]
 fn a_series_of_weights_of_one_counts_alignments() {
-    // C(L + M − 1, M) ways to put M stamps on L instances in order, as many on one as one likes.
+    // C(L + M − 1, M) ways to put M stamps on L instances in order, with any number on one instance.
     for (instances, stamps) in [(1, 1), (5, 3), (40, 12), (300, 200)] {
         let table: Vec<f64> = (0..=stamps).map(|c| -ln_gamma(c as f64 + 1.0)).collect();
         let counts = CountTables::new([table.clone(), table], Some([0.0, 0.0]));

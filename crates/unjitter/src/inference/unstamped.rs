@@ -1,4 +1,4 @@
-//! The instances of a span as if all of them were silent, in closed form.
+//! A closed form for the instances of a span as if all were silent.
 //!
 //! A silent instance has u(0) = Σ_y p(y)·p(0 | y) and, by Bayes, p(y | silent) = p(y)·p(0 | y)/u(0);
 //! the derivative of log u(0) in its log-odds is
@@ -7,9 +7,9 @@
 //! p(1 | silent) − p(1) = p(0)·p(1)·(p(0 | 1) − p(0 | 0)) / u(0)
 //! ```
 //!
-//! which loses no digits when p saturates. One pass over whole stretches, eight instances at a time
-//! and without a logarithm: their weights are multiplied up, exponents apart. Blocks of stamps then
-//! add what they change.
+//! which loses no digits when p saturates. One pass over whole stretches, eight instances at a time and
+//! without a logarithm: weights are multiplied, with exponents kept separately. Blocks of stamps then add
+//! their corrections.
 
 use multiversion::multiversion;
 
@@ -17,8 +17,7 @@ use super::count_tables::CountTables;
 use super::expected::Expected;
 use crate::math::{LANES, Lanes, exp, sum_in_lanes};
 
-/// Above this, the reciprocal of a linear weight: it may have lost digits to underflow, and logarithms
-/// take over.
+/// Above this, the reciprocal of a linear weight may have lost digits to underflow, and logarithms take over.
 const MOST: f64 = 1e37;
 
 /// p(y | f) and 1/u(0) of the instances of a span.
@@ -26,13 +25,13 @@ const MOST: f64 = 1e37;
 pub(super) struct Unstamped {
     p: [Vec<f64>; 2],
     inverse: Vec<f64>,
-    /// Positions of instances that the linear domain may not hold.
+    /// Positions of instances whose weights may not fit the linear domain.
     low: Vec<usize>,
     /// Positions of instances that cannot be silent.
     forced: Vec<usize>,
 }
 
-/// What silent instances add up to, in lanes.
+/// Sums over silent instances, in lanes.
 struct Sums {
     /// Σ p(y | silent).
     shares: [Lanes; 2],
@@ -69,7 +68,7 @@ impl Unstamped {
         let exponent: i64 = sums.exponent.iter().sum();
         let mantissa: f64 = sums.mantissa.0.iter().product();
         let mut log_evidence = -mantissa.ln() - exponent as f64 * std::f64::consts::LN_2;
-        // Mantissas forget NaN.
+        // Mantissas lose NaN.
         if shares[1].is_nan() {
             return f64::NAN;
         }
@@ -80,7 +79,7 @@ impl Unstamped {
         log_evidence
     }
 
-    /// One instance whose weight the linear domain may not hold.
+    /// One instance whose weight may not fit the linear domain.
     fn weigh_in_logs(
         &mut self,
         tables: &CountTables,
@@ -102,7 +101,7 @@ impl Unstamped {
         log_weight
     }
 
-    /// Fills in p(y | f)·weight/u(0) of a run of instances.
+    /// Fills in p(y | f)·weight/u(0) of consecutive instances.
     pub(super) fn weigh_label(
         &self,
         label: usize,
@@ -118,7 +117,7 @@ impl Unstamped {
         self.p[label][i]
     }
 
-    /// Whether the linear domain holds the weights of a run of instances.
+    /// Whether the weights of consecutive instances fit the linear domain.
     pub(super) fn holds(&self, run: std::ops::Range<usize>) -> bool {
         self.inverse[run].iter().all(|&inverse| inverse < MOST)
     }
@@ -150,8 +149,8 @@ impl Unstamped {
         split_by_label(t, self.labels(), negatives, positives)
     }
 
-    /// Corrects the derivatives for e_y = p(some stamp, y | z); returns how many silent instances of
-    /// either label there are less.
+    /// Corrects the derivatives for e_y = p(some stamp, y | z); returns by how much the number of silent
+    /// instances of each label falls.
     pub(super) fn correct(
         &self,
         tables: &CountTables,
@@ -159,7 +158,7 @@ impl Unstamped {
         mut emitted: [&mut [f64]; 2],
         d_log_odds: &mut [f64],
     ) -> [f64; 2] {
-        // Instances that the linear domain may not hold, by themselves.
+        // Instances whose weights may not fit the linear domain, one by one.
         let mut less = [0.0, 0.0];
         for &i in &self.low {
             let shares = silent_shares(tables, log_odds[i]);
@@ -197,7 +196,7 @@ fn mix(
         let (n0, n1) = if f >= 0.0 { (e, 1.0) } else { (1.0, e) };
         let total = 1.0 + e;
         let mixed = n0 * t[0] + n1 * t[1];
-        // The reciprocal stays finite; below that an instance is weighed in logs.
+        // The reciprocal stays finite; an instance below this is weighed in logs.
         let held = mixed.max(1e-200);
         let both = 1.0 / (total * held);
         let inverse_total = both * held;
@@ -215,8 +214,8 @@ fn weigh_by(weight: f64, p: &[f64], inverse: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Adds up p(y | silent) and multiplies up u(0), but for the groups of instances with a weight too
-/// low, whose positions go to `low`.
+/// Sums p(y | silent) and multiplies u(0), except for groups of instances with too low a weight, whose
+/// positions go to `low`.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn add_up(t: [f64; 2], p: [&[f64]; 2], inverse: &[f64], sums: &mut Sums, low: &mut Vec<usize>) {
     let (groups, rest) = inverse.as_chunks::<LANES>();
@@ -224,7 +223,7 @@ fn add_up(t: [f64; 2], p: [&[f64]; 2], inverse: &[f64], sums: &mut Sums, low: &m
     for (at, group) in groups.iter().enumerate() {
         add_group(t, [&p[0].0[at], &p[1].0[at]], group, at * LANES, sums, low);
     }
-    // Lanes that are not there have no label and weigh one: they change nothing.
+    // Missing lanes have no label and weight one: they change nothing.
     let mut last = [[0.0; LANES], [0.0; LANES], [1.0; LANES]];
     for (last, rest) in last.iter_mut().zip([p[0].1, p[1].1, rest]) {
         last[..rest.len()].copy_from_slice(rest);
@@ -301,7 +300,7 @@ fn subtract_silence(
     for (d, ((e0, e1), (p0, p1))) in d_log_odds.iter_mut().zip(inputs) {
         *d = corrected(*d, [*e0, *e1], [*p0, *p1]);
     }
-    // One sum at a time: two in one loop would be paired in short vectors.
+    // One sum at a time: the compiler would pair two in one loop in short vectors.
     [0, 1].map(|y| t[y] * sum_of_products(p[y], inverse, emitted))
 }
 

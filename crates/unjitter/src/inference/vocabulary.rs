@@ -1,4 +1,4 @@
-//! Words that windows, recursions and results share.
+//! Types shared by windows, recursions and results.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub trait DelayDensity: Sync {
     fn reach(&self, log_drop: f64) -> (f64, f64);
 }
 
-/// A stamp, as inference sees it.
+/// A stamp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stamp {
     /// When it was pressed.
@@ -35,25 +35,25 @@ pub struct Timeline<'a> {
     pub times: &'a [f64],
     /// The stamps; their times do not decrease.
     pub stamps: &'a [Stamp],
-    /// What delays are measured in, in the unit of the times.
+    /// The unit of delays, in the unit of the times.
     pub unit: f64,
 }
 
-/// A session in time, and how its delays are distributed.
+/// A session in time, and the distribution of its delays.
 #[derive(Clone, Copy)]
 pub struct Stamped<'a> {
     /// Time of each instance; they do not decrease.
     pub times: &'a [f64],
     /// The stamps; their times do not decrease.
     pub stamps: &'a [Stamp],
-    /// What delays are measured in, in the unit of the times.
+    /// The unit of delays, in the unit of the times.
     pub unit: f64,
     /// p((z − t) / unit).
     pub density: &'a dyn DelayDensity,
 }
 
 impl<'a> Timeline<'a> {
-    /// With this density of the delays.
+    /// The timeline with this density of the delays.
     pub fn with(self, density: &'a dyn DelayDensity) -> Stamped<'a> {
         let Self { times, stamps, unit } = self;
         Stamped { times, stamps, unit, density }
@@ -85,7 +85,7 @@ impl Window {
     }
 }
 
-/// Neighbouring instances and the stamps whose windows lie among them: a piece of a session that can be
+/// Neighbouring instances and the stamps whose windows lie among them: a piece of a session that is
 /// summed by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span {
@@ -95,24 +95,24 @@ pub(super) struct Span {
     pub(super) stamps: Range<usize>,
 }
 
-/// Stamps whose windows overlap, one after the other, and the instances in those windows. Whatever is
-/// summed is summed over one block at a time.
+/// Neighbouring stamps whose windows overlap, and the instances in those windows. All sums run over one
+/// block at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
     pub(super) instances: Range<usize>,
     pub(super) stamps: Range<usize>,
 }
 
-/// Why a span could not be solved as asked.
+/// Why a span could not be solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// A quantity left the range of f64; handled inside by log space.
+    /// A quantity left the range of f64; log space then takes over.
     Underflow,
     /// The windows are too narrow: no path through them, or weight at their edges.
     Narrow,
 }
 
-/// No alignment has positive probability, or none can be found in the memory there is.
+/// No alignment has positive probability, or the sums exceed the memory limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Impossible {
     /// A stamp that no instance can have given.
@@ -123,7 +123,7 @@ pub enum Impossible {
     TooLarge(u64),
 }
 
-/// The largest number of windows of a block that hold one instance.
+/// The largest number of windows of a block that contain one instance.
 pub(super) fn deepest(windows: &[Window]) -> usize {
     let mut closed = 0;
     let mut deepest = 0;

@@ -1,4 +1,4 @@
-//! How much the instances of a span weigh, by label and count.
+//! Weights of the instances of a span, by label and count.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::count_tables::CountTables;
 use super::unstamped::Unstamped;
 use super::vocabulary::Block;
 
-/// Log-odds of the instances of a span, with the tables that they mix.
+/// Log-odds of the instances of a span, and the tables that they mix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogWeights<'a> {
     pub(super) tables: &'a CountTables,
@@ -17,7 +17,7 @@ pub(super) struct LogWeights<'a> {
 }
 
 impl LogWeights<'_> {
-    /// Where the instances of a block lie in the span.
+    /// Positions of a block's instances in the span.
     pub(super) fn positions(&self, block: &Block) -> Range<usize> {
         block.instances.start - self.start..block.instances.end - self.start
     }

@@ -1,10 +1,9 @@
 //! The band: for each stamp, the window of instances it can have come from.
 //!
-//! `windows` places them. They are contiguous and move forward with the stamps, so the stamps fall
-//! into *blocks* whose windows overlap; blocks do not touch each other, and the instances between
-//! them are silent. Work is O(cells), the summed lengths of the windows. Densities are filled in for
-//! a run of stamps at a time, so that a long session needs no more memory for them than a short one
-//! and they stay in cache while they are used.
+//! `placing` places the windows. They are contiguous and move forward with the stamps, so the stamps form
+//! *blocks* whose windows overlap; blocks do not touch, and the instances between them are silent. Work
+//! is O(cells), the summed lengths of the windows. Densities are loaded for some stamps at a time, so
+//! they stay in cache while in use and a long session takes no more memory for them than a short one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,30 +15,30 @@ use crate::inference::buffers::make_room;
 use crate::inference::vocabulary::{Block, Span, Stamp, Stamped, Trouble, Window};
 use crate::math::{LANES, Lanes, exp_in_place};
 
-/// Cells that are loaded at a time, about, of a block that has too many: one or two megabytes with all
-/// that is computed for them, which stays in the second-level cache.
+/// Cells of a panel, about: one or two megabytes with all that is computed for them, which stays in the
+/// second-level cache.
 pub(in crate::inference) const PANEL_CELLS: usize = if cfg!(test) { 1 << 6 } else { 1 << 15 };
 
-/// Cells of a block that is loaded whole, at most: to fetch them from the third-level cache costs less
-/// than to compute them again. Tests have small blocks, which are to be cut as well.
+/// Most cells of a block that is loaded whole: fetching them from the third-level cache costs less than
+/// recomputing them. Tests have small blocks, which are to be cut as well.
 const WHOLE_CELLS: usize = 4 * PANEL_CELLS;
 
-/// The windows of a session's stamps, and the densities within those of a run of stamps.
+/// The windows of a session's stamps, and the densities of the loaded stamps.
 #[derive(Debug, Clone, Default)]
 pub(in crate::inference) struct Band {
     instances: usize,
     log_drop: LogDrop,
     whole_blocks: bool,
-    /// Bytes that the session takes, if that is more than little.
+    /// Bytes that the session takes, if that is not little.
     pub(in crate::inference) needed: u64,
-    /// Shared by those who work on runs of the same session.
+    /// Shared by the threads that work on runs of the same session.
     windows: Arc<Windows>,
     /// First of the stamps whose densities are filled in.
     first: usize,
-    /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`: one per instance of its window, and
-    /// some that pad them to a multiple of [`LANES`], so that loops over them have no remainder.
+    /// Cells of stamp `first + k` are `offsets[k]..offsets[k + 1]`: one per instance of its window,
+    /// padded to a multiple of [`LANES`], so that loops over them have no remainder.
     offsets: Vec<usize>,
-    /// How many there are. The buffers may be longer: what a longer run has left in them is not cleared.
+    /// Number of cells. The buffers may be longer: leftovers of an earlier load are not cleared.
     cells: usize,
     delays: Vec<f64>,
     log_densities: Vec<f64>,
@@ -49,7 +48,7 @@ pub(in crate::inference) struct Band {
 }
 
 impl Band {
-    /// Places the windows anew, keeping buffers.
+    /// Places the windows again, keeping buffers.
     ///
     /// On failure names a stamp that has no instance within the support of the density.
     pub(in crate::inference) fn rebuild(
@@ -60,7 +59,7 @@ impl Band {
         self.instances = stamped.times.len();
         self.log_drop = log_drop;
         self.whole_blocks = false;
-        // Windows that others still share are left to them.
+        // Windows that other threads still share are left to them.
         let mut windows = Arc::try_unwrap(std::mem::take(&mut self.windows)).unwrap_or_default();
         let placed = windows.place(stamped, log_drop);
         if placed.is_ok() && log_drop.max_count < stamped.stamps.len() {
@@ -70,14 +69,14 @@ impl Band {
         placed
     }
 
-    /// Takes windows that have been found wide enough, of a session of so many instances.
+    /// Takes windows that are known to be wide enough, for a session of so many instances.
     pub(in crate::inference) fn take_windows(&mut self, instances: usize, outer: Vec<Window>) {
         self.instances = instances;
         self.whole_blocks = true;
         self.windows = Arc::new(Windows { outer, ..Windows::default() });
     }
 
-    /// Takes over the windows of another band, to load runs of its stamps beside it.
+    /// Shares the windows of another band, to load its stamps on another thread.
     pub(in crate::inference) fn share_windows(&mut self, other: &Band) {
         self.instances = other.instances;
         self.log_drop = other.log_drop;
@@ -86,7 +85,7 @@ impl Band {
         self.windows = Arc::clone(&other.windows);
     }
 
-    /// Fills in the densities of a run of stamps, instead of those of the run before.
+    /// Loads the densities of consecutive stamps in place of those loaded before.
     pub(in crate::inference) fn load(
         &mut self,
         run: Range<usize>,
@@ -99,24 +98,24 @@ impl Band {
         self.scale_densities()
     }
 
-    /// Asks that every block be loaded whole, however long: log space needs that.
+    /// Makes every block load whole, however long: log space needs that.
     pub(in crate::inference) fn keep_blocks_whole(&mut self) {
         self.whole_blocks = true;
     }
 
-    /// Gives back what is loaded.
+    /// Releases the loaded cells.
     pub(in crate::inference) fn unload(&mut self) {
         let Self { instances, log_drop, whole_blocks, needed, .. } = *self;
         let windows = std::mem::take(&mut self.windows);
         *self = Self { instances, log_drop, whole_blocks, needed, windows, ..Self::default() };
     }
 
-    /// Whether these stamps have more cells than are loaded whole.
+    /// Whether these stamps have too many cells to be loaded whole.
     pub(in crate::inference) fn is_long(&self, run: &Range<usize>) -> bool {
         !self.whole_blocks && self.first_stamps(run.clone(), WHOLE_CELLS).end < run.end
     }
 
-    /// Whole blocks from `run.start` on: as many as are loaded at a time, one at least.
+    /// Whole blocks from `run.start` on that are loaded together, at least one.
     pub(in crate::inference) fn blocks_at(&self, run: Range<usize>) -> Range<usize> {
         let mut end = self.block_at(run.start).stamps.end;
         let panel = self.panel(run.clone());
@@ -130,12 +129,12 @@ impl Band {
         run.start..end
     }
 
-    /// The stamps from `run.start` on that are loaded at a time, one at least.
+    /// The panel from `run.start` on, at least one stamp.
     pub(in crate::inference) fn panel(&self, run: Range<usize>) -> Range<usize> {
         self.first_stamps(run, PANEL_CELLS)
     }
 
-    /// The stamps from `run.start` on that have so many cells at most, but one stamp at least.
+    /// The stamps from `run.start` on that have at most so many cells, but at least one stamp.
     fn first_stamps(&self, run: Range<usize>, cells: usize) -> Range<usize> {
         let mut room = cells;
         let mut end = run.start;
@@ -150,12 +149,12 @@ impl Band {
         run.start..end
     }
 
-    /// Whether every window already holds every instance, so that no drop could widen it.
+    /// Whether every window contains every instance, so that no drop could widen it.
     pub(in crate::inference) fn is_full(&self) -> bool {
         self.windows().iter().all(|w| w.len() == self.instances)
     }
 
-    /// What the windows leave out.
+    /// The drop beyond which windows end.
     pub(in crate::inference) fn log_drop(&self) -> LogDrop {
         self.log_drop
     }
@@ -170,7 +169,7 @@ impl Band {
         self.first..self.first + self.log_scales.len()
     }
 
-    /// Number of cells of the loaded stamps, with those that pad.
+    /// Number of cells of the loaded stamps, with padding.
     pub(in crate::inference) fn cells(&self) -> usize {
         self.cells
     }
@@ -180,8 +179,8 @@ impl Band {
         &self.windows.outer
     }
 
-    /// Log density of the likeliest instance that the window of a stamp leaves out, if it crowds or is far
-    /// from every instance; else −∞.
+    /// Log density of the likeliest instance outside the window of a stamp, if it crowds or is far from
+    /// every instance; else −∞.
     pub(in crate::inference) fn outside(&self, stamp: usize) -> f64 {
         self.windows.outside.get(stamp).copied().unwrap_or(f64::NEG_INFINITY)
     }
@@ -191,18 +190,18 @@ impl Band {
         self.windows.inner[stamp]
     }
 
-    /// Where the cells of a loaded stamp lie.
+    /// Range of a loaded stamp's cells.
     pub(in crate::inference) fn cells_of(&self, stamp: usize) -> Range<usize> {
         let start = self.offsets[stamp - self.first];
         start..start + self.windows()[stamp].len()
     }
 
-    /// The same with what pads them: a multiple of [`LANES`].
+    /// The same with the padding: a multiple of [`LANES`].
     pub(in crate::inference) fn padded_cells_of(&self, stamp: usize) -> Range<usize> {
         self.offsets[stamp - self.first]..self.offsets[stamp - self.first + 1]
     }
 
-    /// Zeros what pads the cells of the loaded stamps.
+    /// Zeros the padding of the loaded stamps.
     pub(in crate::inference) fn clear_padding(&self, cells: &mut [f64]) {
         for (k, window) in self.windows()[self.first..][..self.offsets.len() - 1].iter().enumerate()
         {
@@ -210,12 +209,12 @@ impl Band {
         }
     }
 
-    /// Delays z − t, one per cell; what pads repeats the one before it.
+    /// Delays z − t, one per cell; the padding repeats the last one.
     pub(in crate::inference) fn delays(&self) -> &[f64] {
         &self.delays[..self.cells]
     }
 
-    /// Densities of all loaded cells, divided by the largest of their stamp; zero in what pads.
+    /// Densities of all loaded cells, divided by the largest of their stamp; zero in the padding.
     pub(in crate::inference) fn densities(&self) -> &[f64] {
         &self.densities[..self.cells]
     }
@@ -235,7 +234,7 @@ impl Band {
         self.log_scales[stamp - self.first]
     }
 
-    /// The block of stamps that begins at `stamp`: windows that overlap, one after the other.
+    /// The block of stamps that begins at `stamp`.
     pub(in crate::inference) fn block_at(&self, stamp: usize) -> Block {
         let windows = self.windows();
         let mut next = stamp + 1;
@@ -245,8 +244,8 @@ impl Band {
         Block { instances: windows[stamp].first..windows[next - 1].end, stamps: stamp..next }
     }
 
-    /// Cuts the session into runs of at least `min_instances` instances (the last may be shorter)
-    /// that no block crosses, so that each can be solved by itself.
+    /// Cuts the session into spans of at least `min_instances` instances (the last may be shorter). No
+    /// block crosses a span's end, so each span can be solved by itself.
     pub(in crate::inference) fn spans(&self, min_instances: usize) -> Vec<Span> {
         let (instances, stamps) = (self.instances, self.windows().len());
         let mut spans = Vec::new();
@@ -318,7 +317,7 @@ fn subtract_times(
     }
 }
 
-/// Writes each stamp's log densities less the largest of them, and notes that one.
+/// Subtracts from each stamp's log densities the largest of them, and stores that one.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn divide_by_largest(
     offsets: &[usize],
@@ -392,11 +391,11 @@ mod tests {
         let mut band = Band::default();
         let drop = LogDrop { paths: 12.0, odds: 2.0, max_count: 1, chains: true };
         band.rebuild(&stamped, drop).unwrap();
-        // With one to be near: 15 alone, 9 for two, 7 for three, from the last one that is pushed.
+        // With a drop of 1 for being near: 15 alone, 9 for two, 7 for three, from the last one that is pushed.
         let windows = [(85, 109), (91, 111), (93, 117), (235, 266)];
         let windows = windows.map(|(first, end)| Window { first, end });
         assert_eq!(band.windows(), windows);
-        // Nobody pushes where odds have no bound.
+        // Without a bound on the odds, no stamp pushes another.
         band.rebuild(&stamped, LogDrop { chains: false, ..drop }).unwrap();
         assert_eq!(band.windows()[1], Window { first: 86, end: 117 });
     }

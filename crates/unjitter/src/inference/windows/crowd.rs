@@ -1,17 +1,17 @@
-//! Windows of stamps that crowd.
+//! Windows of crowded stamps.
 //!
-//! Where more stamps meet than the instances in their windows can give, as they do past the end of a
-//! recording, some have to leave. Who is in the crowd shows when all stamps are packed as early as their
-//! windows let them be, and again as late: runs of stamps that push each other beyond the end of a window.
-//! No stamp of a crowd need go further out of its window than there are instances for all of them, and
-//! from there on as far again as its density falls by the drop.
+//! If more stamps meet than the instances in their windows can give, as past the end of a recording, some
+//! have to leave. To find the crowds, all stamps are packed as early as their windows allow, and again as
+//! late: a crowd is a chain of stamps that push each other beyond the end of a window. No stamp of a
+//! crowd need leave its window by more instances than the crowd needs, and from there on as far again as
+//! its density falls by the drop.
 
 use std::ops::Range;
 
 use super::placing::{LogDrop, RING, Windows, log_density_outside};
 use crate::inference::vocabulary::{Stamped, Window};
 
-/// Rounds at most; a round lets crowds meet others.
+/// Most rounds; a round lets crowds meet others.
 const ROUNDS: usize = 16;
 
 impl Windows {
@@ -31,7 +31,7 @@ impl Windows {
         }
     }
 
-    /// Widens the window of a stamp by so many instances on either side, and by the drop from there on.
+    /// Widens the window of a stamp by so many instances on either side, and from there by the drop.
     fn stretch(&mut self, stamped: &Stamped<'_>, drop: LogDrop, l: usize, instances: usize) {
         let Stamped { times, stamps, unit, density } = *stamped;
         let first = self.outer[l].first.saturating_sub(instances);
@@ -56,7 +56,7 @@ impl Windows {
     }
 }
 
-/// The stamps that are in crowds, if there are any.
+/// The crowds, as ranges of stamps.
 fn crowds(windows: &[Window], max_count: usize) -> Vec<Range<usize>> {
     let early = packed(windows.iter().map(|w| (w.first as isize, w.end as isize)), max_count);
     if early.is_empty() {
@@ -77,8 +77,8 @@ fn crowds(windows: &[Window], max_count: usize) -> Vec<Range<usize>> {
     merged
 }
 
-/// Puts each stamp as early as can be into its window, given as first and end. Returns the runs in which
-/// stamps push each other, if they push one out.
+/// Puts each stamp as early as possible into its window, given as first and end. Returns the chains of
+/// stamps that push each other, if they push one out.
 fn packed(windows: impl Iterator<Item = (isize, isize)>, max_count: usize) -> Vec<Range<usize>> {
     let mut runs = Vec::new();
     let (mut place, mut given) = (isize::MIN, 0);
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(found(&three, 1), [(0, 3)]);
         assert_eq!(found(&three, 2), []);
         assert_eq!(found(&[window(2, 4), window(2, 4), window(3, 5)], 1), []);
-        // The first has room to the right but is in the way of those that go left.
+        // The first has room to the right but blocks those that go left.
         let both_ways = [window(0, 2), window(2, 3), window(2, 3), window(8, 9)];
         assert_eq!(found(&both_ways, 1), [(0, 3)]);
         assert_eq!(found(&[window(9, 10); 7], 2), [(0, 7)]);

@@ -1,4 +1,4 @@
-//! Whether the windows of a band are wide enough, judged by what was found inside them.
+//! Checks, from the responsibilities inside, whether the windows of a band are wide enough.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use super::placing::RING;
 use crate::inference::count_tables::CountTables;
 use crate::inference::vocabulary::{Span, Trouble};
 
-/// Largest share of a stamp's responsibility that may lie in the ring. That share is also how much
-/// the evidence gained, at most, when the window grew by the ring; densities beyond it are smaller
-/// by e^RING again, so with so little gained a further ring has nothing to add.
+/// Largest share of a stamp's responsibility that may lie in the ring. This share is also the most by
+/// which the evidence grew when the ring was added to the window. Densities beyond are smaller by e^RING
+/// again, so after so small a gain a further ring adds nothing.
 const RING_MASS: f64 = 1e-11;
 
 /// Fails if a window that could be wider has weight at its edge.
@@ -48,8 +48,8 @@ fn is_pushed(band: &Band, stamp: usize, shares: &[f64]) -> bool {
     outside > typical - (LOG_DROP - RING + band.log_drop().odds)
 }
 
-/// Where the odds of instances have no bound (a rate of exactly 0 or 1), fails if an instance
-/// outside a stamp's window could outweigh those inside. The span is the whole session, loaded.
+/// If the odds of instances have no bound (a rate of exactly 0 or 1), fails if an instance outside a
+/// stamp's window could outweigh those inside. The span is the whole session, loaded.
 pub(in crate::inference) fn check_support(
     band: &Band,
     tables: &CountTables,
@@ -58,7 +58,7 @@ pub(in crate::inference) fn check_support(
 ) -> Result<(), Trouble> {
     let odds: Vec<f64> =
         log_odds.iter().map(|&f| tables.log_mixed(f, 1) - tables.log_mixed(f, 0)).collect();
-    // An instance that cannot be silent has infinite odds; the recursion itself sees to those.
+    // An instance that cannot be silent has infinite odds; the recursion handles those.
     let highest = odds.iter().copied().filter(|o| *o < f64::INFINITY).fold(f64::MIN, f64::max);
     for stamp in span.stamps.clone() {
         let window = band.windows()[stamp];
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Whether windows are wide enough for stamps that are surely at these instances.
+    /// Whether windows are wide enough for stamps that certainly belong to these instances.
     fn check(times: &[f64], stamps: &[f64], places: &[usize]) -> Result<(), Trouble> {
         let mut band = Band::default();
         let stamps = &Stamp::at(stamps);
@@ -131,7 +131,7 @@ mod tests {
         let times: Vec<f64> = (0..50).map(|i| 8.0 * f64::from(i)).collect();
         let stamps = [200.0, 200.0];
         assert!(check(&times, &stamps, &[25, 26]).is_ok());
-        // Sixteen away, though not in a ring, with the first instance outside 40 away.
+        // Sixteen away, outside the ring, with the first instance outside 40 away.
         assert!(check(&times, &stamps, &[25, 27]).is_err());
     }
 }

@@ -1,12 +1,11 @@
-//! Windows that grow until they hold everything that matters.
+//! Windows that grow until they contain all relevant weight.
 //!
-//! Windows leave out paths that lose [`LOG_DROP`] and more against others in the densities of the
-//! stamps that they move: a factor of 1e-16 each. Three things could make up for that. The odds of an
-//! instance to have a stamp at all: their range is added to the drop of every stamp that is moved, which
-//! settles the matter for one whose window meets no other. Having to make room for other stamps: then
-//! weight shows at the edges of the windows, and they grow until it no longer does (`edges`). Having no
-//! path otherwise: they grow. The second of these is a check, not a proof; the tests hold it against
-//! the dense recursion.
+//! Windows exclude paths that lose at least [`LOG_DROP`] against others in the densities of the stamps that
+//! they move: a factor of 1e-16 each. Three things could make up for that. First, the odds of an instance to
+//! have a stamp at all: their range is added to the drop of every moved stamp, which is enough for a stamp
+//! whose window overlaps no other. Second, a stamp may have to make room for others: then weight shows at
+//! the edges of the windows, and they grow until it does not (`edges`). Third, there may be no other path:
+//! they grow. The second is a check, not a proof; the tests compare it with the dense recursion.
 
 use super::band::Band;
 use super::placing::LogDrop;
@@ -14,18 +13,18 @@ use crate::inference::count_tables::CountTables;
 use crate::inference::vocabulary::{Impossible, Stamped, Trouble};
 use crate::memory::memory_limit;
 
-/// What paths have to lose to be left out: a factor of 1e-16.
+/// Loss beyond which paths are excluded: a factor of 1e-16.
 pub(in crate::inference) const LOG_DROP: f64 = 36.84;
 
-/// Doublings before the windows take in the whole support of the density.
+/// Doublings before the windows take the whole support of the density.
 const DOUBLINGS: usize = 5;
 
 /// A drop beyond which no density on f64 delays falls.
 const WHOLE_SUPPORT: f64 = 1e300;
 
-/// Places the windows of `band` and lets `attempt` work on it, with wider and wider windows until it no longer
-/// finds them narrow. `together` says that it keeps the cells of all stamps at a time. Nothing is allocated
-/// beyond the [limit](crate::memory).
+/// Places the windows of `band` and lets `attempt` work on it, with wider and wider windows until it no
+/// longer finds them narrow. `together` means that it keeps the cells of all stamps at a time. Nothing is
+/// allocated beyond the [limit](crate::memory).
 pub(in crate::inference) fn widen<T>(
     band: &mut Band,
     stamped: &Stamped<'_>,
@@ -57,8 +56,8 @@ pub(in crate::inference) fn widen<T>(
     Err(Impossible::Together)
 }
 
-/// Lets `attempt` work if its memory is within the limit. What keeps everything together holds it here; those
-/// who work on spans, maybe in parallel, each hold their own.
+/// Runs `attempt` if its memory is within the limit. An attempt that keeps everything together holds its
+/// memory here; spans, which may run in parallel, each hold their own.
 fn in_memory<T>(
     band: &mut Band,
     counts: &CountTables,

@@ -1,8 +1,8 @@
-//! How much memory the sums over alignments take, told from the windows before any of it is asked for.
+//! Memory that the sums over alignments take, computed from the windows before any is allocated.
 //!
-//! It is counted in numbers of eight bytes, buffer by buffer, as the solvers lay them out; those of a
-//! block are used again for the next. Log space is counted in, since any block may have to be redone
-//! there. Integration tests hold it against what is allocated. O(stamps).
+//! It is counted in numbers of eight bytes, buffer by buffer, as the solvers lay them out; blocks reuse
+//! the buffers of earlier ones. Log space is included, since any block may have to be redone there.
+//! Integration tests compare the count with the allocations. O(stamps).
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::inference::vocabulary::{Block, Span, Window, deepest};
 use crate::math::LANES;
 use crate::memory::{Held, hold, is_little};
 
-/// Numbers per stamp: both windows, where cells and columns begin, scales, and room that these grow into.
+/// Numbers per stamp: both windows, offsets of cells and columns, scales, and spare room.
 const PER_STAMP: usize = 20;
-/// Numbers per instance of a span: log-odds, derivatives, weights, what stamps say of it, and such room.
+/// Numbers per instance of a span: log-odds, derivatives, weights, its posterior, and spare room.
 const PER_INSTANCE: usize = 16;
-/// Instances of a span besides those of the blocks that it may not cut, at most.
+/// Most instances of a span besides those of the blocks that it may not cut.
 const SPAN_INSTANCES: usize = 4096;
 
-/// What some neighbouring windows have.
+/// Sizes of some neighbouring windows.
 #[derive(Default)]
 struct Size {
     cells: usize,
@@ -43,8 +43,8 @@ impl Size {
 }
 
 impl Band {
-    /// Bytes that inference takes at most for some stamps, whole blocks of them, in spans of about `rows`
-    /// instances; `together` says that it keeps the cells of all of them at a time, with their marginals.
+    /// Most bytes that inference takes for some stamps (whole blocks), in spans of about `rows` instances;
+    /// `together` means that it keeps the cells of all of them at a time, with their marginals.
     fn bytes(
         &self,
         stamps: Range<usize>,
@@ -88,7 +88,7 @@ impl Band {
         (8.0 * (numbers + fixed as f64)) as u64
     }
 
-    /// More than that of the whole session in any case, in one short pass.
+    /// An upper bound for the whole session, in one short pass.
     fn bytes_at_most(&self, counts: &CountTables) -> u64 {
         let stamps = self.windows().len();
         let cells = self.windows().iter().map(Window::len).sum::<usize>() + LANES * stamps;
@@ -98,7 +98,7 @@ impl Band {
         (8.0 * (32.0 * cells as f64 + by_instance + by_stamp)) as u64
     }
 
-    /// Bytes of the whole session; notes whether they are so many that they have to be held.
+    /// Bytes of the whole session; notes whether they are so many that they must be held.
     pub(in crate::inference) fn count_bytes(
         &mut self,
         counts: &CountTables,
@@ -117,7 +117,7 @@ impl Band {
         bytes
     }
 
-    /// Waits for the memory of the whole session if that is much; nobody holds any for its spans then.
+    /// Waits for the memory of the whole session if that is much; its spans then hold none.
     pub(in crate::inference) fn hold_session(&mut self) -> Option<Held> {
         let needed = std::mem::take(&mut self.needed);
         (needed > 0).then(|| hold(needed))
@@ -136,8 +136,7 @@ impl Band {
         (!is_little(bytes)).then(|| hold(bytes))
     }
 
-    /// Cells that are loaded at a time of a block that is loaded panel by panel, and numbers of the columns
-    /// that are kept.
+    /// Cells of the largest panel of a long block, and numbers of the columns that are kept.
     fn panels(&self, block: &Block) -> (usize, usize) {
         let (mut loaded, mut largest, mut kept) = (0, 0, 0);
         let mut stamp = block.stamps.start;
@@ -171,7 +170,7 @@ fn solve(counts: &CountTables, block: &Block, size: &Size, windows: &[Window]) -
     }
 }
 
-/// Numbers that log space keeps for a block.
+/// Numbers that log space needs for a block.
 fn log_space(block: &Block, size: &Size) -> f64 {
     (2 * size.cells + 8 * block.instances.len() + 12 * block.stamps.len()) as f64
 }

@@ -1,9 +1,9 @@
 //! Which instances a stamp can have come from.
 //!
-//! `placing` says where the windows of stamps begin and end, with `reference`, how well instances suit stamps,
-//! and `crowd`, room for stamps that push each other. A `band` has the densities within them, and `memory`
-//! counts what they take. `edges` judges by what was found whether they are wide enough; `growing` widens them
-//! until they are.
+//! `placing` places the windows of stamps. It uses `reference`, how well instances suit stamps, and
+//! `crowd`, room for stamps that push each other. A `band` has the densities within the windows, and
+//! `memory` counts their memory. `edges` checks from the results whether the windows are wide enough;
+//! `growing` widens them until they are.
 
 mod band;
 mod crowd;

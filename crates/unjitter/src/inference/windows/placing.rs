@@ -1,41 +1,41 @@
-//! Where windows begin and end.
+//! Beginnings and ends of windows.
 //!
 //! Stamps keep their order. A path that puts stamp l on an instance far to the right pushes the stamps
-//! after it there too, or further. So a far place has to pay for all the stamps that it pushes, and a
-//! window ends where n stamps together lose too much, for the best n:
+//! after it there too, or further, and pays for all of them. So a window ends where n stamps together
+//! lose too much, for the best n:
 //!
 //! ```text
 //! end of window l = min_n  last t ≤ z_{l+n−1} − low_n        (low_n, high_n) = reach(paths/n + odds)
 //! ```
 //!
 //! and begins likewise. With n = 1 alone, a density with heavy tails would reach over the session.
-//! `docs/model.md`, section 5, says what that leaves out.
+//! Section 5 of `docs/model.md` bounds the error.
 
 use super::reference::{NEAR, Suitability};
 use super::seek::{mean_rate, seek};
 use crate::inference::vocabulary::{Stamped, Window};
 
-/// What windows may leave out.
+/// The loss beyond which windows exclude paths.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::inference) struct LogDrop {
-    /// By how much a path that is left out is lighter than one that is kept, in logarithms.
+    /// How much lighter an excluded path is than one that is kept, in logarithms.
     pub(in crate::inference) paths: f64,
-    /// The most by which the odds of instances can make up for that, per stamp that is elsewhere.
+    /// Most that the odds of instances can make up for, per moved stamp.
     pub(in crate::inference) odds: f64,
-    /// The most stamps that an instance gives.
+    /// Most stamps of one instance.
     pub(in crate::inference) max_count: usize,
-    /// Whether stamps that are pushed pay too.
+    /// Whether pushed stamps pay too.
     pub(in crate::inference) chains: bool,
 }
 
 impl LogDrop {
     /// The drop in log density, below that in a possible alignment, at which the window of a stamp ends
-    /// that pushes no other.
+    /// if the stamp pushes no other.
     pub(in crate::inference) fn alone(&self) -> f64 {
         self.paths + self.odds
     }
 
-    /// The same where n stamps share what the path has to lose.
+    /// The same if n stamps share the loss of the path.
     fn shared(&self, stamps: usize) -> f64 {
         self.paths / stamps as f64 + self.odds
     }
@@ -45,7 +45,7 @@ impl LogDrop {
         Self { paths: 2.0 * self.paths, odds: 2.0 * self.odds, ..self }
     }
 
-    /// With so much less for paths to lose.
+    /// With a smaller loss for paths.
     pub(in crate::inference) fn less(self, by: f64) -> Self {
         Self { paths: (self.paths - by).max(0.0), ..self }
     }
@@ -61,15 +61,15 @@ const LENGTHS: [usize; 13] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
 #[derive(Debug, Default)]
 pub(in crate::inference) struct Windows {
     pub(in crate::inference) outer: Vec<Window>,
-    /// What is left of them without their rings; may be wider where nothing is to be left out.
+    /// The windows without their rings; may be wider if nothing is excluded.
     pub(in crate::inference) inner: Vec<Window>,
-    /// Log density of the likeliest instance that its own window leaves out, of stamps that crowd or are
-    /// far from every instance; −∞ of others. Empty where there are only others.
+    /// Log density of the likeliest instance outside its own window, for stamps that crowd or are far
+    /// from every instance; −∞ for others. Empty if there are only others.
     pub(in crate::inference) outside: Vec<f64>,
 }
 
 impl Windows {
-    /// Places the windows anew. On failure names a stamp that no instance can have given.
+    /// Places the windows again. On failure names a stamp that no instance can have given.
     pub(in crate::inference) fn place(
         &mut self,
         stamped: &Stamped<'_>,
@@ -103,7 +103,7 @@ impl Windows {
                     (stamp.time - latest * unit, stamp.time - earliest * unit)
                 })
             };
-            // A far stamp can reach back further than the one before it, but has no use for it.
+            // A far stamp can reach back further than the one before it, but need not.
             let first = seek(times, cursor, rate, low, |t| t < low);
             let inner_first = seek(times, first, rate, inner_low, |t| t < inner_low);
             let inner_end = seek(times, inner_first, rate, inner_high, |t| t <= inner_high);
@@ -135,8 +135,8 @@ impl Windows {
     }
 
     /// Narrows windows so that both ends move forward with the stamps: a stamp cannot come before the
-    /// first instance of the one before it, nor after the last of the one after it. A window that
-    /// rounding, or a crowd out of the support, has left empty gets the instance at its beginning.
+    /// first instance of the one before it, nor after the last of the one after it. A window left empty
+    /// by rounding, or by a crowd outside the support, gets the instance at its beginning.
     pub(in crate::inference) fn make_monotone(&mut self, instances: usize) {
         let mut first = 0;
         for window in &mut self.outer {
@@ -169,17 +169,16 @@ pub(in crate::inference) fn log_density_outside(
     highest
 }
 
-/// Where windows of near stamps end, on the late side or on the early one: as they are, and without their
-/// rings.
+/// Ends of the windows of near stamps, on the late or the early side, with and without their rings.
 struct Ends<'a, const LATE: bool> {
     stamped: &'a Stamped<'a>,
     suited: &'a Suitability,
     drop: LogDrop,
-    /// How far from a stamp that pushes no other.
+    /// Distance from a stamp that pushes no other.
     alone: [f64; 2],
-    /// How far from the last of so many stamps that push each other, as far as has been asked.
+    /// Distances from the last of so many stamps that push each other, computed on demand.
     shared: Vec<[f64; 2]>,
-    /// Nearer than all of them.
+    /// A lower bound of all of them.
     narrowest: f64,
 }
 
@@ -253,7 +252,7 @@ fn nearer<const LATE: bool>(a: f64, b: f64) -> bool {
     if LATE { a < b } else { a > b }
 }
 
-/// How far from a near stamp the density has fallen by a drop.
+/// Distance from a near stamp at which the density has fallen by a drop.
 fn offset<const LATE: bool>(stamped: &Stamped<'_>, log_drop: f64) -> f64 {
     let (earliest, latest) = stamped.density.reach(log_drop + NEAR);
     -stamped.unit * if LATE { earliest } else { latest }

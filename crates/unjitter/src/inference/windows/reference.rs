@@ -1,7 +1,6 @@
 //! How well instances suit stamps, one by one and all together.
 //!
-//! Each stamp has a best instance. Where more stamps meet than instances can give, they cannot all have
-//! theirs, and those that come later move on. O(stamps).
+//! Each stamp has a best instance. If more stamps meet than instances can give, later ones move on. O(stamps).
 
 use super::seek::{mean_rate, seek};
 use crate::inference::vocabulary::{Stamp, Stamped};
@@ -9,14 +8,13 @@ use crate::inference::vocabulary::{Stamp, Stamped};
 /// Stamps are near an instance whose density lies within this drop of the peak.
 pub(in crate::inference) const NEAR: f64 = 1.0;
 
-/// What is known of the places of stamps before any sum is done.
+/// Places of stamps, estimated before any sum.
 #[derive(Debug)]
 pub(in crate::inference) struct Suitability {
     /// How far below the peak the density of each stamp's best instance may lie: exact or too large,
     /// never too small.
     pub(in crate::inference) drops: Vec<f64>,
-    /// Whether a stamp is near its instance in one alignment of all of them that gives no instance too
-    /// many.
+    /// Whether a stamp is near its instance in one alignment of all stamps that respects `max_count`.
     pub(in crate::inference) near: Vec<bool>,
 }
 
@@ -36,7 +34,7 @@ impl Suitability {
         let mut best = Vec::with_capacity(stamps.len());
         for (place, pair) in places.iter_mut().zip(drops.as_chunks().0) {
             let [before, after]: [f64; 2] = *pair;
-            // Of the last instance, if the middle of the density is past it.
+            // The last instance, if the middle of the density is past it.
             let nearer = if before <= after { place.saturating_sub(1) } else { *place };
             *place = nearer.min(times.len() - 1);
             best.push(before.min(after));
@@ -56,7 +54,7 @@ impl Suitability {
     }
 }
 
-/// How far below the peak these delays lie.
+/// Drops below the peak at these delays.
 fn drops_of(stamped: &Stamped<'_>, delays: &[f64]) -> Vec<f64> {
     let mut drops = vec![0.0; delays.len()];
     stamped.density.log_density(delays, &mut drops);
@@ -65,8 +63,8 @@ fn drops_of(stamped: &Stamped<'_>, delays: &[f64]) -> Vec<f64> {
     drops
 }
 
-/// For each stamp, the first instance that lies past the middle of its density; and how far below the
-/// peak the instance before that lies, and that one.
+/// For each stamp, the first instance past the middle of its density; and the drops below the peak at the
+/// instance before and at this one.
 fn either_side(stamped: &Stamped<'_>) -> (Vec<usize>, Vec<f64>) {
     let Stamped { times, stamps, unit, density } = *stamped;
     let (low, high) = density.reach(0.5);
@@ -87,7 +85,7 @@ fn either_side(stamped: &Stamped<'_>) -> (Vec<usize>, Vec<f64>) {
 }
 
 /// Stamps that cannot have these places, in order and at most `max_count` on one instance, with the first
-/// that is free.
+/// free place.
 fn move_on(places: &[usize], max_count: usize, instances: usize) -> Vec<(usize, usize)> {
     let mut moved = Vec::new();
     let (mut free, mut given) = (0, 0);

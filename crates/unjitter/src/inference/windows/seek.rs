@@ -1,6 +1,6 @@
-//! Where a time falls among those of the instances.
+//! Search for a time among those of the instances.
 
-/// Instances per unit of time; zero where that is not a number to guess by.
+/// Instances per unit of time; zero if that cannot serve as a guess.
 pub(in crate::inference) fn mean_rate(times: &[f64]) -> f64 {
     match (times.first(), times.last()) {
         (Some(first), Some(last)) if last > first => (times.len() - 1) as f64 / (last - first),
@@ -8,8 +8,8 @@ pub(in crate::inference) fn mean_rate(times: &[f64]) -> f64 {
     }
 }
 
-/// First position from `start` on where `before`, which holds up to `bound`, no longer does; with a
-/// guess, since instances are mostly evenly spaced.
+/// First position from `start` on where `before`, which holds up to `bound`, no longer holds. Starts from
+/// a guess, since instances are mostly evenly spaced.
 pub(in crate::inference) fn seek(
     times: &[f64],
     start: usize,
@@ -18,7 +18,7 @@ pub(in crate::inference) fn seek(
     before: impl Fn(f64) -> bool,
 ) -> usize {
     let Some(first) = times.get(start) else { return start };
-    // Saturates, NaN being 0.
+    // Saturates; NaN becomes 0.
     let steps = ((bound - first) * rate) as usize;
     let fits = |guess: usize| {
         guess <= times.len()
