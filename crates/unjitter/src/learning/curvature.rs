@@ -1,9 +1,8 @@
-//! What the last steps tell about the curvature: the two-loop recursion of L-BFGS.
+//! Curvature from the last steps: the two-loop recursion of L-BFGS.
 //!
-//! Each step s and the change y of the gradient along it say that the Hessian maps s to y. The
-//! inverse Hessian that agrees with the last few such pairs is never formed; only its product with
-//! the gradient is, in O(pairs · dim). Nocedal & Wright, *Numerical Optimization* (2006),
-//! Algorithm 7.4.
+//! For each step s and the change y of the gradient along it, the Hessian maps s to y. The inverse
+//! Hessian that agrees with the last few such pairs is never formed; only its product with the gradient
+//! is, in O(pairs · dim). Nocedal & Wright, *Numerical Optimization* (2006), Algorithm 7.4.
 
 use std::collections::VecDeque;
 
@@ -25,7 +24,7 @@ pub(super) struct Point {
 #[derive(Debug)]
 pub(super) struct CurvatureMemory {
     capacity: usize,
-    /// What is known beforehand, up to a factor.
+    /// A guess made beforehand, up to a factor.
     guess: Option<Box<dyn Curvature>>,
     pairs: VecDeque<Pair>,
     /// Buffers of dropped pairs, to be filled again.
@@ -50,7 +49,7 @@ impl CurvatureMemory {
         Self { capacity, guess: None, pairs, spare, coefficients: vec![0.0; capacity] }
     }
 
-    /// Takes a guess of the curvature, in place of an earlier one.
+    /// Takes a guess of the curvature in place of an earlier one.
     pub(super) fn guess(&mut self, guess: Option<Box<dyn Curvature>>) {
         self.guess = guess;
     }
@@ -69,8 +68,8 @@ impl CurvatureMemory {
         self.guess = None;
     }
 
-    /// Remembers the step between two points, in place of the oldest one if there are too many;
-    /// a step along which the gradient did not clearly rise teaches nothing and is passed over.
+    /// Stores the step between two points, in place of the oldest one if there are too many; skips a step
+    /// along which the gradient did not clearly rise.
     pub(super) fn remember(&mut self, from: &Point, to: &Point) {
         if self.capacity == 0 {
             return;
@@ -92,7 +91,7 @@ impl CurvatureMemory {
         }
     }
 
-    /// yᵀGy of a change of the gradient, G being the inverse of the guess; yᵀy without one.
+    /// yᵀGy of a change of the gradient, with G the inverse of the guess; yᵀy without a guess.
     fn size(&self, change: &[f64]) -> f64 {
         let mut solved = change.to_vec();
         if let Some(guess) = &self.guess {
@@ -101,8 +100,8 @@ impl CurvatureMemory {
         dot(change, &solved)
     }
 
-    /// Overwrites `direction` with −H·gradient, H being the approximate inverse Hessian; with
-    /// nothing remembered and nothing known that is −gradient.
+    /// Overwrites `direction` with −H·gradient, where H is the approximate inverse Hessian; −gradient
+    /// without stored steps and without a guess.
     pub(super) fn direction(&mut self, gradient: &[f64], direction: &mut [f64]) {
         for (d, g) in direction.iter_mut().zip(gradient) {
             *d = -g;

@@ -1,4 +1,4 @@
-//! Sessions as the objective sees them: features mapped once, times in units, unobserved rows out.
+//! Sessions prepared for the objective: features mapped once, times in units, unobserved rows removed.
 
 use crate::math::lower_median;
 use crate::model::InTime;
@@ -14,7 +14,7 @@ pub(crate) struct SessionData<'a> {
     pub(crate) features: Features<'a>,
     /// These instances and the stamps in time.
     pub(crate) in_time: InTime,
-    /// Instances with a known label at which nobody was annotating.
+    /// Instances with a known label outside the annotated intervals.
     pub(crate) unobserved: Option<LabelledRows<'a>>,
 }
 
@@ -28,8 +28,8 @@ pub(crate) struct LabelledRows<'a> {
 }
 
 impl<'a> SessionData<'a> {
-    /// Prepares a session. No copy is made of features that are all observed and that the
-    /// classifier takes as they are.
+    /// Prepares a session. Features are not copied if all are observed and the classifier takes them as
+    /// they are.
     pub(crate) fn new(
         index: usize,
         session: &'a Session<'_>,
@@ -47,7 +47,7 @@ impl<'a> SessionData<'a> {
     }
 }
 
-/// The chosen rows, prepared; a view where that is possible.
+/// The chosen rows, prepared; a view if possible.
 fn rows<'a>(
     classifier: &dyn Classifier,
     features: FeatureView<'a>,
@@ -80,8 +80,8 @@ fn unobserved_rows<'a>(
     Some(LabelledRows { features: rows(classifier, session.features(), &chosen, control), labels })
 }
 
-/// The unit of time that priors are measured in: the median spacing of neighbouring instances, or
-/// of those that do not coincide; 1 where there are none.
+/// The unit of time of the priors: the median spacing of neighbouring instances; if that is zero, the
+/// median of the spacings that are not; 1 if there are none.
 pub fn median_spacing(sessions: &[Session]) -> f64 {
     let spacings = |at_least: fn(f64) -> bool| -> Vec<f64> {
         let gaps = sessions.iter().flat_map(|s| s.times().windows(2).map(|pair| pair[1] - pair[0]));

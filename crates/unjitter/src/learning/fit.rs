@@ -1,4 +1,4 @@
-//! Fitting: MAP from several starts, the best kept.
+//! Fitting: MAP from several starts, keeping the best.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use crate::outcome::{Outcome, StopReason, Warning};
 use crate::session::check_together;
 use crate::{Control, Error, FeatureView, Iteration, Result, Session};
 
-/// Restarts, at most: far more than anybody waits for.
+/// Most restarts: far more than a user would wait for.
 const MAX_RESTARTS: usize = 1_000_000;
 
 /// How to fit.
@@ -31,7 +31,7 @@ pub struct FitOptions {
     pub seed: u64,
     /// Number of threads; by default all cores. The result does not depend on it.
     pub threads: Option<usize>,
-    /// When the optimiser stops.
+    /// Settings of the optimiser.
     pub optimiser: LbfgsOptions,
 }
 
@@ -42,8 +42,8 @@ impl Default for FitOptions {
 }
 
 impl Model {
-    /// Learns detector and annotator from sessions. A stop that is requested in the middle gives the
-    /// best found so far, marked as cancelled, or [`Error::Cancelled`] if there is nothing yet.
+    /// Learns detector and annotator from sessions. If a stop is requested, returns the best result so
+    /// far, marked as cancelled, or [`Error::Cancelled`] if there is none yet.
     pub fn fit(
         &self,
         sessions: &[Session],
@@ -51,7 +51,7 @@ impl Model {
         control: Control<'_>,
     ) -> Result<Fitted> {
         match options.threads {
-            // In the pool as a whole: handing over every evaluation would cost more than a small one.
+            // In the pool as a whole: moving every single evaluation there would cost more than a small one.
             None => rayon::scope(|_| self.fit_here(sessions, options, control)),
             Some(threads) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -85,8 +85,7 @@ impl Model {
     }
 }
 
-/// A model and the sessions to fit it to, checked and with its parts built: what an optimiser of
-/// one's own needs.
+/// A model and its sessions, checked and with its parts built: the input of a custom optimiser.
 #[derive(Debug)]
 pub struct Problem<'a> {
     model: &'a Model,
@@ -97,8 +96,8 @@ pub struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks. This and
-    /// every evaluation end early once a stop is requested.
+    /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks. This and every
+    /// evaluation end early if a stop is requested.
     pub fn new(
         model: &'a Model,
         sessions: &'a [Session<'a>],
@@ -166,7 +165,7 @@ fn run_starts(
             best = Some((k, minimum));
         }
         if control.is_stop_requested() {
-            // Whichever start is the best one, the fit as a whole was cut short.
+            // Whichever start is best, the fit as a whole was cut short.
             if let Some((_, best)) = &mut best {
                 best.stop = StopReason::Cancelled;
             }
@@ -180,7 +179,7 @@ fn run_starts(
     }
 }
 
-/// What the optimiser calls: it tells of every iteration of a start, and breaks on request.
+/// The optimiser's callback: it reports every iteration of a start, and breaks on request.
 pub(super) fn watcher<'a>(
     control: Control<'a>,
     options: &LbfgsOptions,
@@ -196,7 +195,7 @@ pub(super) fn watcher<'a>(
     }
 }
 
-/// What a fit needs to begin.
+/// The condition for a fit to begin.
 pub(super) const FINITE_START: &str =
     "a finite number with a finite gradient: features or frozen values may be extreme";
 

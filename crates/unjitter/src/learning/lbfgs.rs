@@ -1,7 +1,7 @@
 //! L-BFGS: minimisation of a smooth function by its gradient.
 //!
-//! Written here, not taken from a library, because our objectives are +∞ where the data are
-//! infeasible. That must shorten the step, not end the fit.
+//! Written here because our objectives are +∞ where the data are infeasible. That must shorten the step,
+//! not end the fit.
 //! - A failed line search drops the remembered curvature and tries steepest descent once.
 //! - The point returned is the best one evaluated, however the run ends.
 //! - No randomness and no threads: the same objective and start give the same bits.
@@ -19,15 +19,15 @@ use super::curvature::{CurvatureMemory, Point, dot, norm};
 use super::line_search::{self, Trial, rounding};
 use crate::outcome::StopReason;
 
-/// Iterations over which [`LbfgsOptions::value_tolerance`] judges the decrease: one short step, as
-/// after a restart or along a bend, is no sign of the end, but ten in a row are.
+/// Iterations over which [`LbfgsOptions::value_tolerance`] measures the decrease: one short step, as
+/// after a restart or along a bend, does not mean the end, but ten in a row do.
 const VALUE_WINDOW: usize = 10;
 
-/// Iterations before which the objective is asked for its curvature: at the start, and again ever
-/// more rarely, since it becomes another one on the way.
+/// Iterations before which the objective is asked for its curvature: at the start, and then ever more
+/// rarely, since the curvature changes on the way.
 const GUESSED_AT: [usize; 5] = [0, 8, 16, 32, 64];
 
-/// When to stop, and how much to remember.
+/// When to stop, and how many steps to remember.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LbfgsOptions {
@@ -37,9 +37,9 @@ pub struct LbfgsOptions {
     pub max_iterations: usize,
     /// Stop when max |g| ≤ tolerance · max(1, √|f|).
     ///
-    /// The objective is a sum over instances. Where its curvature is at least one, as a prior makes
-    /// it, the value is then within tolerance² · |f| / 2 of the minimum per parameter: the same
-    /// relative error for a hundred instances as for a million.
+    /// The objective is a sum over instances. If its curvature is at least one, as a prior makes it, the
+    /// value is then within tolerance² · |f| / 2 of the minimum per parameter: the same relative error
+    /// for a hundred instances as for a million.
     pub gradient_tolerance: f64,
     /// Stop when the last ten iterations together lowered the value by no more than
     /// tolerance · max(1, |f|); 0 switches this off.
@@ -82,7 +82,7 @@ pub struct Step<'a> {
     pub params: &'a [f64],
 }
 
-/// Makes `objective` small, beginning at `start`, whose length is `objective.dim()`.
+/// Minimises `objective` from `start`, whose length is `objective.dim()`.
 ///
 /// `watch` is called at the start and after every iteration; when it breaks, the run ends at once.
 /// `None` if the value or the gradient at the start is not finite.
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Shows the current point to `watch` and says whether the run ends here.
+    /// Shows the current point to `watch` and decides whether the run ends here.
     fn stop(&mut self, watch: &mut dyn FnMut(&Step) -> ControlFlow<()>) -> Option<StopReason> {
         let Point { params, value, gradient } = &self.here;
         let gradient_norm = largest(gradient);
@@ -181,7 +181,7 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Looks along the direction that the memory gives; leaves the accepted point `there`.
+    /// Searches along the direction from the memory; leaves the accepted point in `there`.
     fn search(&mut self) -> bool {
         self.memory.direction(&self.here.gradient, &mut self.direction);
         let slope = dot(&self.here.gradient, &self.direction);
@@ -189,7 +189,7 @@ impl<'a> Run<'a> {
         if !slope.is_finite() || slope >= 0.0 {
             return false;
         }
-        // A bare gradient has no scale of its own: do not go further than one unit of length.
+        // A bare gradient has no scale: go at most one unit of length.
         let first_step =
             if self.memory.has_scale() { 1.0 } else { 1.0 / norm(&self.here.gradient).max(1.0) };
         let start = Trial { step: 0.0, value: self.here.value, slope };
@@ -211,7 +211,7 @@ impl<'a> Run<'a> {
         trial
     }
 
-    /// The best point; of points equal up to rounding the last one, whose gradient was judged.
+    /// The best point; of points equal up to rounding the last, whose gradient was tested.
     fn finish(self, stop: StopReason) -> Minimum {
         let is_best = self.here.value <= self.best.value + rounding(self.best.value);
         let Point { params, value, gradient } = if is_best { self.here } else { self.best };

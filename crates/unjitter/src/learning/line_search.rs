@@ -1,36 +1,36 @@
-//! How far to go along a direction: a step that meets the strong Wolfe conditions.
+//! The step length along a direction, by the strong Wolfe conditions.
 //!
 //! ```text
 //! φ(t) ≤ φ(0) + c₁ t φ'(0)      the value falls enough,
 //! |φ'(t)| ≤ c₂ |φ'(0)|          and the slope has flattened
 //! ```
-//! An interval is kept whose one end, `low`, is the best step so far and whose other end is known
-//! to be too far, if any is; cubic interpolation shrinks it. Two things differ from the textbook:
-//! - A trial without a finite value is just too far. The interval shrinks towards `low`.
-//! - Near a minimum the decrease drowns in the rounding of the value long before the slope does.
-//!   Values within [`rounding`] of each other count as equal and slopes decide alone; without this
-//!   a sum over 10⁶ instances could not be brought below a gradient of about 10⁻².
+//! The search keeps an interval. One end, `low`, is the best step so far; the other, if there is one, is
+//! known to be too far. Cubic interpolation shrinks the interval. Two things differ from the textbook:
+//! - A trial without a finite value is too far. The interval shrinks towards `low`.
+//! - Near a minimum the decrease drowns in the rounding of the value long before the slope does. Values
+//!   within [`rounding`] of each other count as equal and slopes decide alone; without this a sum over
+//!   10⁶ instances could not be brought below a gradient of about 10⁻².
 //!
 //! One or two evaluations per search are usual, [`MAX_TRIALS`] + 1 the most.
 //! Nocedal & Wright, *Numerical Optimization* (2006), Algorithms 3.5 and 3.6; safeguards of Moré &
 //! Thuente (1994); equal values as in the approximate Wolfe conditions of Hager & Zhang (2005).
 
-/// c₁: the share of the decrease foreseen by the slope that must come true.
+/// c₁: the share of the predicted decrease that must be reached.
 const DECREASE: f64 = 1e-4;
-/// c₂: how much of the slope may be left.
+/// c₂: the share of the slope that may remain.
 const FLATTENING: f64 = 0.9;
 /// Evaluations before giving up: enough to come back from a first step 10⁹ times too long.
 const MAX_TRIALS: usize = 20;
-/// Relative error granted to a value: a sum of 10⁶ terms is off by 10⁻¹³ or so.
+/// Relative error allowed for a value: a sum of 10⁶ terms is off by about 10⁻¹³.
 const ROUNDING: f64 = 1e-12;
 /// A trial inside the interval keeps this share of its width away from both ends.
 const MARGIN: f64 = 0.1;
 /// Bisect when two trials together leave more than this share of the interval.
 const SLOW: f64 = 0.66;
-/// Where to go between a good step and one without a finite value: nearer the good one, since
-/// nothing tells how far beyond the edge the bad one lies.
+/// Position of the next trial between a good step and one without a finite value: nearer the good one,
+/// since the distance of the bad one beyond the edge is unknown.
 const RETREAT: f64 = 0.25;
-/// With no end in sight, the next step lies this many last increments further.
+/// Without an upper end, the next step lies this many last increments further.
 const EXPANSION: (f64, f64) = (1.1, 4.0);
 
 /// A point on the line.
@@ -57,8 +57,7 @@ pub(super) fn rounding(value: f64) -> f64 {
 }
 
 /// Looks for an acceptable step, trying `first_step` first. `start` is at step 0 and its slope is
-/// negative. The accepted trial is always the one evaluated last; `None` if no trial lowered the
-/// value.
+/// negative. The accepted trial is always the last one evaluated; `None` if no trial lowered the value.
 pub(super) fn search(
     start: Trial,
     first_step: f64,
@@ -74,7 +73,7 @@ pub(super) fn search(
         interval.update(&start, trial);
         step = interval.next_step();
     }
-    // No step met both conditions, but a lower value is progress all the same.
+    // No step met both conditions, but a lower value is still progress.
     let low = interval.low;
     (low.value < start.value).then(|| evaluate(low.step))
 }
@@ -85,7 +84,7 @@ fn falls_enough(start: &Trial, trial: &Trial) -> bool {
             || (trial.value - start.value).abs() <= rounding(start.value))
 }
 
-/// Steps between which an acceptable one lies.
+/// An interval that contains an acceptable step.
 #[derive(Debug)]
 struct Interval {
     /// The best step so far; the value falls from here towards `high`.
@@ -144,8 +143,8 @@ impl Interval {
     }
 }
 
-/// Where the cubic through two trials has its minimum, or, their values being equal up to
-/// rounding, where a straight line through their slopes is zero. NaN if there is no such place.
+/// The minimum of the cubic through two trials, or, if their values are equal up to rounding, the zero of
+/// the straight line through their slopes. NaN if there is neither.
 fn stationary_step(a: &Trial, b: &Trial) -> f64 {
     let width = b.step - a.step;
     if (a.value - b.value).abs() <= rounding(a.value) {
@@ -176,7 +175,7 @@ mod tests {
         (found, count)
     }
 
-    /// The conditions, written down again.
+    /// The conditions, stated independently.
     fn assert_strong_wolfe(phi: impl Fn(f64) -> (f64, f64), first_step: f64) {
         let (value, slope) = phi(0.0);
         let trial = along(phi, first_step).0.expect("a step exists");

@@ -1,7 +1,7 @@
 //! The objective: minus log evidence of the stamps, minus log prior.
 //!
-//! What stamps say of their session is the stamp model's business (`model::StampModel`). Small sessions are
-//! gathered into tasks of a fixed size, which are worked on in parallel and added up in order.
+//! The stamp model computes the evidence of a session (`model::StampModel`). Small sessions are gathered
+//! into tasks of a fixed size, which run in parallel and are added in order.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -16,8 +16,8 @@ use crate::model::{BoundStampModel, Parts, Sums};
 use crate::parallel::{gather, in_order};
 use crate::prior::Priors;
 
-/// Steps after which a guess of the curvature is welcome. Long first steps of the classifier, before the
-/// annotator's parameters have found their place, can end in another and higher minimum.
+/// Steps before a guess of the curvature is made. Long first steps of the classifier, before the
+/// annotator's parameters have settled, can end in another, higher minimum.
 const SETTLED: usize = 16;
 
 /// Minus the log posterior of all parameters given the sessions' stamps, as a function of the
@@ -34,12 +34,12 @@ pub struct MapObjective<'a> {
     tasks: Vec<Range<usize>>,
     max_stamps: usize,
     control: Control<'a>,
-    /// The first session, by position, that something was given up for because of its bytes.
+    /// The first session, by position, whose bytes exceeded the limit.
     too_large: OnceLock<(usize, u64)>,
 }
 
 impl<'a> MapObjective<'a> {
-    /// `frozen[k]` is the unconstrained value of a parameter that stays as it is.
+    /// `frozen[k]` is the unconstrained value of a frozen parameter.
     pub(crate) fn new(
         parts: &'a Parts,
         priors: &'a Priors,
@@ -63,7 +63,7 @@ impl<'a> MapObjective<'a> {
         }
     }
 
-    /// What evaluation looks at, and whom the optimiser tells.
+    /// The stop flag and the watcher.
     pub(super) fn control(&self) -> Control<'a> {
         self.control
     }
@@ -101,14 +101,14 @@ impl<'a> MapObjective<'a> {
         })
     }
 
-    /// Notes that something was given up because it would have taken too many bytes.
+    /// Notes that a step was given up because its memory exceeded the limit.
     pub(super) fn note_too_large(&self, found: Option<(usize, Impossible)>) {
         if let Some((session, Impossible::TooLarge(bytes))) = found {
             self.too_large.get_or_init(|| (session, bytes));
         }
     }
 
-    /// What was noted first: a session by position, and its bytes.
+    /// The first such session by position, and its bytes.
     pub(super) fn too_large(&self) -> Option<(usize, u64)> {
         self.too_large.get().copied()
     }
@@ -184,7 +184,7 @@ impl Objective for MapObjective<'_> {
             Ok(total) => total,
             Err(impossible) => {
                 if matches!(impossible, Impossible::TooLarge(_)) && self.too_large().is_none() {
-                    // Whichever thread was first, the first session is named.
+                    // Names the first session, whichever thread failed first.
                     self.note_too_large(self.first_impossible(&params));
                 }
                 return f64::INFINITY;

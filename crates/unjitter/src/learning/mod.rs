@@ -1,8 +1,8 @@
 //! Learning the detector and the annotator's sloppiness together.
 //!
-//! The objective is the log evidence of the stamps plus the log prior, made large over one flat
-//! vector by L-BFGS with exact gradients. Sessions are summed in parallel and added up in a fixed
-//! order, so the result has the same bits on any number of threads.
+//! L-BFGS maximises the log evidence of the stamps plus the log prior over one flat vector, with exact
+//! gradients. Sessions are summed in parallel and added in a fixed order, so the result has the same bits
+//! on any number of threads.
 
 mod curvature;
 mod data;

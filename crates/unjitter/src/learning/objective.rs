@@ -1,25 +1,25 @@
-//! The narrow waist between what is learned and how it is optimised.
+//! The interface between objectives and optimisers.
 
 use std::fmt::Debug;
 
-/// What any optimiser sees: a function to be made small, with its gradient.
+/// A function to be minimised, with its gradient, as every optimiser sees it.
 pub trait Objective {
     /// Length of the parameter vector.
     fn dim(&self) -> usize;
 
-    /// Overwrites `gradient` and returns the value; +∞ where the function is not defined, the
-    /// gradient then being ignored, whatever it holds.
+    /// Overwrites `gradient` and returns the value; +∞ where the function is not defined, with any
+    /// gradient, which is then ignored.
     fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64;
 
-    /// About the curvature at `params`, after so many steps, if it is known: it speeds minimisation up.
+    /// The approximate curvature at `params` after so many steps, if known; it speeds up minimisation.
     fn curvature(&self, params: &[f64], steps: usize) -> Option<Box<dyn Curvature>> {
         let _ = (params, steps);
         None
     }
 }
 
-/// A guess of the Hessian H, which need be neither exact nor in scale, but positive definite. One
-/// that is not costs a few evaluations and is dropped.
+/// A guess of the Hessian H. It need not be exact nor in scale, but positive definite; otherwise it costs
+/// a few evaluations and is dropped.
 pub trait Curvature: Debug {
     /// Replaces a gradient by H⁻¹·gradient.
     fn solve(&self, gradient: &mut [f64]);

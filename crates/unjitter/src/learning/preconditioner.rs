@@ -1,15 +1,15 @@
-//! A first guess of the curvature, so that L-BFGS need not find it out step by step.
+//! A first guess of the curvature, which L-BFGS then need not find step by step.
 //!
-//! Features that say nearly the same leave an objective flat in some directions and steep in others;
-//! steps along the gradient then go back and forth. Where the log-odds f are linear in the
-//! parameters, as they nearly are close by for any classifier, the cross-entropy has the curvature
+//! Nearly redundant features make an objective flat in some directions and steep in others; steps along
+//! the gradient then go back and forth. If the log-odds f are linear in the parameters, as they locally
+//! are for any classifier, the cross-entropy has the curvature
 //!
 //! ```text
 //! H = Σ_i p_i·(1 − p_i)·∇f_i·∇f_iᵀ + diag(precisions)      p_i = sigmoid(f_i)
 //! ```
 //!
-//! A guess need not be exact: a sample of the rows will do, which bounds the cost whatever the size
-//! of the data. What is found at the end does not depend on it, only how soon.
+//! A guess need not be exact: a sample of the rows suffices, which bounds the cost for any size of the
+//! data. The guess affects the speed, not the result.
 
 use multiversion::multiversion;
 
@@ -18,28 +18,28 @@ use crate::FeatureView;
 use crate::math::sigmoid;
 use crate::model::classifier::Classifier;
 
-/// Rows that are looked at, about.
+/// Number of sampled rows, about.
 const ROWS: usize = 2048;
 
-/// Parameters of a classifier above which a matrix of them squared costs more than it saves.
+/// Most parameters of a classifier: for more, a matrix of them squared costs more than it saves.
 const MAX_PARAMETERS: usize = 100;
 
-/// Added to the diagonal, as a share of its largest entry: columns may depend on each other.
+/// Added to the diagonal, as a share of its largest entry, since columns may depend on each other.
 const RIDGE: f64 = 1e-9;
 
-/// An approximate Hessian, by its Cholesky factor: of a classifier's parameters, which come first,
-/// and a number for each of the others.
+/// An approximate Hessian: a Cholesky factor for the classifier's parameters, which come first, and one
+/// number for each other parameter.
 #[derive(Debug)]
 pub(super) struct Preconditioner {
     size: usize,
-    /// L with H = L·Lᵀ, row by row, of which only the lower triangle is used.
+    /// L with H = L·Lᵀ, row by row; only the lower triangle is used.
     factor: Vec<f64>,
     others: f64,
 }
 
 impl Preconditioner {
-    /// The curvature of cross-entropy and prior at `params`, for `prepared` features and a precision
-    /// per parameter; `others` is that of further parameters. `None` where it would not pay.
+    /// The curvature of cross-entropy and prior at `params`, for `prepared` features and a precision per
+    /// parameter; `others` is that of further parameters. `None` if it would not pay.
     pub(super) fn new<'a>(
         classifier: &dyn Classifier,
         params: &[f64],
@@ -103,7 +103,7 @@ fn add_square(matrix: &mut [f64], x: &[f64], factor: f64) {
     }
 }
 
-/// Cholesky factorisation in place; false where the matrix is not positive definite and finite.
+/// Cholesky factorisation in place; false if the matrix is not positive definite and finite.
 fn factorise(matrix: &mut [f64], size: usize) -> bool {
     for i in 0..size {
         let (above, rest) = matrix.split_at_mut(i * size);

@@ -1,4 +1,4 @@
-//! The rows of a session as a stamp model asks for them: features to log-odds, and back.
+//! The rows of a session for a stamp model: features to log-odds, and derivatives back.
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ impl Rows for SessionRows<'_> {
     }
 }
 
-/// log p(y | x) of the known labels; sets their derivatives, which no stamp model can see.
+/// log p(y | x) of the known labels; sets their derivatives, which a stamp model does not compute.
 fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64]) -> f64 {
     let mut value = 0.0;
     for ((label, &f), d) in labels.iter().zip(log_odds).zip(d_log_odds) {
@@ -68,7 +68,7 @@ fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64
     value
 }
 
-/// Adds what labels say where nobody was annotating.
+/// Adds the labels outside the annotated intervals.
 pub(super) fn add_labelled(
     rows: &LabelledRows<'_>,
     classifier: &dyn Classifier,

@@ -1,9 +1,8 @@
-//! Where learning starts.
+//! Starts of learning.
 //!
-//! The first start takes every stamp at its word: it belongs to the nearest instance. The others
-//! each suppose a delay and a spread, ask what the stamps alone would then say of every instance
-//! (inference with a constant detector), and fit the detector to that. The supposed values are
-//! seeded: wide first, then random.
+//! The first start assigns every stamp to its nearest instance. The others assume a delay and a spread,
+//! compute the posterior of every instance from the stamps alone (inference with a constant detector),
+//! and fit the detector to it. The assumed values are seeded: wide first, then random.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +17,7 @@ use crate::model::{GUESS, Learned, Parts};
 use crate::prior::Priors;
 use crate::session::nearest;
 
-/// Iterations that fit the detector to the supposed labels: the real fit goes on from there.
+/// Iterations that fit the detector to the assumed labels; the real fit continues from there.
 const ITERATIONS: usize = 30;
 
 /// All parameters of start number `start`.
@@ -71,7 +70,7 @@ fn naive_delays(data: &[SessionData<'_>]) -> Vec<f64> {
     data.iter().flat_map(delays).collect()
 }
 
-/// Each stamp to its nearest instance, all else negative; known labels as they are.
+/// Assigns each stamp to its nearest instance, all else negative; known labels stay.
 fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
     let mut targets = vec![Target::from(false); session.in_time.times.len()];
     for z in &session.in_time.stamps {
@@ -85,8 +84,8 @@ fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
     targets
 }
 
-/// p(y | stamps) under the given counts and noise and a detector that knows only how rare stamps
-/// are; fails where these make the stamps impossible.
+/// p(y | stamps) under the given counts and noise and a detector that only knows how rare stamps are;
+/// fails if the stamps are impossible under these.
 fn supposed_targets(
     session: &SessionData<'_>,
     parts: &Parts,

@@ -1,7 +1,7 @@
 //! Ordinary supervised learning: the detector alone, from labels per instance.
 //!
-//! This is what the model becomes when every label is known and stamps are ignored. It serves the
-//! hand-aligned and naive learners, and starts the real fit. Targets may be soft and weighted.
+//! The model reduces to this when every label is known and stamps are ignored. It serves the hand-aligned
+//! and naive learners, and starts the real fit. Targets may be soft and weighted.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::params::{CLASSIFIER, Layout};
 use crate::prior::Priors;
 use crate::{Control, Error, FeatureView, Features, Result};
 
-/// What one instance should be, and how much it counts.
+/// The target of one instance, and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
     /// Probability of the positive label, 0 to 1.
@@ -45,11 +45,11 @@ pub(super) fn cross_entropy(
     let (mut sigmoids, mut softplus) = ([0.0; BLOCK], [0.0; BLOCK]);
     for block in log_odds.chunks_mut(BLOCK) {
         logistic(block, &mut sigmoids, &mut softplus);
-        // The block first: at its end no target is lost.
+        // The block first, so that no target is lost at its end.
         let rows = block.iter_mut().zip(sigmoids).zip(softplus).zip(&mut targets);
         for (((f, sigmoid), softplus), Target { positive, weight }) in rows {
             if weight > 0.0 {
-                // log(1 + eᶠ) and log(1 + e⁻ᶠ) differ in what is added to log(1 + e^−|f|).
+                // log(1 + eᶠ) and log(1 + e⁻ᶠ) differ in the term added to log(1 + e^−|f|).
                 let (above, below) = (f.max(0.0), (-*f).max(0.0));
                 value += weight * (softplus + (positive * below + (1.0 - positive) * above));
                 *f = weight * (sigmoid - positive);
@@ -71,21 +71,21 @@ fn logistic(log_odds: &[f64], sigmoids: &mut [f64; BLOCK], softplus: &mut [f64; 
         let e = exp(-f.abs());
         let sum = 1.0 + e;
         *sigmoid = if f >= 0.0 { 1.0 } else { e } / sum;
-        // What rounding took from the sum is given back: the tail keeps its digits.
+        // Restores what rounding took from the sum, so that the tail keeps its digits.
         *softplus = ln(sum) + (e - (sum - 1.0)) / sum;
     }
 }
 
-/// Weighted cross-entropy plus prior, to be made small over the classifier's parameters.
+/// Weighted cross-entropy plus prior, to be minimised over the classifier's parameters.
 pub(crate) struct SupervisedObjective<'a> {
     classifier: &'a dyn Classifier,
     layout: Layout,
     priors: &'a Priors,
     is_free: Vec<bool>,
     data: Vec<(Features<'a>, &'a [Target])>,
-    /// Which of the data, and which rows of it.
+    /// Index of the data, and a range of its rows.
     chunks: Vec<(usize, Range<usize>)>,
-    /// Chunks that are worked on together.
+    /// Chunks that form a task.
     tasks: Vec<Range<usize>>,
     control: Control<'a>,
 }
@@ -151,8 +151,8 @@ impl Objective for SupervisedObjective<'_> {
 
     fn curvature(&self, params: &[f64], _: usize) -> Option<Box<dyn Curvature>> {
         let features = self.data.iter().map(|(features, _)| features.view());
-        // The prior is a quadratic with its minimum at zero: where all parameters are one, the
-        // gradient of its logarithm is minus their precisions.
+        // The prior is a quadratic with its minimum at zero: at parameters of one, the gradient of its
+        // logarithm is minus their precisions.
         let mut precisions = vec![0.0; params.len()];
         let ones = vec![1.0; params.len()];
         self.priors.log_density(&self.layout, &ones, &self.is_free, &mut precisions);
@@ -162,7 +162,7 @@ impl Objective for SupervisedObjective<'_> {
     }
 }
 
-/// What a supervised fit needs besides data.
+/// Settings of a supervised fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Supervised {
@@ -201,7 +201,7 @@ impl Supervised {
         Ok((Detector::new(classifier.into(), minimum.params.clone()), minimum))
     }
 
-    /// The parameters of a classifier whose feature map is given, from a start of one's own.
+    /// The parameters of a classifier with a given feature map, from a given start.
     pub(crate) fn fit_classifier(
         &self,
         classifier: &dyn Classifier,
@@ -217,7 +217,7 @@ impl Supervised {
         let mut watch = watcher(control, &self.optimiser, 0, 1);
         let minimum = minimise(&objective, &start, &self.optimiser, &mut watch);
         control.stop_if_requested()?;
-        // Features near the largest numbers overflow when they are standardised.
+        // Features near the largest numbers overflow during standardisation.
         minimum.ok_or_else(|| Error::OutOfRange {
             name: "the log posterior at the start".to_owned(),
             value: -objective.evaluate(&start, &mut vec![0.0; start.len()]),

@@ -1,7 +1,7 @@
-//! What a fit should make its user wary of.
+//! Warnings of a fit.
 //!
-//! A warning is kept only if it tells bad fits from good ones: `docs/model.md` has the figures. Each says
-//! what to do.
+//! A warning is kept only if it separates bad fits from good ones: `docs/model.md` has the figures. Each
+//! names a cure.
 
 use super::data::SessionData;
 use crate::math::{lower_median, sigmoid};
@@ -9,14 +9,14 @@ use crate::model::{Learned, Parts};
 use crate::session::nearest;
 use crate::{Fitted, Session, Warning};
 
-/// Confidence below which most fits have gone wrong.
+/// Most fits with a lower confidence have gone wrong.
 const LEAST_CONFIDENCE: f64 = 0.65;
-/// Share of the gap between stamps from which the learned spread is visibly too small.
+/// Share of the gap between stamps beyond which the learned spread is visibly too small.
 const SPREAD_TO_GAP: f64 = 0.4;
 /// Spreads beyond which a stamp is far.
 const FAR: f64 = 6.0;
 
-/// Everything there is to warn of, apart from convergence.
+/// All warnings except those of convergence.
 pub(super) fn warnings(
     sessions: &[Session],
     data: &[SessionData<'_>],
@@ -79,8 +79,8 @@ fn far_stamps(session: &Session, delay: f64, spread: f64) -> Option<Warning> {
 }
 
 impl Fitted {
-    /// What to be wary of in the stamps of a session, learned from or not: those that lie far from
-    /// every instance are aligned all the same, to the nearest.
+    /// Warns of stamps of a session, learned from or not, that lie far from every instance; they are
+    /// still aligned, to the nearest.
     pub fn far_stamps(&self, session: &Session) -> Option<Warning> {
         let Learned { delay, spread, .. } = self.learned();
         far_stamps(session, delay, spread)

@@ -1,8 +1,8 @@
-//! The annotator as somebody else's optimiser sees it.
+//! The annotator as a function for an external optimiser.
 //!
-//! A network brings the log-odds; the rates and the delays of the annotator are learned beside it.
-//! [`Annotator`] knows what its parameters are, where to start them and what is believed of them, and
-//! climbs: all derivatives of the log evidence come out of one pass over the alignments,
+//! A network provides the log-odds; the annotator's rates and delays are learned with it. [`Annotator`]
+//! has the layout of the parameters, their start values and their priors. One pass over the alignments
+//! gives all derivatives of the log evidence:
 //!
 //! ```text
 //! ∂ log Z / ∂f_i    = p(y_i = 1 | z) − sigmoid(f_i)
@@ -10,8 +10,8 @@
 //! ∂ log Z / ∂noise  = Σ_{i,l} p(w(i,l) | z) · ∂ log p(z_l − t_i)
 //! ```
 //!
-//! (section 8 of `docs/model.md`). Nothing here holds a value: parameters are a flat slice of unconstrained
-//! numbers, counts before noise, as [`Annotator::layout`] says.
+//! (section 8 of `docs/model.md`). The type holds no values: parameters are a flat slice of unconstrained
+//! numbers, counts before noise, in the order of [`Annotator::layout`].
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,9 +33,8 @@ pub(crate) const GUESS: Learned =
 
 /// A stamp model with the layout of its parameters.
 ///
-/// Delays are measured in multiples of `time_unit`, so that parameters and priors are of order one
-/// whatever the unit of the data. Everything that is natural (a spread, a stamp, the evidence) is in
-/// the unit of the data.
+/// Delays are measured in multiples of `time_unit`, so that parameters and priors are of order one in any
+/// unit of the data. Natural values (a spread, a stamp, the evidence) are in the unit of the data.
 #[derive(Debug)]
 pub struct Annotator {
     model: Box<dyn StampModel>,
@@ -48,14 +47,14 @@ pub struct Annotator {
 pub struct Gradient {
     /// log p(stamps | log-odds, times).
     pub log_evidence: f64,
-    /// Its derivative in each log-odds; zero where those are infinite (a known label).
+    /// Its derivative in each log-odds; zero if those are infinite (a known label).
     pub d_log_odds: Vec<f64>,
     /// Its derivative in each unconstrained parameter.
     pub d_params: Vec<f64>,
 }
 
 impl Annotator {
-    /// Counts and noise by their settings.
+    /// Builds counts and noise from their settings.
     pub fn new(counts: &Counts, noise: &Noise, time_unit: f64) -> Result<Self> {
         require("time_unit", time_unit, time_unit > 0.0, "a time above 0")?;
         let (counts, noise) = (Arc::from(counts.build()?), Arc::from(noise.build(time_unit)?));
@@ -87,15 +86,14 @@ impl Annotator {
         Ok(self.layout.parameters().iter().map(|b| (b.name.as_str(), natural(b))).collect())
     }
 
-    /// Mean and standard deviation of the delay (its scale where that is infinite).
+    /// Mean and standard deviation of the delay (its scale if that is infinite).
     pub fn delay_and_spread(&self, params: &[f64]) -> Result<(f64, f64)> {
         self.check_params(params)?;
         let Learned { delay, spread, .. } = self.model.learned(params);
         Ok((delay * self.time_unit, spread * self.time_unit))
     }
 
-    /// The log prior of the parameters that are free, and its gradient. Priors measure delays in
-    /// the unit of time.
+    /// The log prior of the free parameters, and its gradient. Priors measure delays in the unit of time.
     pub fn log_prior(
         &self,
         priors: &Priors,
@@ -187,7 +185,7 @@ impl Rows for Given<'_> {
         all[instances].copy_from_slice(d_log_odds);
     }
 
-    /// Who calls may be no thread of a pool, and one that is started for it would stay.
+    /// The caller may be outside any pool, and a pool started for it would stay.
     fn in_parallel(&self) -> bool {
         false
     }

@@ -33,9 +33,9 @@ impl Detector {
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
-    /// The coefficients and the intercept of a logistic classifier for features as they are given,
-    /// not standardised: f(x) = intercept + coefficients · x. Large features with a small spread
-    /// lose digits in that sum; [`log_odds`](Self::log_odds) does not.
+    /// Coefficients and intercept of a logistic classifier for raw, not standardised, features: f(x) =
+    /// intercept + coefficients · x. Large features with a small spread lose digits in that sum;
+    /// [`log_odds`](Self::log_odds) does not.
     pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
         self.classifier.linear(&self.params)
     }
@@ -51,7 +51,7 @@ impl Detector {
     }
 }
 
-/// A detector as it is written.
+/// The serialised form of a detector.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedDetector {

@@ -1,4 +1,4 @@
-//! A model that has learned: its parts, its parameters and how learning went.
+//! A fitted model: its parts, its parameters and how learning went.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// What was learned about the annotator.
+    /// The learned annotator.
     pub fn learned(&self) -> Learned {
         let learned = self.parts.stamp_model.learned(&self.params[self.parts.annotator()]);
         let Learned { delay, spread, .. } = learned;
@@ -47,15 +47,15 @@ impl Fitted {
         self.parts.classifier.features()
     }
 
-    /// The coefficients and the intercept of a logistic classifier for features as they are given,
-    /// not standardised: f(x) = intercept + coefficients · x. Large features with a small spread
-    /// lose digits in that sum; [`log_odds`](Self::log_odds) does not.
+    /// Coefficients and intercept of a logistic classifier for raw, not standardised, features: f(x) =
+    /// intercept + coefficients · x. Large features with a small spread lose digits in that sum;
+    /// [`log_odds`](Self::log_odds) does not.
     pub fn linear(&self) -> Option<(Vec<f64>, f64)> {
         self.parts.classifier.linear(&self.params[self.parts.detector()])
     }
 
-    /// What a kernel classifier multiplies its landmarks by: f(x) = intercept + Σ_l α_l k(z_l, x),
-    /// with landmarks z_l as in a model file.
+    /// Weights of a kernel classifier's landmarks: f(x) = intercept + Σ_l α_l k(z_l, x), with landmarks
+    /// z_l as in a model file.
     pub fn landmark_weights(&self) -> Option<Vec<f64>> {
         self.parts.classifier.landmark_weights(&self.params[self.parts.detector()])
     }
@@ -75,7 +75,7 @@ impl Fitted {
         &self.outcome
     }
 
-    /// What to be wary of.
+    /// Warnings of the fit.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -85,8 +85,8 @@ impl Fitted {
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
-    /// Probability that the annotator stamps an instance, q(x) = π₀ + (π₁ − π₀)·p(x): all that
-    /// the stamps themselves can tell.
+    /// Probability that the annotator stamps an instance, q(x) = π₀ + (π₁ − π₀)·p(x): the only quantity
+    /// that stamps determine.
     pub fn predict_stamped<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         let Learned { miss_rate, false_rate, .. } = self.learned();
         let stamped = |p: f64| (1.0 - p) * false_rate + p * (1.0 - miss_rate);
@@ -125,7 +125,7 @@ impl Fitted {
         })
     }
 
-    /// Gives every stamp of a session back where it belongs.
+    /// Aligns every stamp of a session.
     pub fn align(&self, session: &Session) -> Result<Aligned> {
         self.with_log_odds(session, |data, log_odds, pinned, bound| {
             let marginals = bound.posterior(data.timeline(), pinned)?;
@@ -136,8 +136,8 @@ impl Fitted {
         })
     }
 
-    /// Asks the stamp model about a session: in units, with the log-odds of all instances, and with those of
-    /// the observed ones, ±∞ where the label is known.
+    /// Calls the stamp model with a session in units, the log-odds of all instances, and those of the
+    /// observed ones, ±∞ if the label is known.
     fn with_log_odds<T>(
         &self,
         session: &Session,
@@ -162,7 +162,7 @@ impl Fitted {
             .map_err(|why| infeasible(name, &data.times, session.stamps(), why))
     }
 
-    /// What known labels add to the log evidence, and that densities are per unit of the data.
+    /// Contribution of known labels to the log evidence, and of densities per unit of the data.
     fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
         log_labels(session, log_odds) - session.stamps().len() as f64 * self.time_unit.ln()
     }

@@ -1,16 +1,16 @@
-//! A session as inference sees it: in units of time, labels as log-odds.
+//! A session for inference: in units of time, labels as log-odds.
 
 use crate::Session;
 use crate::inference::{Stamp, Timeline};
 
-/// The observed instances of a session and its stamps, in units from its first instance on.
+/// The observed instances of a session and its stamps, in units since its first instance.
 #[derive(Debug)]
 pub(crate) struct InTime {
     /// Times of the instances.
     pub(crate) times: Vec<f64>,
     /// The stamps.
     pub(crate) stamps: Vec<Stamp>,
-    /// Known labels of the instances; empty where none is.
+    /// Known labels of the instances; empty if there are none.
     pub(crate) labels: Vec<Option<bool>>,
 }
 
@@ -18,7 +18,7 @@ impl InTime {
     /// The observed part of a session.
     pub(crate) fn new(session: &Session<'_>, time_unit: f64) -> Self {
         let observed = session.observed_instances();
-        // Differences first: epoch seconds keep their digits.
+        // Differences first, so that epoch seconds keep their digits.
         let origin = session.times()[0];
         let in_units = |t: &f64| (t - origin) / time_unit;
         let known = |i: &usize| session.label(*i);
@@ -36,7 +36,7 @@ impl InTime {
         Timeline { times: &self.times, stamps: &self.stamps, unit: 1.0 }
     }
 
-    /// The log-odds that inference sees: ±∞ where the label is known.
+    /// Sets the log-odds of known labels to ±∞.
     pub(crate) fn pin_labels(&self, first: usize, log_odds: &mut [f64]) {
         if self.labels.is_empty() {
             return;

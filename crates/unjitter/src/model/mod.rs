@@ -1,4 +1,4 @@
-//! The parts a model is made of, and the model made of them.
+//! Models and their parts.
 
 mod annotator;
 mod bound;

@@ -1,6 +1,6 @@
 //! Stamps in the order of their instances: the paper's model, summed exactly.
 //!
-//! A count model says how many stamps an instance gives, a noise model where they land.
+//! A count model gives the number of stamps per instance, a noise model their delays.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,23 +15,23 @@ use crate::inference::{
 use crate::params::ParameterSpec;
 use crate::scratch::Scratch;
 
-/// The part that says how many stamps an instance gives.
+/// The part for the number of stamps per instance.
 pub(super) const COUNTS: &str = "counts";
-/// The part that says where they land.
+/// The part for their delays.
 pub(super) const NOISE: &str = "noise";
 
-/// Counts and noise; their parameters follow each other in that order.
+/// Counts and noise, with their parameters in that order.
 #[derive(Debug)]
 pub struct Ordered {
     counts: Arc<dyn CountModel>,
     noise: Arc<dyn NoiseModel>,
-    /// How many parameters the counts have.
+    /// Number of parameters of the counts.
     split: usize,
     scratch: Scratch<Buffers>,
 }
 
 impl Ordered {
-    /// Puts counts and noise together.
+    /// Combines counts and noise.
     pub fn new(counts: Arc<dyn CountModel>, noise: Arc<dyn NoiseModel>) -> Self {
         let split = counts
             .parameters()
@@ -83,7 +83,7 @@ impl StampModel for Ordered {
 
 /// Count tables for sessions of at most `stamps` stamps.
 pub(super) fn tables(counts: &dyn CountModel, params: &[f64], stamps: usize) -> CountTables {
-    // One entry beyond silence at least, so that every table has a first-count weight.
+    // At least one entry beyond silence, so that every table has a first-count weight.
     let most = counts.max_count().unwrap_or(usize::MAX).min(stamps.max(1));
     let table = |label: usize| {
         let mut table = vec![0.0; most + 1];
@@ -172,7 +172,7 @@ impl BoundStampModel for BoundOrdered<'_> {
     }
 }
 
-/// The pass that learning makes: derivatives pulled back to rows and noise.
+/// The pass for learning: derivatives pulled back to rows and noise.
 struct Evidence<'a> {
     bound: &'a BoundOrdered<'a>,
     rows: &'a dyn Rows,

@@ -14,12 +14,12 @@ pub struct Parts {
     pub classifier: Arc<dyn Classifier>,
     /// Log-odds to stamps.
     pub stamp_model: Arc<dyn StampModel>,
-    /// Where their parameters lie.
+    /// Layout of their parameters.
     pub layout: Layout,
 }
 
 impl Parts {
-    /// Puts them together.
+    /// Combines both.
     pub fn new(classifier: Box<dyn Classifier>, stamp_model: impl StampModel + 'static) -> Self {
         let mut parts = vec![(CLASSIFIER, classifier.parameters())];
         parts.extend(stamp_model.parts());
@@ -30,17 +30,17 @@ impl Parts {
         }
     }
 
-    /// Where the parameters of the detector lie.
+    /// Range of the detector's parameters.
     pub fn detector(&self) -> Range<usize> {
         self.layout.part(CLASSIFIER)
     }
 
-    /// Where the parameters of the annotator lie.
+    /// Range of the annotator's parameters.
     pub fn annotator(&self) -> Range<usize> {
         self.detector().end..self.layout.dim()
     }
 
-    /// The stamp model at its share of all parameters, for sessions of so many stamps at most.
+    /// The stamp model at its part of all parameters, for sessions of at most so many stamps.
     pub fn bind<'a>(
         &'a self,
         params: &'a [f64],

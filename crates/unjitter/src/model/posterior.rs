@@ -1,4 +1,4 @@
-//! Bare inference, for people who bring their own log-odds.
+//! Bare inference, for callers with their own log-odds.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::memory::memory_limit;
 use crate::session::check_order;
 use crate::{Control, Error, Result};
 
-/// What errors call the session.
+/// Name of the session in errors.
 const NAME: &str = "posterior";
 
 /// The posterior over the alignments of one session.
@@ -29,8 +29,8 @@ pub struct Posterior {
 
 /// Exact posterior over which instance gave which stamp, and which instances are positive.
 ///
-/// `times` (one per instance) and `stamps` do not decrease; `log_odds` (one per instance) are those
-/// of the positive label, ±∞ where it is known.
+/// `times` (one per instance) and `stamps` do not decrease; `log_odds` (one per instance) are those of
+/// the positive label, ±∞ if it is known.
 ///
 /// ```
 /// use unjitter::model::{counts::Bernoulli, noise::Gaussian};
@@ -104,7 +104,7 @@ impl Posterior {
     }
 }
 
-/// Fails if bare inference cannot take these inputs.
+/// Fails if the input is not usable for inference.
 pub(super) fn check(
     session: &str,
     times: &[f64],
@@ -125,7 +125,7 @@ fn check_log_odds(session: &str, log_odds: &[f64], instances: usize) -> Result<(
         let found = log_odds.len();
         return Err(Error::LengthMismatch { session, what, found, expected: instances });
     }
-    // Without a way out early, so that it runs on vectors.
+    // Without an early exit, so that it vectorises.
     if !log_odds.iter().fold(false, |bad, f| bad | f.is_nan()) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! What to fit: a choice of parts, priors and parameters to hold still.
+//! What to fit: parts, priors and frozen parameters.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::params::Layout;
 use crate::prior::Priors;
 use crate::{Error, Result};
 
-/// A model before it has seen data. Any classifier goes with any counts and any noise.
+/// A model before it has seen data. Any classifier combines with any counts and any noise.
 ///
 /// ```
 /// use unjitter::{Activation, ClassifierSpec, Counts, Model, Noise};
@@ -27,9 +27,9 @@ use crate::{Error, Result};
 pub struct Model {
     /// Features to log-odds.
     pub classifier: ClassifierSpec,
-    /// How many stamps an instance gives.
+    /// Number of stamps per instance.
     pub counts: Counts,
-    /// Where they land.
+    /// Delays of the stamps.
     pub noise: Noise,
     /// Priors on all parameters.
     pub priors: Priors,
@@ -99,7 +99,7 @@ impl Model {
         self
     }
 
-    /// Checks what can be checked without data.
+    /// Checks everything that needs no data.
     pub(crate) fn check(&self) -> Result<()> {
         self.priors.check()?;
         match self.time_unit {

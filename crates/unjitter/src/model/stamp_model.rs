@@ -1,9 +1,9 @@
-//! The waist: all that learning knows of the stamps.
+//! The interface between learning and models of the stamps.
 //!
-//! A model of the stamps takes the log-odds of a session's labels and gives back the log evidence of its
-//! stamps, the derivatives in the log-odds and in its own parameters and, when asked, the whole posterior.
-//! Learning, `posterior`, `align`, starts and losses of networks all go through here, so that another way to
-//! score stamps is another implementation of [`StampModel`] and nothing else.
+//! A stamp model takes the log-odds of a session's labels. It returns the log evidence of the stamps, the
+//! derivatives in the log-odds and in its own parameters and, on request, the whole posterior. Learning,
+//! `posterior`, `align`, starts and network losses all use this interface, so a new model of stamps only
+//! needs another implementation of [`StampModel`].
 
 use std::fmt::Debug;
 use std::ops::{AddAssign, Range};
@@ -14,23 +14,23 @@ use crate::Control;
 use crate::inference::{Alignment, Impossible, Marginals, Timeline};
 use crate::params::ParameterSpec;
 
-/// Instances that go through together, about, where only their log-odds are given: their numbers stay in the
+/// Instances processed together, about, if only their log-odds are given: their numbers stay in the
 /// second-level cache.
 pub(super) const ROWS: usize = 512;
 
-/// A value to be maximised and its derivatives: what threads, and workers elsewhere, add up.
+/// A value to be maximised and its derivatives, as threads and remote workers add them up.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sums {
     /// Log evidence of stamps and known labels.
     pub value: f64,
-    /// Its derivatives in the parameters that the log-odds are made from.
+    /// Its derivatives in the detector's parameters, which the log-odds depend on.
     pub d_detector: Vec<f64>,
     /// Its derivatives in the parameters of the stamp model.
     pub d_annotator: Vec<f64>,
 }
 
 impl Sums {
-    /// Nothing yet, for so many parameters of either side.
+    /// Zeros for so many parameters of detector and annotator.
     pub fn zeros(detector: usize, annotator: usize) -> Self {
         Self { value: 0.0, d_detector: vec![0.0; detector], d_annotator: vec![0.0; annotator] }
     }
@@ -47,12 +47,12 @@ impl AddAssign<&Sums> for Sums {
     }
 }
 
-/// What is known, or supposed, of an annotator.
+/// Known or assumed properties of an annotator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
     /// Mean of stamp − instance time; positive is late.
     pub delay: f64,
-    /// Standard deviation of the delay, or its scale where that is infinite.
+    /// Standard deviation of the delay, or its scale if that is infinite.
     pub spread: f64,
     /// P(no stamp | positive instance).
     pub miss_rate: f64,
@@ -60,34 +60,34 @@ pub struct Learned {
     pub false_rate: f64,
 }
 
-/// How stamps come about, given the labels. Times are in units of the model.
+/// How labels give rise to stamps. Times are in units of the model.
 pub trait StampModel: Debug + Send + Sync {
     /// Its parts by name, each with its parameters, in the order of `params` in the other methods.
     fn parts(&self) -> Vec<(&'static str, Vec<ParameterSpec>)>;
 
-    /// Parameters of about this annotator.
+    /// Parameters that roughly describe this annotator.
     fn start(&self, supposed: &Learned) -> Vec<f64>;
 
-    /// What the parameters say of the annotator.
+    /// The annotator that the parameters describe.
     fn learned(&self, params: &[f64]) -> Learned;
 
     /// Overwrites `out` with log p(delay).
     fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]);
 
-    /// The most stamps that one instance can give, if there is such a number.
+    /// Most stamps of one instance, if there is a limit.
     fn max_count(&self) -> Option<usize>;
 
     /// Whether the evidence has kinks, on which the best parameters may lie.
     fn has_kinks(&self) -> bool;
 
-    /// The model at these parameters, for sessions of so many stamps at most.
+    /// The model at these parameters, for sessions of at most so many stamps.
     fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a>;
 }
 
 /// A stamp model at its parameters.
 pub trait BoundStampModel: Sync {
-    /// Adds the log evidence of a session's stamps and its derivatives. The rows' own derivatives are left
-    /// to the rows. On failure nothing was added.
+    /// Adds the log evidence of a session's stamps and its derivatives; `rows` handles the derivatives in
+    /// the log-odds. On failure nothing was added.
     fn add(
         &self,
         timeline: Timeline<'_>,
@@ -95,7 +95,7 @@ pub trait BoundStampModel: Sync {
         sums: &mut Sums,
     ) -> Result<(), Impossible>;
 
-    /// The posterior over alignments and labels. Log-odds are ±∞ where a label is known.
+    /// The posterior over alignments and labels. Log-odds are ±∞ if a label is known.
     fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible>;
 
     /// The likeliest alignment, given the posterior of the same session.
@@ -106,7 +106,7 @@ pub trait BoundStampModel: Sync {
         found: &Marginals,
     ) -> Alignment;
 
-    /// So many alignments drawn from the posterior, given its marginals; cut short once a stop is requested.
+    /// Draws alignments from the posterior, given its marginals; cut short if a stop is requested.
     fn sample(
         &self,
         timeline: Timeline<'_>,
@@ -123,11 +123,11 @@ pub struct Draws<'a> {
     pub count: usize,
     /// Same seed, same draws.
     pub seed: u64,
-    /// Ends them early, and hears of them.
+    /// Stops the draws early, and reports progress.
     pub control: Control<'a>,
 }
 
-/// Log-odds as they stand, of which no derivatives are wanted.
+/// Given log-odds, without derivatives.
 impl Rows for &[f64] {
     fn at_a_time(&self) -> usize {
         ROWS
@@ -140,17 +140,17 @@ impl Rows for &[f64] {
     fn pull_back(&self, _: Range<usize>, _: &mut [f64], _: &mut Sums) {}
 }
 
-/// The instances of a session, whose log-odds are handed out and whose derivatives are taken back some rows
-/// at a time, while they are in cache.
+/// The instances of a session. They provide log-odds and take back derivatives some rows at a time, while
+/// these are in cache.
 pub trait Rows: Sync {
-    /// How many rows stay in cache from one to the other.
+    /// How many rows stay in cache between the two.
     fn at_a_time(&self) -> usize;
 
-    /// Log-odds, as they stand or written to `room`; ±∞ where a label is known.
+    /// Log-odds, borrowed or written to `room`; ±∞ if a label is known.
     fn log_odds<'a>(&'a self, instances: Range<usize>, room: &'a mut [f64]) -> &'a [f64];
 
-    /// Takes the derivatives of the evidence of the stamps in these log-odds, which are 0 where a label is
-    /// known, and adds what follows from them.
+    /// Takes the derivatives of the stamps' evidence in these log-odds, which are 0 if a label is known,
+    /// and adds the resulting derivatives to the sums.
     fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], sums: &mut Sums);
 
     /// Whether other threads may work on other rows of the session.
@@ -158,7 +158,7 @@ pub trait Rows: Sync {
         true
     }
 
-    /// Whether to leave the rest, with a value that is no number.
+    /// Whether to skip the rest; the value is then NaN.
     fn is_stopped(&self) -> bool {
         false
     }

@@ -1,16 +1,16 @@
 //! Cholesky factors of kernel matrices: choosing pivots, factorising, solving.
 //!
-//! Kernel matrices of real data are singular to working accuracy (repeated rows are common). The
-//! usual remedy, jitter on the diagonal, changes the model; choosing pivots greedily and stopping
-//! leaves out exactly the landmarks that the chosen ones already explain.
+//! Kernel matrices of real data are singular to working accuracy (repeated rows are common). The usual
+//! remedy, jitter on the diagonal, changes the model. Choosing pivots greedily and stopping drops exactly
+//! the landmarks that the chosen ones already explain.
 //!
-//! Blocked as in LAPACK's `pstrf`: columns of a block are finished one by one, then the rest of the
-//! matrix takes one matrix product. n³/6 multiplications, nearly all in that product, shared among
+//! Blocked as in LAPACK's `pstrf`: columns of a block are finished one by one, then one matrix product
+//! updates the rest of the matrix. n³/6 multiplications, nearly all in that product, shared among
 //! threads; the factor replaces the matrix. Only the lower triangle is read; the upper is scratch.
 //!
-//! Every entry is made by one chain, L_ij = (A_ij − L_i0 L_j0 − L_i1 L_j1 − …) / L_jj, of fused
-//! multiply-adds in this order. So the factor of chosen rows has the same bits whether they were
-//! chosen on the way or stood in that order from the start.
+//! Every entry is one chain of fused multiply-adds, L_ij = (A_ij − L_i0 L_j0 − L_i1 L_j1 − …) / L_jj, in
+//! this order. So the factor of chosen rows has the same bits whether pivoting chose them or they were
+//! given in that order.
 
 use multiversion::multiversion;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
@@ -19,10 +19,10 @@ use rayon::prelude::*;
 use super::product::subtract_product;
 use crate::{Control, Error, Result};
 
-/// A landmark is left out once less than this part of its diagonal entry is unexplained.
+/// A landmark is dropped once less than this part of its diagonal entry is unexplained.
 ///
-/// Far above the rounding of the factorisation (about 1e-12 at ten thousand landmarks), and what is
-/// left out can move a function of unit norm by no more than √1e-10 = 1e-5.
+/// This is far above the rounding of the factorisation (about 1e-12 at ten thousand landmarks), and a
+/// dropped landmark can move a function of unit norm by at most √1e-10 = 1e-5.
 const UNEXPLAINED: f64 = 1e-10;
 /// Columns that are finished before the rest of the matrix is updated.
 const BLOCK: usize = 64;
@@ -33,10 +33,9 @@ const SOLVED: usize = 8;
 /// Rows of a strip of the panel.
 const LANES: usize = 32;
 
-/// The rows to keep, as many as the rank r, each the one least explained by those before it.
-/// The diagonal of `matrix` must be 1; its leading r × r part is overwritten with the Cholesky factor
-/// of these rows, as [`factorise_in_order`] would, and the rest is used up.
-/// Once a stop is requested it ends with those it has.
+/// The rows to keep, as many as the rank r, each the one least explained by those before it. The diagonal
+/// of `matrix` must be 1; its leading r × r part is overwritten with the Cholesky factor of these rows, as
+/// by [`factorise_in_order`], and the rest is destroyed. If a stop is requested, returns the rows so far.
 pub(super) fn choose_pivots(matrix: &mut Array2<f64>, control: Control<'_>) -> Vec<usize> {
     factorise(matrix, control, |residuals| {
         let mut best = (0, residuals[0]);
@@ -54,7 +53,7 @@ pub(super) fn factorise_in_order(matrix: &mut Array2<f64>, control: Control<'_>)
     let instances = matrix.nrows();
     let mut failed = None;
     let order = factorise(matrix, control, |residuals| {
-        // Half the threshold of choice: rows chosen elsewhere may have been rounded by a file.
+        // Half the threshold of choice: a file may have rounded the chosen rows.
         if residuals[0] >= UNEXPLAINED / 2.0 {
             return Some(0);
         }
@@ -74,7 +73,8 @@ pub(super) fn solve_lower(factor: ArrayView2<'_, f64>, mut columns: ArrayViewMut
     solve_rows(factor, columns.as_slice_mut().expect("columns are in row order"), width);
 }
 
-/// First the upper half of the rows; its product with the factor off the lower half; then that one.
+/// First the upper half of the rows; then subtracts its product with the factor from the lower half; then
+/// solves that.
 fn solve_rows(factor: ArrayView2<'_, f64>, rows: &mut [f64], width: usize) {
     let count = factor.nrows();
     if count <= SOLVED {
@@ -112,8 +112,8 @@ pub(super) fn solve_transposed(factor: ArrayView2<'_, f64>, vector: &mut [f64]) 
     }
 }
 
-/// Right-looking blocked factorisation. `choose` is shown the unexplained part of the diagonal from
-/// the next pivot on and says which of these to take, or to stop. Returns the order taken.
+/// Right-looking blocked factorisation. `choose` gets the unexplained part of the diagonal from the next
+/// pivot on and picks an entry, or stops. Returns the order taken.
 fn factorise(
     matrix: &mut Array2<f64>,
     control: Control<'_>,
@@ -144,8 +144,8 @@ fn factorise(
     order
 }
 
-/// Swaps rows and columns `j` < `p` of the symmetric matrix kept in the lower triangle, but for the
-/// columns of the block that begins at `start`.
+/// Swaps rows and columns `j` < `p` of the symmetric matrix in the lower triangle, except for the columns
+/// of the block that begins at `start`.
 fn exchange(matrix: &mut Array2<f64>, start: usize, j: usize, p: usize) {
     if j == p {
         return;
@@ -190,8 +190,8 @@ impl Panel {
         }
     }
 
-    /// L_ij = (A_ij − Σ_{start ≤ t < j} L_it L_jt) / L_jj for all i > j, where A has the columns
-    /// before the block taken off already.
+    /// L_ij = (A_ij − Σ_{start ≤ t < j} L_it L_jt) / L_jj for all i > j, where the columns before the
+    /// block are already subtracted from A.
     fn finish_column(&mut self, matrix: &Array2<f64>, j: usize, residuals: &mut [f64]) {
         let pivot = residuals[j].sqrt();
         let column = matrix.column(j);
@@ -209,7 +209,7 @@ impl Panel {
         self.columns += 1;
     }
 
-    /// Puts the finished columns in their place.
+    /// Writes the finished columns to the matrix.
     fn write(&mut self, matrix: &mut Array2<f64>) {
         let (start, end) = (self.start, self.start + self.columns);
         for i in start..start + self.rows {
@@ -235,7 +235,7 @@ fn finish_strips(strips: &mut [[f64; LANES]], pivot_row: &[f64], pivot: f64) {
     }
 }
 
-/// Takes the block's columns off the lower triangle below and right of it.
+/// Subtracts the block's columns from the lower triangle below and right of it.
 fn update_rest(matrix: &mut Array2<f64>, start: usize, end: usize) {
     let count = matrix.nrows();
     if end == count {

@@ -10,10 +10,9 @@
 //! so a Gaussian prior on w is the prior on the kernel norm of f, the parameters are well scaled,
 //! and after [`prepare`](Classifier::prepare) the model is linear. With every training instance as
 //! landmark this is the exact kernel model; with a random few it is the Nyström approximation.
-//! Landmarks that others explain (repeated rows) are left out when pivots are chosen.
+//! Pivoting drops landmarks that others explain (repeated rows).
 //!
-//! The image of a landmark is its row of L, and is copied: an exact model has its training rows for
-//! nothing.
+//! The image of a landmark is its row of L, and is copied: an exact model maps its training rows at no cost.
 //!
 //! For m landmarks, r of them kept: the fit takes m³/6 multiplications and 8(m² + r²) bytes; preparing
 //! n rows takes n·r·(r/2 + columns) multiplications, landmarks none, and 8·n·r bytes.
@@ -37,13 +36,13 @@ pub const MAX_LANDMARKS: usize = 20_000;
 /// Rows mapped at a time: they and their landmarks' kernel values stay in cache.
 const CHUNK: usize = 240;
 
-/// How the kernel sees distance, and on how many landmarks.
+/// Length scale and number of landmarks of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct KernelSettings {
     /// ℓ, in standard deviations of a feature; by default the square root of the number of features
     /// that vary, and at least 1.
     pub length_scale: Option<f64>,
-    /// Training instances, drawn at random, to build functions from; by default all of them.
+    /// Number of training instances, drawn at random, that serve as landmarks; by default all of them.
     pub landmarks: Option<usize>,
 }
 
@@ -63,20 +62,20 @@ impl KernelSettings {
     }
 }
 
-/// Kernel logistic regression, its landmarks chosen.
+/// Kernel logistic regression with chosen landmarks.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     standardiser: Standardiser,
     length_scale: f64,
     /// Standardised, r × columns, in the order of their pivots.
     landmarks: Array2<f64>,
-    /// Their numbers, sorted by their features from the first on.
+    /// Indices of the landmarks, sorted by features, the first feature first.
     sorted: Vec<usize>,
-    /// Lower triangle, r × r; what stands above the diagonal means nothing.
+    /// Lower triangle, r × r; entries above the diagonal have no meaning.
     factor: Array2<f64>,
 }
 
-/// A [`Kernel`] as it is saved: the factor is made anew from the landmarks.
+/// A [`Kernel`] as it is saved: the factor is recomputed from the landmarks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelState {
@@ -86,8 +85,8 @@ pub struct KernelState {
 }
 
 impl Kernel {
-    /// Draws landmarks from the training rows and keeps those that differ. More landmarks than rows
-    /// means all rows.
+    /// Draws landmarks from the training rows and keeps those that differ. If there are fewer rows than
+    /// landmarks, takes all rows.
     pub fn fit(
         training: &[FeatureView<'_>],
         settings: KernelSettings,
@@ -130,7 +129,7 @@ impl Kernel {
         Self { standardiser, length_scale, landmarks, sorted, factor }
     }
 
-    /// The landmark at this very place.
+    /// The landmark with exactly these features.
     fn landmark_at(&self, point: ArrayView1<'_, f64>) -> Option<usize> {
         let found = self.sorted.binary_search_by(|&l| compare(self.landmarks.row(l), point));
         found.ok().map(|place| self.sorted[place])
@@ -153,7 +152,7 @@ impl Kernel {
             }
         }
         let mapped = self.map_new(points.select(Axis(0), &new).view());
-        // In bands, so that what is read across rows stays in cache until it is used up.
+        // In bands of rows, so that values read across rows stay in cache until they are used.
         for (band, first) in mapped.axis_chunks_iter(Axis(0), 8).zip((0..).step_by(8)) {
             for (values, i) in band.columns().into_iter().zip(&new) {
                 let out = out[i * rank + first..].iter_mut();
@@ -209,7 +208,7 @@ impl KernelState {
             let features = standardiser.features();
             return broken("landmarks", format!("{columns} columns for {features} features"));
         }
-        // Rows without columns take no room in the file, so their number proves nothing.
+        // Rows without columns take no space in the file, so their number is not evidence of size.
         let most = if columns == 0 { 1 } else { MAX_LANDMARKS };
         if !(1..=most).contains(&rows) {
             return broken("landmarks", format!("{rows} rows, expected from 1 to {most}"));
@@ -262,8 +261,7 @@ impl Classifier for Kernel {
         })
     }
 
-    /// α = L⁻ᵀ w. Landmarks that nearly explain each other make α large, and digits are lost in the
-    /// sum.
+    /// α = L⁻ᵀ w. Landmarks that nearly explain each other make α large, and the sum loses digits.
     fn landmark_weights(&self, params: &[f64]) -> Option<Vec<f64>> {
         let mut weights = params[..self.factor.nrows()].to_vec();
         cholesky::solve_transposed(self.factor.view(), &mut weights);
@@ -271,7 +269,7 @@ impl Classifier for Kernel {
     }
 }
 
-/// By the first feature that differs.
+/// Compares by the first feature that differs.
 fn compare(a: ArrayView1<'_, f64>, b: ArrayView1<'_, f64>) -> Ordering {
     let mut each = a.iter().zip(b).map(|(a, b)| a.total_cmp(b));
     each.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
@@ -291,7 +289,7 @@ fn draw_distinct(count: usize, total: usize, seed: u64) -> Vec<usize> {
     numbers
 }
 
-/// The rows of those ascending numbers, counted through all parts.
+/// The rows with those ascending indices, counted through all parts.
 fn select_rows(parts: &[FeatureView<'_>], ascending: &[usize]) -> Array2<f64> {
     let columns = parts.first().map_or(0, |part| part.ncols());
     let mut selected = Array2::zeros((ascending.len(), columns));
@@ -388,7 +386,7 @@ mod tests {
         let products = mapped.dot(&mapped.t());
         for i in 0..150 {
             for j in 0..=i {
-                // What is left out is below 1e-10 on the diagonal, hence (Cauchy-Schwarz) beside it.
+                // Dropped landmarks are below 1e-10 on the diagonal, hence (Cauchy-Schwarz) beside it.
                 assert!((products[[i, j]] - matrix[[i, j]]).abs() < 2e-10, "{i}, {j}");
             }
         }

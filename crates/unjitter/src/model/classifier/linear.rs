@@ -1,9 +1,8 @@
 //! The two loops that dominate a fit: rows times weights, and back.
 //!
-//! Four rows go through at once, so that each weight, centre and sum is fetched once for four uses.
-//! A dot product runs in four independent partial sums, which the compiler turns into vector
-//! instructions without changing the order of summation: a row gives the same bits alone, in any
-//! company, in either precision of the features and on any machine.
+//! Four rows are processed at once, so that each weight, centre and sum is loaded once for four uses. A dot
+//! product runs in four independent partial sums, which the compiler vectorises without changing the order
+//! of summation: a row gives the same bits alone, among any others, in either precision and on any machine.
 
 use multiversion::multiversion;
 
@@ -12,7 +11,7 @@ use crate::features::Values;
 
 /// Partial sums of one dot product.
 const LANES: usize = 4;
-/// Rows that go through together.
+/// Rows processed together.
 const TOGETHER: usize = 4;
 
 /// Overwrites `out[i] = intercept + Σ_j (rows[i, j] − centres[j]) · weights[j]`.

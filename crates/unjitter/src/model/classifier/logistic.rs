@@ -1,8 +1,7 @@
 //! Logistic regression: log-odds linear in the standardised features.
 //!
-//! Features are never copied: the means and scales are folded into the loop over each row.
-//! Three operations per feature for the log-odds and three for the pull-back: about as fast as
-//! memory delivers the features.
+//! Features are never copied: means and scales are folded into the loop over each row. Three operations per
+//! feature for the log-odds and three for the pull-back: about as fast as memory delivers the features.
 //!
 //! ```text
 //! f_i = b + Σ_j (x_ij − mean_j) · (w_j / scale_j)

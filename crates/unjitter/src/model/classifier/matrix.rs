@@ -1,4 +1,4 @@
-//! A matrix as it stands in a model file.
+//! The serialised form of a matrix.
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,8 @@ impl Matrix {
         Self { rows, columns, values: array.iter().copied().collect() }
     }
 
-    /// The matrix, if the declared sizes agree with the values and all of these are finite;
-    /// `place` names it in the error.
+    /// The matrix, if the declared sizes match the values and all values are finite; `place` names it in
+    /// the error.
     pub fn check(self, place: &str) -> Result<Array2<f64>> {
         let Self { rows, columns, values } = self;
         let broken = |problem| Error::ModelFile { place: place.to_owned(), problem };
@@ -48,7 +48,7 @@ mod tests {
         for (rows, columns, count) in [(2, 3, 5), (usize::MAX, 2, 6), (1 << 32, 1 << 32, 0)] {
             assert!(matrix(rows, columns, count).check("here").is_err(), "{rows} × {columns}");
         }
-        // No values at all, but more rows than an array may have.
+        // No values at all, but more rows than an array can have.
         let empty = matrix(usize::MAX, 0, 0).check("here");
         assert!(matches!(empty, Err(Error::ModelFile { .. })), "{empty:?}");
         let infinite = Matrix { rows: 1, columns: 1, values: vec![f64::INFINITY] };

@@ -1,9 +1,9 @@
 //! Multilayer perceptron: any number of hidden layers, then one linear unit.
 //!
-//! Rows go through in chunks, so that a chunk's activations stay in cache and each layer is one
-//! matrix product. The pull-back repeats the forward pass of its chunk instead of keeping the
-//! activations of a whole session: one third more arithmetic, memory independent of the session.
-//! Features are centred as they come in; their scales are folded into the first layer's weights.
+//! Rows are processed in chunks, so that a chunk's activations stay in cache and each layer is one matrix
+//! product. The pull-back repeats the forward pass of its chunk instead of storing the activations of a
+//! whole session: one third more arithmetic, memory independent of the session. Features are centred when
+//! they are read; their scales are folded into the first layer's weights.
 //!
 //! ```text
 //! a₀ = standardised x,   a_{l+1} = activation(a_l W_l + b_l),   f = a_last · w + b
@@ -23,10 +23,10 @@ use crate::{Control, Error, FeatureView, Features, Result};
 /// The most parameters that a network may have: 0.8 GB.
 pub const MAX_PARAMETERS: usize = 100_000_000;
 
-/// Rows that go through the layers together.
+/// Rows that pass the layers together.
 const CHUNK: usize = 256;
 
-/// What a hidden unit does to its input.
+/// The activation function of hidden units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -56,8 +56,8 @@ impl Activation {
         }
     }
 
-    /// Standard deviation of first weights that keeps signals of one size from layer to layer:
-    /// Glorot's for tanh, He's for the rectifier, which silences half of them.
+    /// Standard deviation of initial weights that keeps the size of signals from layer to layer: Glorot's
+    /// for tanh, He's for the rectifier, which silences half of them.
     fn start_spread(self, inputs: usize, outputs: usize) -> f64 {
         match self {
             Activation::Tanh => (2.0 / (inputs + outputs) as f64).sqrt(),
@@ -76,8 +76,8 @@ pub struct Mlp {
 }
 
 impl Mlp {
-    /// Learns means and scales from the training features; `hidden` are the sizes of the hidden
-    /// layers, from the features on.
+    /// Learns means and scales from the training features; `hidden` are the sizes of the hidden layers,
+    /// the first one next to the features.
     pub fn fit(
         training: &[FeatureView<'_>],
         hidden: &[usize],
@@ -126,7 +126,7 @@ impl Mlp {
         }
     }
 
-    /// The inputs of every layer for a few rows, in row order: first the centred features.
+    /// The inputs of every layer for a few rows, in row order; the first are the centred features.
     fn forward(&self, layers: &[Layer<'_>], rows: FeatureView<'_>, signals: &mut [Vec<f64>]) {
         signals[0].clear();
         let means = &self.standardiser.means;
@@ -144,8 +144,8 @@ impl Mlp {
         }
     }
 
-    /// Adds to `sums` the derivatives in all parameters, the first layer's weights still divided,
-    /// of a few rows whose inputs to every layer are `signals`.
+    /// Adds to `sums` the derivatives in all parameters for a few rows whose inputs to every layer are
+    /// `signals`; those in the first layer's weights are still divided.
     fn pull_back_chunk(
         &self,
         layers: &[Layer<'_>],
@@ -274,7 +274,7 @@ impl Classifier for Mlp {
     }
 }
 
-/// Whether the hidden layers are not empty and the network is not absurdly large.
+/// Checks that hidden layers are not empty and that the network is not absurdly large.
 fn check_sizes(features: usize, hidden: &[usize]) -> Result<()> {
     if let Some(k) = hidden.iter().position(|&size| size == 0) {
         let name = format!("hidden[{k}]");

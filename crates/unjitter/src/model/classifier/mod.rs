@@ -40,9 +40,9 @@ pub trait Classifier: Debug + Send + Sync {
     /// Unconstrained parameters to start from.
     fn start(&self, seed: u64) -> Vec<f64>;
 
-    /// The part of the work that no parameter changes, done once per session: `features` (rows ×
-    /// columns) to what `log_odds` and `pull_back` take. Once a stop is requested, what comes back
-    /// may be unfinished and is good for nothing.
+    /// The work that depends on no parameter, done once per session: maps `features` (rows × columns) to
+    /// the input of `log_odds` and `pull_back`. If a stop is requested, the result may be unfinished and
+    /// must not be used.
     fn prepare<'a>(&self, features: Features<'a>, control: Control<'_>) -> Features<'a>;
 
     /// Overwrites `out` (one per row) with the log-odds.
@@ -57,16 +57,16 @@ pub trait Classifier: Debug + Send + Sync {
         d_params: &mut [f64],
     );
 
-    /// What must be saved, beside the parameters, to have this classifier back.
+    /// The state to save, beside the parameters, to restore this classifier.
     fn state(&self) -> ClassifierState;
 
-    /// Coefficients and intercept for features as they are given, where it is linear in them.
+    /// Coefficients and intercept for raw features, if it is linear in them.
     fn linear(&self, params: &[f64]) -> Option<(Vec<f64>, f64)> {
         let _ = params;
         None
     }
 
-    /// α of f(x) = intercept + Σ_l α_l k(z_l, x), where it is a sum of kernels at landmarks z.
+    /// α of f(x) = intercept + Σ_l α_l k(z_l, x), if it is a sum of kernels at landmarks z.
     fn landmark_weights(&self, params: &[f64]) -> Option<Vec<f64>> {
         let _ = params;
         None

@@ -4,29 +4,28 @@
 //! c_ij ← fma(a_ik, b_kj, c_ij)   for k = 0, 1, 2, …
 //! ```
 //!
-//! Order and rounding of the chain depend neither on the shape of a block, nor on the company of a
-//! row, nor on the machine: results have the same bits however the work is cut and wherever it runs.
-//! (A processor without fused multiply-adds computes them in software: the same bits, slowly.)
+//! Order and rounding of the chain depend neither on the shape of a block, nor on the other rows, nor on
+//! the machine: results have the same bits however the work is divided and wherever it runs. (A processor
+//! without fused multiply-adds computes them in software: the same bits, slowly.)
 //!
-//! Both factors are packed into strips, so that a tile of c stays in registers while k runs over a
-//! block that stays in cache. Squared distances are such a chain too, with (a − b)² for a·b. The tile
-//! is small because larger ones, which would load less, are beyond what the compiler keeps in
-//! registers.
+//! Both factors are packed into strips, so that a tile of c stays in registers while k runs over a block
+//! that stays in cache. Squared distances are such a chain too, with (a − b)² for a·b. The tile is small
+//! because the compiler does not keep larger ones, which would load less, in registers.
 
 use multiversion::{multiversion, target::match_target};
 use ndarray::{ArrayView2, Axis};
 
 /// Rows of a tile.
 const ROWS: usize = 4;
-/// Columns of a tile: two of the widest vectors there are.
+/// Columns of a tile: two of the widest vectors.
 const COLUMNS: usize = 16;
 /// Length of the chains between two visits to c.
 const DEPTH: usize = 128;
-/// Rows of a that go through together: they and a strip of b fit the first-level cache.
+/// Rows of a processed together: they and a strip of b fit the first-level cache.
 const HEIGHT: usize = 4 * ROWS;
-/// Columns of b that go through together: they fit the second-level cache.
+/// Columns of b processed together: they fit the second-level cache.
 const WIDTH: usize = 30 * COLUMNS;
-/// What packed strips are aligned to, in numbers: a cache line.
+/// Alignment of packed strips, in numbers: a cache line.
 const LINE: usize = 8;
 
 /// One link of a chain.
@@ -115,7 +114,7 @@ fn add_chains(
     }
 }
 
-/// Numbers that begin at a cache line: a vector across two lines is loaded twice.
+/// Numbers aligned to a cache line: a vector across two lines is loaded twice.
 struct Room {
     values: Vec<f64>,
     first: usize,
@@ -133,8 +132,8 @@ impl Room {
     }
 }
 
-/// Strips of `STRIP` columns, one after the other, each row by row. What the last one lacks in
-/// columns holds any numbers.
+/// Strips of `STRIP` columns, one after the other, each row by row. Missing columns of the last strip
+/// hold arbitrary numbers.
 fn pack<'a, const STRIP: usize>(
     matrix: ArrayView2<'_, f64>,
     room: &'a mut [f64],
@@ -179,7 +178,7 @@ fn pack_columns<const STRIP: usize>(strip: ArrayView2<'_, f64>, packed: &mut [[f
     }
 }
 
-/// Every tile of a block of c, `shape` in size; chains have `depth` links.
+/// Every tile of a block of c of size `shape`; chains have `depth` links.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn add_to_block(
     link: impl Link,
@@ -252,7 +251,7 @@ mod tests {
         Array2::from_shape_simple_fn(shape, || random.normal())
     }
 
-    /// The chain as it is defined, entry by entry.
+    /// The chain by its definition, entry by entry.
     fn plain(
         link: impl Link,
         a: ArrayView2<'_, f64>,
@@ -281,7 +280,7 @@ mod tests {
         ] {
             let (a, b) =
                 (normal((rows, depth), &mut random), normal((depth, columns), &mut random));
-            // What stands beside the columns that take part must stay as it is.
+            // Entries beside the columns in use must not change.
             let c = normal((rows, columns + 2), &mut random);
             let mut by_column = Array2::zeros((rows, depth).f());
             by_column.assign(&a);

@@ -1,9 +1,9 @@
 //! The radial-basis kernel k(x, z) = exp(−|x − z|² / (2ℓ²)).
 //!
-//! Squared distances are sums of squared differences rather than |x|² + |z|² − 2x·z: a matrix
-//! product would be faster but cancels for points far out and close together, and the factorisation
-//! of the kernel matrix needs every digit. This way the diagonal is exactly 1, the matrix is
-//! symmetric to the bit and nothing is clamped. Two operations per landmark and feature.
+//! Squared distances are sums of squared differences rather than |x|² + |z|² − 2x·z. A matrix product
+//! would be faster but cancels for points far out and close together, and the factorisation of the kernel
+//! matrix needs every digit. So the diagonal is exactly 1, the matrix is symmetric to the bit and nothing
+//! is clamped. Two operations per landmark and feature.
 
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -12,7 +12,7 @@ use super::product::add_squared_distances;
 use crate::Control;
 use crate::math::exp_in_place;
 
-/// Rows of the kernel matrix that one thread makes at a time.
+/// Rows of the kernel matrix that one thread computes at a time.
 const BAND: usize = 64;
 
 /// Overwrites `out` with k(centres[i], points[j]), row by row.
@@ -27,8 +27,8 @@ pub(super) fn kernel_values(
     from_squared_distances(length_scale, out);
 }
 
-/// The lower triangle of the kernel matrix of the rows of `points`, with zeros above.
-/// Unfinished once a stop is requested.
+/// The lower triangle of the kernel matrix of the rows of `points`, with zeros above. Unfinished if a
+/// stop is requested.
 pub(super) fn kernel_matrix(
     points: &Array2<f64>,
     length_scale: f64,
@@ -55,8 +55,8 @@ pub(super) fn kernel_matrix(
 }
 
 fn from_squared_distances(length_scale: f64, values: &mut [f64]) {
-    // Multiplied twice: the square of a tiny length scale would underflow to 0, and 0 / 0 is no
-    // number. Nor is 0 · ∞; the bound changes nothing, since any distance times it is infinite.
+    // Multiplied twice: the square of a tiny length scale would underflow to 0, and 0 / 0 is NaN. So is 0
+    // · ∞; the bound changes nothing, since any distance times it is infinite.
     let inverse = (1.0 / length_scale).min(f64::MAX);
     values.iter_mut().for_each(|value| *value = -0.5 * (*value * inverse * inverse));
     exp_in_place(values);

@@ -1,4 +1,4 @@
-//! Which classifier to fit, and a fitted one as it is saved.
+//! Specification of a classifier, and its saved form after fitting.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{Activation, Classifier, Kernel, KernelSettings, KernelState, Logisti
 use crate::settings::no_settings;
 use crate::{Control, FeatureView, Result};
 
-/// Which classifier, with its settings.
+/// The kind of classifier, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -16,23 +16,23 @@ pub enum ClassifierSpec {
     Logistic,
     /// Linear in radial-basis functions around training instances; see [`KernelSettings`].
     Kernel {
-        /// How far, in standard deviations of a feature, an instance makes itself felt.
+        /// Distance, in standard deviations of a feature, over which an instance has influence.
         length_scale: Option<f64>,
-        /// Training instances to build functions from; all of them by default.
+        /// Number of training instances that serve as landmarks; all of them by default.
         landmarks: Option<usize>,
     },
     /// Multilayer perceptron.
     Mlp {
-        /// Units of each hidden layer, from the features on.
+        /// Units of each hidden layer, the first one next to the features.
         hidden: Vec<usize>,
-        /// What a hidden unit does to its input.
+        /// The activation function of hidden units.
         activation: Activation,
     },
 }
 
 impl ClassifierSpec {
-    /// Learns what does not depend on stamps or labels (means, scales, landmarks) from the training
-    /// features: parts with one number of columns and at least one row between them.
+    /// Learns everything that does not depend on stamps or labels (means, scales, landmarks) from the
+    /// training features: parts with the same number of columns and at least one row in all.
     pub fn fit(
         &self,
         training: &[FeatureView<'_>],
@@ -49,7 +49,7 @@ impl ClassifierSpec {
         })
     }
 
-    /// The name of the kind, as it stands in files.
+    /// The name of the kind in files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Logistic => "logistic",
@@ -59,8 +59,8 @@ impl ClassifierSpec {
     }
 }
 
-/// A fitted classifier without its parameters, as it is saved. What was read from a file must go
-/// through [`check`](Self::check) before it is used.
+/// The saved form of a fitted classifier, without its parameters. After reading from a file, call
+/// [`check`](Self::check) before use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -74,7 +74,7 @@ pub enum ClassifierState {
 }
 
 impl ClassifierState {
-    /// Whether this is what a fit of `spec` leaves behind, as far as `spec` alone can say.
+    /// Whether a fit of `spec` could leave this state, as far as `spec` alone can tell.
     pub(crate) fn suits(&self, spec: &ClassifierSpec) -> bool {
         match (self, spec) {
             (Self::Logistic(_), ClassifierSpec::Logistic)
@@ -86,8 +86,8 @@ impl ClassifierState {
         }
     }
 
-    /// The classifier, if all sizes agree and all values are in range. Whatever the file said, this
-    /// neither panics nor allocates by a size that only the file declares.
+    /// The classifier, if all sizes agree and all values are in range. For any file, this neither panics
+    /// nor allocates by a size that only the file declares.
     pub fn check(self) -> Result<Box<dyn Classifier>> {
         Ok(match self {
             Self::Logistic(logistic) => {

@@ -1,8 +1,8 @@
 //! Centre and scale of each feature, so that one prior suits weights on any unit.
 //!
-//! Each column is measured in half-ranges from its middle before anything is summed: the numbers
-//! then lie in [−1, 1], so an offset of 1e9 costs no digits and no square can over- or underflow.
-//! Three passes over the features, two vectors of memory.
+//! Each column is measured in half-ranges from its middle before summation: the numbers then lie in [−1,
+//! 1], so an offset of 1e9 costs no digits and no square can over- or underflow. Three passes over the
+//! features, two vectors of memory.
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,8 @@ pub struct Standardiser {
 }
 
 impl Standardiser {
-    /// Means and population standard deviations over the rows of all parts together. A column that
-    /// does not vary gets its own value as mean and 1 as scale, which maps it to zero.
+    /// Means and population standard deviations over the rows of all parts together. A constant column
+    /// gets its own value as mean and 1 as scale, which maps it to zero.
     pub fn fit<'a>(parts: impl Iterator<Item = FeatureView<'a>> + Clone) -> Self {
         let ranges = Ranges::of(parts.clone());
         let count = parts.clone().map(|part| part.nrows()).sum::<usize>() as f64;
@@ -87,7 +87,7 @@ pub(super) fn varying_columns<'a>(parts: impl Iterator<Item = FeatureView<'a>> +
     Ranges::of(parts).halves.iter().filter(|&&half| is_varying(half)).count()
 }
 
-/// A half-range too small to divide by (subnormal) is no variation.
+/// A half-range too small to divide by (subnormal) does not count as variation.
 fn is_varying(half_range: f64) -> bool {
     half_range.is_normal()
 }

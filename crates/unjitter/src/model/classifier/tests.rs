@@ -244,8 +244,8 @@ fn settings_out_of_range_are_refused() {
     }
 }
 
-/// Every way in this list to spoil a saved classifier must be an error, whether the reader or
-/// `check` sees it; a panic would fail the test.
+/// Every way in this list to spoil a saved classifier must give an error, from the reader or from
+/// `check`; a panic would fail the test.
 #[test]
 fn spoilt_states_are_refused() {
     let features = normal(9, 2, 1);
@@ -292,7 +292,7 @@ fn spoilt_states_are_refused() {
         assert!(read.is_err() || read.unwrap().check().is_err(), "{place} = {value}");
     }
 
-    // Rows that take no room in the file, in a classifier that agrees to have no features.
+    // Rows that take no space in the file, in a classifier without features.
     let mut state = kernel.clone();
     state["standardiser"] = json!({"means": [], "scales": []});
     state["landmarks"] = no_columns(1 << 40);

@@ -28,7 +28,7 @@ impl Categorical {
         Self { max_count }
     }
 
-    /// Where the logits of a label's split lie: after the two rates, label 0 first.
+    /// Range of a label's split logits: after the two rates, label 0 first.
     fn split(&self, label: usize) -> Range<usize> {
         let len = self.max_count - 1;
         let first = 2 + label * len;

@@ -1,11 +1,11 @@
-//! Any number of stamps per instance, a further one always being as likely as the first.
+//! Any number of stamps per instance, each further one as likely as the first.
 //!
 //! ```text
 //! p(c | y) = (1 − π_y) · π_yᶜ
 //! ```
 //!
-//! Heavier in its tail than the Poisson: a nervous finger. The weight c!·p(c | y) is not geometric
-//! in c, so there is no ratio. A rate frozen at exactly 1 gives every count probability zero.
+//! Its tail is heavier than the Poisson's: a nervous finger. The weight c!·p(c | y) is not geometric in
+//! c, so there is no ratio. A rate frozen at exactly 1 gives every count probability zero.
 
 use super::{BoundCounts, CountModel, Counts, rates};
 use crate::Result;

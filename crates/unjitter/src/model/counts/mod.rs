@@ -1,9 +1,9 @@
-//! How many stamps an instance gives, by its label.
+//! Number of stamps per instance, by label.
 //!
-//! Every count model is parametrised first by the two rates that people ask about,
-//! π_y = P(at least one stamp | label y): `false_rate` for negatives, `hit_rate` for positives.
-//! What inference sees of it is the weight c!·p(c | y): the density of c independent draws, seen
-//! sorted, has the factor c!. [`Counts`] names a model; [`Counts::build`] makes it.
+//! The first parameters of every count model are the two rates that users ask for, π_y = P(at least one
+//! stamp | label y): `false_rate` for negatives, `hit_rate` for positives. Inference uses the weight
+//! c!·p(c | y): the density of c independent draws, observed sorted, has the factor c!. [`Counts`] names
+//! a model; [`Counts::build`] makes it.
 //!
 //! A rate frozen at 0 or 1 has the logit ∓∞; no method turns that into NaN.
 
@@ -45,8 +45,7 @@ pub trait CountModel: Debug + Send + Sync {
     /// Overwrites `out` with log p(c | label) for c = 0..out.len(); −∞ beyond the largest count.
     fn log_probabilities(&self, params: &[f64], label: usize, out: &mut [f64]);
 
-    /// log λ where c!·p(c | label) = p(0 | label)·λᶜ for every c: then inference needs no loop over
-    /// counts.
+    /// log λ if c!·p(c | label) = p(0 | label)·λᶜ for every c: inference then needs no loop over counts.
     fn log_ratio(&self, params: &[f64], label: usize) -> Option<f64>;
 
     /// P(at least one stamp | negative) and P(no stamp | positive).
@@ -79,7 +78,7 @@ pub enum Counts {
     Geometric,
 }
 
-/// A larger table would hardly have data for its entries.
+/// A larger table would rarely have data for its entries.
 const MAX_TABLE: usize = 1000;
 
 impl Counts {

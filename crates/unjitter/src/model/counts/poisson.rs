@@ -1,4 +1,4 @@
-//! Any number of stamps per instance, each arriving on its own.
+//! Any number of stamps per instance, each arriving independently.
 //!
 //! ```text
 //! p(c | y) = e^(−λ_y) · λ_yᶜ / c!,   λ_y = −log(1 − π_y) = softplus(logit π_y)
@@ -16,8 +16,7 @@ use crate::params::ParameterSpec;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Poisson;
 
-/// d log λ / d logit = sigmoid(x) / softplus(x), which tends to 1 on the far left where both
-/// vanish.
+/// d log λ / d logit = sigmoid(x) / softplus(x), which tends to 1 on the far left, where both vanish.
 fn d_log_mean(logit: f64) -> f64 {
     if logit < -30.0 {
         // 1 − e/2 + O(e²), e = exp(logit): the next term is below 1e-26 here.
@@ -68,8 +67,8 @@ impl CountModel for Poisson {
         Some(if logit == f64::INFINITY { f64::NEG_INFINITY } else { log_softplus(logit) })
     }
 
-    /// Depends on `expected` only through `Σ_c expected[c]` and `Σ_c c·expected[c]`, so a table of
-    /// two entries with the same two sums gives the same result.
+    /// Depends on `expected` only through `Σ_c expected[c]` and `Σ_c c·expected[c]`, so a table of two
+    /// entries with the same two sums gives the same result.
     fn pull_back(&self, params: &[f64], label: usize, expected: &[f64], d_params: &mut [f64]) {
         let logit = params[label];
         let (instances, stamps) = rates::totals(expected);

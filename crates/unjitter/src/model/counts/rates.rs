@@ -1,6 +1,6 @@
 //! The two rates that every count model begins with: P(at least one stamp | label).
 //!
-//! Both are kept as logits, so that rates near 0 or 1 and their complements keep their digits.
+//! Both are stored as logits, so that rates near 0 or 1 and their complements keep their digits.
 
 use crate::math::{logit, sigmoid};
 use crate::params::{ParameterSpec, Role, Transform};

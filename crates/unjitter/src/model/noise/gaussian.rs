@@ -4,9 +4,9 @@
 //! log p(d) = −½ log 2π − log s − ½ ((d − m) / s)²      m: delay, s: spread
 //! ```
 //!
-//! Constants are hoisted, so a delay costs a subtraction and two multiplications; `Bell` holds
-//! them, and the mixture uses the same one, which makes a mixture of one equal this model to the
-//! bit. Sums run in eight partial ones, which the compiler turns into vectors.
+//! Constants are hoisted, so a delay costs a subtraction and two multiplications. `Bell` holds them; the
+//! mixture uses it too, so a mixture of one equals this model to the bit. Sums run in eight partial sums,
+//! which the compiler vectorises.
 
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
@@ -44,7 +44,7 @@ pub(super) const KIND: Kind = Kind {
     corners: tests::corners,
 };
 
-/// A normal density with its constants worked out.
+/// A normal density with its constants.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bell {
     mean: f64,
@@ -77,9 +77,9 @@ impl Bell {
         (self.mean - half_width, self.mean + half_width)
     }
 
-    /// Adds Σ r, Σ r·∂ log p/∂m and Σ r·∂ log p/∂ log s to `sums`, in centred, scaled delays, so that
-    /// a large bias costs no digits. Where r is 0 the delay may be anything. Delays in parts give the
-    /// bits of all at once if the parts have multiples of `LANES`.
+    /// Adds Σ r, Σ r·∂ log p/∂m and Σ r·∂ log p/∂ log s to `sums`, in centred, scaled delays, so that a
+    /// large bias costs no digits. If r is 0 the delay may be anything. Adding delays in parts gives the
+    /// same bits as all at once if the parts have multiples of `LANES`.
     pub(super) fn gather(&self, delays: &[f64], responsibilities: &[f64], sums: &mut BellSums) {
         gather(*self, delays, responsibilities, sums);
     }
@@ -90,7 +90,7 @@ impl Bell {
     }
 }
 
-/// What [`Bell::gather`] adds up.
+/// The sums of [`Bell::gather`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BellSums {
     responsibility: Lanes,

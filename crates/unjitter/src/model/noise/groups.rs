@@ -2,8 +2,8 @@
 
 use crate::math::{LANES, Lanes};
 
-/// Gives `add` all delays and their responsibilities. A delay that nobody is responsible for may be so far
-/// away that its square overflows: it comes as `middle`, and such ones fill up the last eight.
+/// Passes all delays and their responsibilities to `add`. A delay with responsibility zero may be so far
+/// away that its square overflows: it is passed as `middle`, which also fills up the last eight.
 #[inline(always)]
 pub(super) fn for_groups(
     middle: f64,
@@ -19,7 +19,7 @@ pub(super) fn for_groups(
     }
 }
 
-/// These numbers, and zeros where there are fewer than eight.
+/// These numbers, filled up with zeros to eight.
 #[inline(always)]
 fn filled(values: &[f64]) -> [f64; LANES] {
     match values.first_chunk() {

@@ -1,5 +1,5 @@
-//! What a noise model says of itself, once, for everybody who asks: the command line makes its
-//! options of it, Python its classes, and the tests their cases.
+//! The description of a noise model, in one place: the command line makes its options from it, Python its
+//! classes, and the tests their cases.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::{Noise, NoiseModel};
 use crate::error::require;
 use crate::{Error, Result};
 
-/// A noise model in words: a row of the table [`Noise::kinds`].
+/// A description of a noise model: a row of the table [`Noise::kinds`].
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Kind {
     /// Its name in files and in Python, in snake case.
@@ -16,12 +16,12 @@ pub struct Kind {
     pub about: &'static str,
     /// What is learned: the parameters of the model, in their order.
     pub parameters: &'static [Parameter],
-    /// What is fixed.
+    /// The fixed settings.
     pub settings: &'static [Setting],
-    /// Builds the model from its settings, which are in their ranges, for this unit of time.
+    /// Builds the model from its settings, which are in range, for this unit of time.
     #[serde(skip)]
     pub(super) build: Build,
-    /// Unconstrained parameters at which tests hold it to the laws of all noise models.
+    /// Unconstrained parameters at which tests check the laws of all noise models.
     #[cfg(test)]
     #[serde(skip)]
     pub(super) corners: fn() -> Vec<(Noise, Vec<f64>)>,
@@ -36,33 +36,33 @@ pub struct Parameter {
     pub name: &'static str,
     /// One line about it, without a full stop.
     pub about: &'static str,
-    /// Whether it has as many values as the [length](Value::Length) among the settings says.
+    /// Whether it is a list, as long as the [length](Value::Length) among the settings.
     pub is_list: bool,
     /// An ordinary value.
     pub example: &'static [f64],
 }
 
-/// A setting: a number that belongs to the model itself, and that nobody learns.
+/// A setting: a number that is part of the model and is not learned.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Setting {
     /// Its name in files, in Python and, with hyphens, on the command line.
     pub name: &'static str,
     /// One line about it, without a full stop.
     pub about: &'static str,
-    /// What number it is.
+    /// The type of its value.
     pub value: Value,
     /// Least and largest.
     #[serde(skip)]
     pub range: (f64, f64),
     /// The range in words.
     pub expected: &'static str,
-    /// What it is where nobody says; without that it must be given.
+    /// Its default; a setting without one must be given.
     pub default: Option<f64>,
     /// An ordinary value.
     pub example: f64,
 }
 
-/// What number a setting is.
+/// The type of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Value {
@@ -70,12 +70,12 @@ pub enum Value {
     Number,
     /// A time in the unit of the data.
     Time,
-    /// A whole number: how many values those parameters have that are lists.
+    /// A whole number: the length of the parameters that are lists.
     Length,
 }
 
 impl Kind {
-    /// The noise model with these settings, all of them and in their order.
+    /// The noise model with all of its settings, in their order.
     pub fn noise(&self, settings: &[f64]) -> Result<Noise> {
         for (setting, &value) in self.settings.iter().zip(settings) {
             let fits = setting.value != Value::Length || value.fract() == 0.0;
@@ -116,7 +116,7 @@ impl Setting {
         format!("noise.{}", self.name)
     }
 
-    /// Refuses what is out of range.
+    /// Fails if the value is out of range.
     pub(super) fn check(&self, value: f64) -> Result<()> {
         let (least, most) = self.range;
         require(&self.full_name(), value, (least..=most).contains(&value), self.expected)

@@ -121,7 +121,7 @@ impl NoiseModel for Laplace {
         params[1].exp()
     }
 
-    /// At the delay itself, as for the median.
+    /// A kink at the delay itself, as for the median.
     fn has_kinks(&self) -> bool {
         true
     }

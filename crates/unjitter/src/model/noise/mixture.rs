@@ -5,9 +5,8 @@
 //! ```
 //!
 //! Summed in log space, so a delay far from every component still has a finite log density and
-//! well-defined component shares. A weight of exactly zero (a frozen logit of −∞) removes its
-//! component and nothing else. Time O(K) per delay: K exponentials and one logarithm, of many delays
-//! at a time.
+//! well-defined component shares. A weight of exactly zero (a frozen logit of −∞) removes only its own
+//! component. Time O(K) per delay: K exponentials and one logarithm, for many delays at a time.
 
 use multiversion::multiversion;
 
@@ -45,7 +44,7 @@ pub(super) const KIND: Kind = Kind {
         name: "components",
         about: "Number of components",
         value: Value::Length,
-        // More have no use for one-dimensional delays.
+        // More components are useless for one-dimensional delays.
         range: (1.0, 64.0),
         expected: "a number of components from 1 to 64",
         default: Some(2.0),
@@ -60,7 +59,7 @@ const fn list(name: &'static str, about: &'static str, example: &'static [f64; 2
     Parameter { name, about, is_list: true, example }
 }
 
-/// The parameters of K components, cut apart.
+/// The parameters of K components, split.
 struct Parts<'a> {
     log_weights: Vec<f64>,
     delays: &'a [f64],
@@ -91,16 +90,16 @@ impl GaussianMixture {
     }
 }
 
-/// Delays that go through together: their terms stay in cache.
+/// Delays processed together: their terms stay in cache.
 const CHUNK: usize = 128;
 
 /// The terms w_k · Normal_k of a few delays, each divided by the largest term of its delay.
 struct Terms {
     /// Component by component, `CHUNK` each.
     values: Vec<f64>,
-    /// Logs of the largest terms; 0 where all terms are zero.
+    /// Logs of the largest terms; 0 if all terms are zero.
     log_highest: [f64; CHUNK],
-    /// Sums of the terms; 0 where all are zero.
+    /// Sums of the terms; 0 if all are zero.
     sums: [f64; CHUNK],
 }
 
@@ -110,7 +109,7 @@ impl Terms {
         Self { values, log_highest: [0.0; CHUNK], sums: [0.0; CHUNK] }
     }
 
-    /// Works them out for up to `CHUNK` delays.
+    /// Computes the terms for up to `CHUNK` delays.
     fn fill(&mut self, log_weights: &[f64], bells: &[Bell], delays: &[f64]) {
         self.log_highest.fill(f64::NEG_INFINITY);
         let components = self.values.chunks_exact_mut(CHUNK).zip(log_weights.iter().zip(bells));
@@ -162,14 +161,13 @@ impl NoiseModel for GaussianMixture {
         ]
     }
 
-    /// Equal weights; from the first component to the last the delays run from early to late and
-    /// the spreads from narrow to wide, so that no two components start alike. Mean and standard
-    /// deviation of the whole are exactly as asked.
+    /// Equal weights. Delays run from early to late and spreads from narrow to wide, so that no two
+    /// components start alike. Mean and standard deviation of the mixture are exactly those given.
     fn start(&self, delay: f64, spread: f64) -> Vec<f64> {
         let count = self.components as f64;
         let quantile = |k: usize| (k as f64 + 0.5) / count;
-        // Evenly spaced on (−1, 1), with variance (1 − 1/K²)/3; the rest of the variance is
-        // shared by components whose widths differ by up to a factor of four.
+        // Evenly spaced on (−1, 1), with variance (1 − 1/K²)/3; the components share the rest of the
+        // variance, with widths that differ by up to a factor of four.
         let offset = |k: usize| 2.0 * quantile(k) - 1.0;
         let width = |k: usize| 4f64.powf(quantile(k));
         let mean_square = |f: &dyn Fn(usize) -> f64| {
@@ -235,7 +233,7 @@ impl NoiseModel for GaussianMixture {
                 for ((share, sum), responsibility) in
                     shares.iter_mut().zip(&terms.sums).zip(responsibilities)
                 {
-                    // Not 0 / 0, where every component is too far away.
+                    // Not 0 / 0 if every component is too far away.
                     *share *= if *sum == 0.0 { 0.0 } else { responsibility / sum };
                 }
                 bell.gather(delays, shares, sums);

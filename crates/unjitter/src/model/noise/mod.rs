@@ -1,12 +1,12 @@
-//! Where a stamp lands: a density of the delay z − t between a stamp and its instance.
+//! Noise models: densities of the delay z − t between a stamp and its instance.
 //!
 //! Delays arrive divided by the model's unit of time, and parameters are unconstrained numbers;
 //! the [`ParameterSpec`]s say what they stand for. [`Noise`] names a model; [`Noise::build`] makes it.
 //!
-//! Logs of spreads, shapes and degrees of freedom are meant to stay within ±300, so that their
-//! exponentials and squares are ordinary numbers; beyond that a density may come out as NaN. (A
-//! weight frozen at 0 or a shape frozen at 1, both −∞, are fine.) Reach holds up to rounding: just
-//! outside it the log density may exceed the level by a few last digits.
+//! Logs of spreads, shapes and degrees of freedom should stay within ±300, so that their exponentials and
+//! squares are ordinary numbers; beyond that a density may be NaN. (A weight frozen at 0 or a shape
+//! frozen at 1, both −∞, are fine.) Reach holds up to rounding: just outside it the log density may
+//! exceed the level by a few last digits.
 
 mod bound;
 mod gaussian;
@@ -41,7 +41,7 @@ table::noises! {
     uniform::Uniform { earliest: f64, latest: f64 },
 }
 
-/// A density of the delay, with what learning and inference need of it.
+/// A density of the delay, for learning and inference.
 pub trait NoiseModel: Debug + Send + Sync {
     /// The parameters, in the order of `params` in the other methods.
     fn parameters(&self) -> Vec<ParameterSpec>;
@@ -60,8 +60,8 @@ pub trait NoiseModel: Debug + Send + Sync {
     /// Widens with `log_drop ≥ 0`, up to the support.
     fn reach(&self, params: &[f64], log_drop: f64) -> (f64, f64);
 
-    /// Adds `Σ_k responsibilities[k] · ∂ log p(delays[k]) / ∂params` to `d_params`. A delay
-    /// outside the support has no responsibility and adds nothing.
+    /// Adds `Σ_k responsibilities[k] · ∂ log p(delays[k]) / ∂params` to `d_params`. A delay outside the
+    /// support has no responsibility and adds nothing.
     fn pull_back(
         &self,
         params: &[f64],
@@ -76,7 +76,7 @@ pub trait NoiseModel: Debug + Send + Sync {
     /// Mean delay.
     fn delay(&self, params: &[f64]) -> f64;
 
-    /// Standard deviation of the delay; where that is infinite, the scale.
+    /// Standard deviation of the delay; the scale if that is infinite.
     fn spread(&self, params: &[f64]) -> f64;
 
     /// Whether the log density has kinks. The best parameters may then lie on one, where no step

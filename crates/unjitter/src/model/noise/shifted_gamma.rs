@@ -6,10 +6,10 @@
 //!          = log_peak − n·(e − log(1 + e)),  e = (y − n)/n        peak at y = n
 //! ```
 //!
-//! The first form serves small shapes, down to the exponential k = 1 with its finite density at
-//! the shift itself; the second large ones, where the first subtracts numbers of size k log k.
-//! Both ends of the reach solve a convex equation, by Newton's method from outside: its steps can
-//! only come closer, so an end is never inside the true one but for rounding.
+//! The first form serves small shapes, down to the exponential k = 1 with its finite density at the shift
+//! itself; the second serves large ones, where the first subtracts numbers of size k log k. Both ends of
+//! the reach solve a convex equation, by Newton's method from outside: each step comes closer without
+//! passing the root, so an end is never inside the true one except by rounding.
 
 use std::f64::consts::TAU;
 
@@ -57,7 +57,7 @@ const PEAK_FORM_FROM: f64 = 16.0;
 /// More Newton steps than either equation has ever needed; stopping early only widens the reach.
 const MAX_STEPS: usize = 60;
 
-/// The density of y with its constants worked out.
+/// The density of y with its constants.
 struct Lateness {
     shift: f64,
     /// θ
@@ -99,7 +99,7 @@ impl Lateness {
     fn log_density(&self, y: f64) -> f64 {
         let n = self.excess_shape;
         if n == 0.0 {
-            // Apart because n·log y would be 0·(−∞) at the shift.
+            // A separate case, because n·log y would be 0·(−∞) at the shift.
             self.log_constant - y
         } else if n < PEAK_FORM_FROM {
             self.log_constant + (n * y.ln() - y)
@@ -125,7 +125,7 @@ impl Lateness {
         for _ in 0..MAX_STEPS {
             let surplus = log_peak - self.log_density(y) - log_drop;
             let next = y - surplus * y / (y - n);
-            // Also ends the search when y is infinite and `next` is not a number.
+            // Also ends the search when y is infinite and `next` is NaN.
             if !(next > n && next < y) {
                 break;
             }
@@ -147,7 +147,7 @@ impl Lateness {
         for _ in 0..MAX_STEPS {
             let fallen = -(-t).exp_m1();
             let next = t - (t - fallen - level) / fallen;
-            // Also ends the search when t is infinite and `next` is not a number.
+            // Also ends the search when t is infinite and `next` is NaN.
             if !(next > 0.0 && next < t) {
                 break;
             }
@@ -215,7 +215,7 @@ impl NoiseModel for ShiftedGamma {
             let excess = y - shape;
             d_log_spread += responsibility * excess;
             if n == 0.0 {
-                // The shape of an exponential is at the end of its range and cannot move.
+                // An exponential's shape is at the end of its range and cannot move.
                 d_shift += responsibility;
             } else {
                 d_shift += responsibility * (1.0 - n / y);

@@ -1,12 +1,12 @@
-//! Student-t noise: mostly like a Gaussian, with now and then a press that is far off.
+//! Student-t noise: mostly like a Gaussian, with an occasional press that is far off.
 //!
 //! ```text
 //! log p(d) = G(ν) − ½ log 2π − log a − (ν + 1)/2 · log(1 + q²/ν)        q = (d − m) / a
 //! G(ν)     = log Γ((ν + 1)/2) − log Γ(ν/2) − ½ log(ν/2)
 //! ```
 //!
-//! G tends to 0 as ν grows, but as a difference of numbers of size ν log ν; from ν = 40 on it
-//! comes from its asymptotic series instead, so that ν = 10⁸ is a Gaussian to all digits.
+//! G tends to 0 as ν grows, but as a difference of numbers of size ν log ν. From ν = 40 on an asymptotic
+//! series replaces it, so that ν = 10⁸ is a Gaussian to all digits.
 
 use std::f64::consts::TAU;
 
@@ -96,7 +96,7 @@ fn d_log_normaliser_series(degrees: f64) -> f64 {
     r * (1.0 / 8.0 - s * (1.0 / 64.0 - s * tail))
 }
 
-/// The density with its constants worked out.
+/// The density with its constants.
 #[derive(Debug, Clone, Copy)]
 struct Tails {
     location: f64,
@@ -134,9 +134,9 @@ struct Sums {
     tail: Lanes,
 }
 
-/// Eight delays that nobody is more responsible for than this are passed over. Windows of heavy tails have
-/// many of them, and their terms, at most a few thousand times this, vanish beside the one whole
-/// responsibility of their stamp.
+/// Groups of eight delays whose responsibilities are all at most this are skipped. Windows of heavy tails
+/// have many of them, and their terms, at most a few thousand times this, vanish beside their stamp's
+/// total responsibility of one.
 const NOBODY: f64 = 1e-24;
 
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
@@ -150,7 +150,7 @@ fn gather(tails: Tails, delays: &[f64], responsibilities: &[f64]) -> Sums {
         }
         let q = (delays - Lanes::all(location)) * slope;
         let ratio = q * q * per_degree;
-        // A loop, for `map` would not be compiled for this machine's vectors.
+        // A loop, because `map` would not be compiled for this machine's vectors.
         let (mut logs, mut pull) = (ratio, ratio);
         for k in 0..LANES {
             logs.0[k] = ln_1p(ratio.0[k]);
@@ -189,7 +189,7 @@ impl NoiseModel for StudentT {
         log_normaliser(params[2].exp()) - 0.5 * TAU.ln() - params[1]
     }
 
-    /// Infinite where a heavy tail falls too slowly for the ends to be written as numbers.
+    /// Infinite if a heavy tail falls too slowly for the ends to be finite numbers.
     fn reach(&self, params: &[f64], log_drop: f64) -> (f64, f64) {
         let degrees = params[2].exp();
         let squared = degrees * (2.0 * log_drop / (degrees + 1.0)).exp_m1();
@@ -210,8 +210,7 @@ impl NoiseModel for StudentT {
         let excess = (tails.degrees + 1.0) * sums.squared.sum();
         d_params[0] += tails.slope * (tails.degrees + 1.0) / tails.degrees * sums.scaled.sum();
         d_params[1] += excess - total;
-        // For large ν the last two terms nearly cancel: what is left has an absolute error of about
-        // 1e-16·q².
+        // For large ν the last two terms nearly cancel: the result has an absolute error of about 1e-16·q².
         d_params[2] += total * d_log_normaliser(tails.degrees) + sums.tail.sum();
     }
 
@@ -221,7 +220,7 @@ impl NoiseModel for StudentT {
         params[0] + params[1].exp() * random.normal() / precision.sqrt()
     }
 
-    /// The location: the mean where there is one (ν > 1), the median always.
+    /// The location: the mean if it exists (ν > 1), the median always.
     fn delay(&self, params: &[f64]) -> f64 {
         params[0]
     }

@@ -1,12 +1,12 @@
-//! What every noise model has, made of its row in the table.
+//! Code common to all noise models, generated from their rows in the table.
 
-/// Rows are `file::Type`, with the settings and their types where there are some; they stand in the
-/// order in which people see them. Each file has a `KIND`.
+/// Rows are `file::Type`, with the settings and their types if there are any, in the order in which users
+/// see them. Each file has a `KIND`.
 macro_rules! noises {
     ($($file:ident::$Name:ident $({ $($setting:ident: $type:ty),+ })?,)+) => {
         $(pub use $file::$Name;)+
 
-        /// Which noise model, with its fixed settings (times in the user's unit).
+        /// The noise model, with its fixed settings (times in the user's unit).
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(tag = "kind", rename_all = "snake_case")]
         #[non_exhaustive]
@@ -29,7 +29,7 @@ macro_rules! noises {
                 KINDS
             }
 
-            /// What there is to say of this one.
+            /// The description of this one.
             pub fn kind(&self) -> &'static Kind {
                 match self {
                     $(Self::$Name { .. } => &const { $file::KIND },)+
@@ -43,7 +43,7 @@ macro_rules! noises {
                 }
             }
 
-            /// The one of this name, if it has so many settings.
+            /// The model of this name, if it has so many settings.
             fn from_row(name: &str, settings: &[f64]) -> Option<Self> {
                 $(
                     if let ([$($($setting),+)?], true) = (settings, name == $file::KIND.name) {
@@ -56,8 +56,8 @@ macro_rules! noises {
 
         impl<'de> Deserialize<'de> for Noise {
             fn deserialize<D: Deserializer<'de>>(input: D) -> std::result::Result<Self, D::Error> {
-                // With braces everywhere: without them, serde would let any setting pass, and
-                // `{"kind": "gaussian", "components": 3}` would quietly lose its number.
+                // Braces everywhere: without them serde would accept any setting, and
+                // `{"kind": "gaussian", "components": 3}` would silently lose its number.
                 #[derive(Deserialize)]
                 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
                 enum Braced {

@@ -23,8 +23,8 @@ fn components(model: &dyn NoiseModel) -> usize {
     model.parameters().iter().map(|parameter| parameter.len).max().unwrap_or(1)
 }
 
-/// ∫ p over [a, b] by the tanh-sinh rule, whose nodes crowd towards both ends: peaks, kinks and
-/// unbounded derivatives do no harm there.
+/// ∫ p over [a, b] by the tanh-sinh rule, whose nodes crowd towards both ends: peaks, kinks and unbounded
+/// derivatives there do no harm.
 fn integral(model: &dyn NoiseModel, params: &[f64], a: f64, b: f64) -> f64 {
     let half_pi = std::f64::consts::FRAC_PI_2;
     let step = 1.0 / 2000.0;
@@ -41,7 +41,7 @@ fn integral(model: &dyn NoiseModel, params: &[f64], a: f64, b: f64) -> f64 {
     log_densities.iter().zip(weights).map(|(v, w)| v.exp() * w).sum()
 }
 
-/// P(delay ≤ x), split at the densest place found, where kinks and peaks are.
+/// P(delay ≤ x), split at the densest place found, which covers kinks and peaks.
 fn cumulative(model: &dyn NoiseModel, params: &[f64], x: f64) -> f64 {
     // The tail of half a degree of freedom beyond here is 1e-12.
     let (earliest, _) = model.reach(params, 80.0);
@@ -59,7 +59,7 @@ fn densities_integrate_to_one() {
     for (model, params) in built() {
         let (_, latest) = model.reach(&params, 80.0);
         let total = cumulative(&*model, &params, latest);
-        // Tails left out are below 3e-12; the rule itself is good to rounding.
+        // Omitted tails are below 3e-12; the rule itself is good to rounding.
         assert!((total - 1.0).abs() < 1e-11, "{model:?} {params:?}: {total}");
     }
 }
@@ -121,7 +121,7 @@ fn reach_leaves_nothing_above_the_level_outside() {
                     // Rounding of the level, and of an end at a distance of 1e4 spreads.
                     assert!(value <= peak - drop + 1e-11 * (1.0 + drop), "{model:?} {drop}");
                 }
-                // Not wider than need be, except where the support ends.
+                // Not wider than necessary, except where the support ends.
                 let at_end = log_density(&*model, &params, &[end])[0];
                 let tight = at_end >= peak - drop - slack - 1e-6 * (1.0 + drop);
                 let bounded = model.parameters().is_empty() || at_end == f64::NEG_INFINITY;
@@ -140,7 +140,7 @@ fn reach_widens_with_the_drop_up_to_the_support() {
             assert!(low <= last.0 && high >= last.1, "{model:?} {drop}"); // false for NaN too
             last = (low, high);
         }
-        // What it leaves out in the end is impossible.
+        // A delay outside the widest reach is impossible.
         let spread = model.spread(&params);
         for outside in [last.0 - 1e-6 * spread, last.1 + 1e-6 * spread] {
             let value = log_density(&*model, &params, &[outside])[0];
@@ -176,7 +176,7 @@ fn draws_have_the_stated_moments() {
         let mut random = Random::new(2);
         let mut draws: Vec<f64> = (0..count).map(|_| model.sample(&params, &mut random)).collect();
         let root = (count as f64).sqrt();
-        // Tails that fall like a power of the delay: their moments are infinite, or have errors that are.
+        // Tails that fall like a power of the delay: moments are infinite, or have infinite errors.
         let (low, high) = model.reach(&params, 80.0);
         if high - low > 1e3 * model.spread(&params) {
             draws.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Uniform noise on a fixed interval: a hard limit on the delay, and nothing to learn.
+//! Uniform noise on a fixed interval: a hard limit on the delay, without parameters to learn.
 //!
 //! The only model with bounded support on both sides, so alignments can be impossible under it.
 //! The interval is closed: a delay equal to an end has the full density.
@@ -78,7 +78,7 @@ impl NoiseModel for Uniform {
         Vec::new()
     }
 
-    /// Empty: the interval is fixed, whatever delay and spread are asked for.
+    /// Empty: the interval is fixed for any delay and spread.
     fn start(&self, _delay: f64, _spread: f64) -> Vec<f64> {
         Vec::new()
     }
