@@ -1,34 +1,32 @@
-//! Stamps that all come about the same long time before or after the positive instances.
+//! Stamps that all lie about the same long time before or after the positive instances.
 //!
-//! Where labels are known, the differences of all stamps and all positive instances of a session
-//! pile up at the true delay, while chance spreads them evenly. The pile is found by a window that
-//! slides over the sorted differences: it needs no guess of the delay, and misses, extra presses
-//! and wild stamps only thin it out.
+//! If labels are known, the differences of all stamps and all positive instances of a session pile up at
+//! the true delay, while chance spreads them evenly. A window that slides over the sorted differences finds
+//! the pile. It needs no guess of the delay; misses, extra presses and wild stamps only thin the pile.
 
 use super::finding::{Finding, SessionShift, Shift};
 use super::view::View;
 
-/// A delay below this many times the usual distance of instances may be human, and is learned.
+/// A delay below this many times the usual spacing of instances may be human, and is learned.
 const LARGE: f64 = 5.0;
 /// Width of the window, in the same unit: a pile is about as wide as stamps scatter.
 const WINDOW: f64 = 4.0;
-/// Furthest delay that is looked for, in the same unit: hours for beats.
+/// Longest delay considered, in the same unit: hours for beats.
 const FURTHEST: f64 = 20_000.0;
-/// Most differences that are made; beyond, stamps are sampled evenly.
+/// Most differences computed; beyond, stamps are sampled evenly.
 const MOST_PAIRS: usize = 2_000_000;
 /// Fewer stamps or positives than this pile up by chance.
 const LEAST: usize = 8;
 /// A pile has at least this share of the stamps.
 const SHARE: f64 = 0.4;
-/// It stands out of what chance piles up by this many standard deviations, for it is the highest
-/// of thousands of windows.
+/// It exceeds chance by this many standard deviations, since it is the highest of thousands of windows.
 const DEVIATIONS: f64 = 6.0;
 /// It is this many times as high as any pile at a small delay.
 const CLEARLY: f64 = 1.5;
-/// Events that repeat regularly make more piles; the nearest that is nearly the highest counts.
+/// Events that repeat regularly make more piles; the nearest one of nearly full height counts.
 const NEARLY: f64 = 0.9;
 
-/// Differences of stamps and positive instances, and how many stamps they come from.
+/// Differences of stamps and positive instances, and the number of stamps behind them.
 #[derive(Default)]
 struct Differences {
     sorted: Vec<f64>,
@@ -82,7 +80,7 @@ impl Differences {
         Self { sorted, stamps: stamps.len().div_ceil(every), positives: positives.len() }
     }
 
-    /// The delay, if it is large and beyond doubt.
+    /// The delay, if it is large and certain.
     fn far_delay(&self, spacing: f64) -> Option<f64> {
         if self.stamps.min(self.positives) < LEAST || spacing <= 0.0 {
             return None;

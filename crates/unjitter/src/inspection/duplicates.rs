@@ -1,4 +1,4 @@
-//! The same thing under two names.
+//! Identical data under two names.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -8,7 +8,7 @@ use ndarray::{Array2, CowArray, Ix2};
 use super::finding::Finding;
 use super::view::{Stamped, View};
 
-/// Shorter sessions, and fewer stamps, may be the same by chance where values are rounded.
+/// Shorter sessions, and fewer stamps, may be equal by chance if values are rounded.
 const LEAST_INSTANCES: usize = 5;
 const LEAST_STAMPS: usize = 3;
 
@@ -34,7 +34,7 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Names of sessions whose `content` is the same to the bit, in groups of two or more.
+/// Names of sessions with `content` equal to the bit, in groups of two or more.
 fn groups<'v, 'a: 'v>(
     sessions: impl Iterator<Item = &'v Stamped<'a>>,
     content: impl Fn(&'v Stamped<'a>) -> (&'v [f64], CowArray<'v, f64, Ix2>),

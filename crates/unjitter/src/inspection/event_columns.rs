@@ -1,19 +1,19 @@
-//! Columns of the events table that say more than where and when.
+//! Columns of the events table beyond session and time.
 //!
-//! A fit knows stamps of one kind, by one annotator, each a moment. What a table says beyond that is
-//! not looked at, and whoever wrote it should know.
+//! A fit assumes stamps of one kind, by one annotator, each a moment. It ignores further columns, so the
+//! user should know about them.
 
 use std::collections::BTreeMap;
 
 use super::finding::Finding;
 use crate::io::EventsTable;
 
-/// Names of columns, in small letters.
+/// Names of columns, in lower case.
 const KINDS: [&str; 8] =
     ["class", "type", "trial_type", "event_type", "label", "kind", "category", "code"];
 const PEOPLE: [&str; 5] = ["annotator", "rater", "coder", "observer", "annotator_id"];
 const ENDS: [&str; 5] = ["end", "stop", "duration", "end_time", "stop_time"];
-/// Most values that a column of kinds or people has; more are notes, or numbers.
+/// Most values of a column of kinds or people; a column with more holds notes or numbers.
 const MOST_VALUES: usize = 30;
 
 pub(super) fn check(events: &EventsTable) -> Vec<Finding> {
@@ -38,7 +38,7 @@ pub(super) fn check(events: &EventsTable) -> Vec<Finding> {
     findings
 }
 
-/// The values of a column in the events that are meant, the commonest first, if they are several and not many.
+/// The values of a column in the chosen events, the commonest first, if there are several and not many.
 fn values(events: &EventsTable, column: usize) -> Option<Vec<String>> {
     let mut numbers = BTreeMap::<&str, usize>::new();
     for row in events.meant() {

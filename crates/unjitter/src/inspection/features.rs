@@ -1,4 +1,4 @@
-//! Features that tell nothing, tell it twice, or tell too much.
+//! Features that are constant, repeated, or reveal the label.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -6,18 +6,18 @@ use std::hash::{DefaultHasher, Hasher};
 use super::finding::Finding;
 use super::view::View;
 
-/// Labels of each class from which being the same as them is no accident.
+/// Labels of each class from which equality with a feature is no accident.
 const TELLING: usize = 5;
-/// Share of instances that may differ in a feature that is nearly constant.
+/// Share of instances that may differ in a nearly constant feature.
 const FEW: f64 = 0.001;
-/// Values from this size on are no measurements; many programs write missing ones so.
+/// Values from this size on are no measurements; many programs write missing values so.
 const HUGE: f64 = 1e15;
 
-/// What is seen of a column in one pass.
+/// Statistics of a column from one pass.
 #[derive(Clone, Default)]
 struct Column {
     hasher: DefaultHasher,
-    /// The value that a majority has, if one has, and by how many votes (Boyer and Moore).
+    /// The majority value, if there is one, and its votes (Boyer and Moore).
     common: f64,
     votes: usize,
     largest: f64,
@@ -68,7 +68,7 @@ fn visit_rows(view: &View<'_>, mut visit: impl FnMut(&[f64], Option<bool>)) {
 }
 
 fn look(view: &View<'_>) -> Vec<Column> {
-    // Labels of one class, or a handful, are the same as many a feature.
+    // Labels of one class, or very few labels, equal many a feature.
     let labels = || view.sessions.iter().flat_map(|session| session.labels.iter());
     let has = |class: bool| labels().filter(|label| **label == Some(class)).take(TELLING).count();
     let telling = has(true) == TELLING && has(false) == TELLING;
@@ -101,8 +101,7 @@ impl Column {
     }
 }
 
-/// How many instances have another value than the commonest, by feature; exact where a majority has
-/// that one.
+/// How many instances differ from the commonest value, by feature; exact if that is a majority.
 fn others(view: &View<'_>, columns: &[Column]) -> Vec<usize> {
     let mut others = vec![0; columns.len()];
     visit_rows(view, |values, _| {
@@ -113,7 +112,7 @@ fn others(view: &View<'_>, columns: &[Column]) -> Vec<usize> {
     others
 }
 
-/// Groups of features that are the same to the bit, of those for which `counts`.
+/// Groups of features that are equal to the bit, among those for which `counts`.
 fn repeated(
     view: &View<'_>,
     columns: &[Column],
@@ -124,7 +123,7 @@ fn repeated(
     for k in (0..columns.len()).filter(|&k| counts(k)) {
         let at = *seen.entry(columns[k].hasher.finish()).or_insert(groups.len());
         match groups.get_mut(at) {
-            // Two features of one hash are one feature: chance has 64 bits against it.
+            // Features with equal hashes are equal: a collision of 64 bits is too unlikely.
             Some(group) => group.push(k),
             None => groups.push(vec![k]),
         }

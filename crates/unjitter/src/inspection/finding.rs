@@ -1,16 +1,16 @@
-//! What may look wrong, as data.
+//! Findings, as data.
 
 use serde::Serialize;
 
 use crate::io::TimeUnit;
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing.
     Note,
-    /// Probably not what was meant.
+    /// Probably a mistake.
     Suspicious,
     /// Learning will fail or mislead.
     Problem,
@@ -21,7 +21,7 @@ pub enum Severity {
 pub struct Stranger {
     /// The name.
     pub session: String,
-    /// How many events bear it.
+    /// Number of events with this name.
     pub stamps: usize,
     /// The session that may be meant.
     pub likely: Option<String>,
@@ -36,33 +36,33 @@ pub struct SessionStamps {
     pub stamps: usize,
 }
 
-/// By how much stamps seem to be off.
+/// The apparent shift of stamps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Shift {
     /// Seconds to add to the stamps.
     pub seconds: f64,
-    /// The shift may be this much larger or smaller, in seconds.
+    /// Uncertainty of the shift, in seconds either way.
     pub give: f64,
-    /// The only whole number of hours that fits, where one does: a time zone.
+    /// The only whole number of hours that fits, if there is one: a time zone.
     pub hours: Option<i32>,
 }
 
-/// A feature that goes with the stamps too well.
+/// A feature that follows the stamps too well.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Telling {
     /// Its name.
     pub feature: String,
-    /// Runs of instances in which it has not its usual value.
+    /// Runs of instances in which it differs from its usual value.
     pub runs: usize,
     /// Stamps.
     pub stamps: usize,
-    /// Runs and stamps that have each other.
+    /// Runs and stamps that match each other.
     pub matched: usize,
-    /// Whether its name is one for labels.
+    /// Whether its name is that of a label.
     pub named: bool,
 }
 
-/// A session whose stamps seem to be off.
+/// A session with apparently shifted stamps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SessionShift {
     /// The session.
@@ -73,7 +73,7 @@ pub struct SessionShift {
     pub shift: Shift,
 }
 
-/// Something that looks wrong. Its message says what was seen, where, and what to do.
+/// A finding. Its message says what was seen, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -95,7 +95,7 @@ pub enum Finding {
     OtherUnit { unit: TimeUnit, spacing: f64, since_1970: bool },
     /// Stamps that would lie within their sessions after one constant shift.
     ShiftedClock { sessions: Vec<SessionShift>, common: Option<Shift>, doubtless: bool },
-    /// Stamps inside of their sessions, but a long constant time from where features stand out.
+    /// Stamps inside their sessions, but a long constant time from where features stand out.
     ShiftedInside { sessions: Vec<SessionShift>, common: Option<Shift>, doubtless: bool },
     /// Stamps far before or after their session.
     OutsideSession { stamps: usize, of: usize, margin: f64, sessions: Vec<SessionStamps> },
@@ -107,17 +107,17 @@ pub enum Finding {
     RepeatedStamps { groups: Vec<Vec<String>> },
     /// Stamps at the very time of another.
     SameTime { stamps: usize, of: usize },
-    /// Stamps right after another, far more than chance would bring together.
+    /// Stamps right after another, far more often than by chance.
     DoublePresses { stamps: usize, of: usize, within: f64 },
-    /// Most stamps are one of two that lie close together.
+    /// Most stamps belong to a pair of close ones.
     Pairs { pairs: usize, of: usize, apart: f64 },
-    /// Stamps at whole multiples of `grid` seconds, which is more than the distance of instances.
+    /// Stamps at whole multiples of `grid` seconds, which exceeds the spacing of instances.
     RoundedStamps { stamps: usize, of: usize, grid: f64, spacing: f64 },
-    /// A column of the events tells kinds of them apart.
+    /// A column of the events distinguishes several kinds.
     SeveralKinds { column: String, kinds: Vec<String> },
-    /// A column of the events tells who pressed.
+    /// A column of the events names who pressed.
     SeveralAnnotators { column: String, people: Vec<String> },
-    /// A column of the events tells how long they took.
+    /// A column of the events gives their ends or durations.
     EndsUnused { column: String, time: String },
     /// Sessions without a stamp; `positive` of them have instances labelled positive.
     Unstamped { sessions: Vec<String>, of: usize, positive: usize },
@@ -147,21 +147,21 @@ pub enum Finding {
     RepeatedFeatures { groups: Vec<Vec<String>> },
     /// Features that give the label away.
     LabelAsFeature { features: Vec<String> },
-    /// Features that go with the stamps one to one.
+    /// Features that match the stamps one to one.
     StampsAsFeature { features: Vec<Telling> },
-    /// Features that are called like the label.
+    /// Features named like the label.
     LabelName { features: Vec<String> },
     /// Features with values of absurd size.
     HugeValues { features: Vec<String>, largest: f64 },
 }
 
-/// A share of odd stamps or instances beyond which they are more than slips.
+/// A larger share of odd stamps or instances is more than slips.
 const MORE_THAN_SLIPS: f64 = 0.05;
-/// A grid of so many usual distances of instances blurs stamps more than a fit can undo.
+/// A grid of so many usual spacings of instances blurs stamps more than a fit can undo.
 const BLURRED: f64 = 8.0;
 
 impl Finding {
-    /// How bad it is.
+    /// Its severity.
     pub fn severity(&self) -> Severity {
         use Severity::{Note, Problem, Suspicious};
         let unless = |fine: bool| if fine { Note } else { Suspicious };

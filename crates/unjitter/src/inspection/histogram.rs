@@ -4,14 +4,14 @@ use serde::Serialize;
 
 use crate::math::quantile;
 
-/// Bins aimed at for many delays, and for few; rounding their width to a handy number leaves fewer.
+/// Bins aimed at for many delays, and for few; rounding their width to a round number leaves fewer.
 const MOST_BINS: f64 = 20.0;
 const LEAST_BINS: f64 = 5.0;
-/// The share of delays on either side that need not be drawn: one wild stamp must not squeeze all
-/// the others into one bin.
+/// The share of delays on either side that need not be drawn: one wild stamp must not squeeze all the
+/// others into one bin.
 const TAIL: f64 = 0.02;
-/// How far from the quartiles delays are drawn, in ranges between them: a tenth of the stamps may be
-/// pressed for nothing, anywhere.
+/// How far from the quartiles delays are drawn, in interquartile ranges: a tenth of the stamps may be
+/// false presses, anywhere.
 const REACH: f64 = 3.0;
 
 /// Numbers of delays by size.
@@ -46,8 +46,8 @@ impl Histogram {
         // Bins of about as many delays as there are bins: fewer would show noise.
         let aim = (2.0 * (sorted.len() as f64).sqrt()).clamp(LEAST_BINS, MOST_BINS);
         let width = handy((high - low) / aim, low.abs().max(high.abs()));
-        // A product may round up beyond the delay that it should hold, or down to the one that it
-        // should be beyond.
+        // Rounding may put an edge just past the delay that the bin should contain, or on one that it
+        // should not.
         let mut first = (low / width).floor();
         first -= f64::from(u8::from(first * width > low));
         let mut bins = (((high / width).floor() - first) as usize + 1).min(1000);
@@ -67,8 +67,8 @@ impl Histogram {
     }
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten that is no less than `width`; for a width of
-/// nothing, one that values of size `scale` can be told apart by.
+/// The smallest of 1, 2 and 5 times a power of ten that is at least `width`; for a width of zero, one
+/// that separates values of size `scale`.
 fn handy(width: f64, scale: f64) -> f64 {
     let least = (scale * 1e-2).max(1e-6);
     let width = if width.is_finite() { width.max(least) } else { 1e300 };

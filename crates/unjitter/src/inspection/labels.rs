@@ -1,9 +1,9 @@
-//! Labels that say little, or the wrong way round.
+//! Labels with little information, or inverted ones.
 
 use super::finding::Finding;
 use super::view::View;
 
-/// Labels of which more are positive than this may be the wrong way round.
+/// A larger share of positives may mean inverted labels.
 const MOSTLY: f64 = 0.5;
 
 pub(super) fn check(view: &View<'_>) -> Vec<Finding> {

@@ -1,8 +1,8 @@
-//! What features are like around instances that lie a given time before the stamps.
+//! Features around instances that lie a given time before the stamps.
 //!
-//! For every lag, a whole number of bins of time, the features of the bins so long before the stamps
-//! are added up. Around events features differ from what they are shortly before and after; so at
-//! the true lag the middle of a window differs from its surroundings, by
+//! For every lag, a whole number of time bins, the features of the bins that long before the stamps are
+//! summed. Features around events differ from those shortly before and after. So at the true lag the
+//! middle of a window differs from its surroundings, by
 //!
 //! ```text
 //! T²(lag) = |middle − surroundings|² / (1/n_middle + 1/n_surroundings)
@@ -14,16 +14,16 @@
 use super::view::Stamped;
 use super::whitening::Whitening;
 
-/// Stamps are dealt to so many parts, each a stretch of its session.
+/// Stamps are divided into so many parts, each a stretch of its session.
 pub(super) const PARTS: usize = 4;
 /// Furthest lag, in bins, to either side.
 const MOST_LAGS: usize = 10_000;
-/// Bins per instance, at most, of a session that is looked at: most of its time is a gap otherwise.
+/// Most bins per instance of a session that is used: beyond, most of its time is a gap.
 const SPARSE: f64 = 20.0;
-/// The surroundings reach so many times as far as the middle.
+/// The surroundings extend so many times as far as the middle.
 const SURROUNDINGS: usize = 4;
-/// Lags with fewer instances than this share of the most are left out: few stamps lie that far from
-/// an end of their session.
+/// Lags with a smaller share of instances than this are left out: few stamps lie that far from an end of
+/// their session.
 const LEAST_SHARE: f64 = 0.3;
 
 /// Features by lag.
@@ -65,7 +65,7 @@ impl Binned {
             whitening.add_scaled(values, &mut sum);
             if let Some(k) = place(row) {
                 counts[k] += 1.0;
-                // Times are in order: a bin that has been left is done.
+                // Times are in order: a bin is complete once it is left.
                 if place(row + 1) != Some(k) {
                     whitening.whiten(&mut sum, &mut features[k * width..(k + 1) * width]);
                 }
@@ -76,7 +76,7 @@ impl Binned {
     }
 }
 
-/// How many bins a session takes, if that is sensible.
+/// Number of bins of a session, if that is reasonable.
 pub(super) fn bins(session: &Stamped<'_>, bin: f64) -> Option<usize> {
     let (start, end) = session.span();
     let bins = ((end - start) / bin).floor() + 1.0;
@@ -102,11 +102,11 @@ impl LagProfile {
         self.furthest as f64 - place as f64
     }
 
-    /// Adds a session's stamps, every so many of them. `turn` deals the parts.
+    /// Adds every so many of a session's stamps. `turn` assigns the parts.
     pub(super) fn add(&mut self, session: &Binned, stamps: &[f64], every: usize, turn: usize) {
         let (bins, lags, width) = (session.counts.len() as i64, self.lags() as i64, self.width);
         for (k, stamp) in stamps.iter().enumerate().step_by(every) {
-            // The bin at place 0 of the lags; it may lie outside of the session.
+            // The bin at place 0 of the lags; it may lie outside the session.
             let first = ((stamp - session.start) / session.bin).floor() - self.furthest as f64;
             if !(-lags as f64..bins as f64).contains(&first) {
                 continue;
@@ -124,8 +124,8 @@ impl LagProfile {
         }
     }
 
-    /// T² by place, of one part of the stamps or of all, with a middle of `half` bins to either
-    /// side; 0 where there is too little to tell.
+    /// T² by place, for one part of the stamps or for all, with a middle of `half` bins to either side; 0
+    /// if there is too little data.
     pub(super) fn contrast(&self, part: Option<usize>, half: usize) -> Vec<f64> {
         let sums = RunningSums::of(self, part);
         let most = (0..self.lags()).map(|m| sums.count(sums.window(m, half)));
@@ -142,7 +142,7 @@ impl LagProfile {
         (0..self.lags()).map(&mut at).collect()
     }
 
-    /// How the middle at a place differs from its surroundings.
+    /// Difference of the middle at a place from its surroundings.
     pub(super) fn difference(&self, place: usize, half: usize) -> Vec<f64> {
         let mut difference = vec![0.0; self.width];
         RunningSums::of(self, None).difference(place, half, &mut difference);
@@ -190,7 +190,7 @@ impl RunningSums {
         self.counts[to] - self.counts[from]
     }
 
-    /// Means of the middle less those of the surroundings, and how many instances are in each.
+    /// Means of the middle minus those of the surroundings, and the number of instances in each.
     fn difference(&self, place: usize, half: usize, difference: &mut [f64]) -> (f64, f64) {
         let (inner, outer) = (self.window(place, half), self.window(place, SURROUNDINGS * half));
         let middle = self.count(inner);

@@ -1,28 +1,28 @@
-//! Features that are the label, or the stamps, under another name.
+//! Features that copy the label, or the stamps, under another name.
 //!
-//! Of a column that has one value nearly everywhere, each run of other values is held against the
-//! stamps, one to one and at the lag that suits most. A detector would copy a column in which nearly
-//! every run has its stamp and nearly every stamp its run. Columns whose values are measured have no
-//! such value, and are passed over: of these, one that tells nearly everything is what people hope for.
+//! For a column with one value nearly everywhere, each run of other values is matched with the stamps,
+//! one to one and at the best lag. A detector would copy a column in which nearly every run has its stamp
+//! and nearly every stamp its run. Columns of measured values have no such common value and are skipped:
+//! among those, a column that predicts nearly everything is what users hope for.
 
 use super::finding::{Finding, Telling};
 use super::view::{Stamped, View};
 use crate::math::median;
 use crate::session::nearest;
 
-/// Rows that are looked at to see whether a column has a value that most share.
+/// Rows sampled to find out whether a column has a majority value.
 const SAMPLE: usize = 2000;
 /// Fewer runs or stamps than this fit by chance.
 const LEAST: usize = 20;
-/// Share of runs and of stamps that have each other, from which it is too good to be true; and from
-/// which it is if the name says so too. By chance it is about a half.
+/// Share of matched runs and stamps that is too good to be true; and the share if the name is a label's
+/// too. By chance it is about a half.
 const TOO_GOOD: f64 = 0.8;
 const WITH_NAME: f64 = 0.65;
 /// Stamps scatter around their runs by no more than so many deviations.
 const DEVIATIONS: f64 = 3.0;
-/// Standard deviation of a normal variable beside its median distance from the middle.
+/// Standard deviation of a normal variable over its median absolute deviation.
 const DEVIATION: f64 = 1.4826;
-/// Names of labels, in small letters and without what is no letter.
+/// Names of labels, in lower case, letters only.
 const NAMES: [&str; 14] = [
     "label",
     "labels",
@@ -41,7 +41,7 @@ const NAMES: [&str; 14] = [
 ];
 
 pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
-    // Whoever has but one feature means it.
+    // A single feature is meant to be used.
     if view.features.len() < 2 {
         return Vec::new();
     }
@@ -61,12 +61,12 @@ pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A name in small letters, without what is no letter.
+/// A name in lower case, letters only.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect()
 }
 
-/// Columns that have one value in most rows, as far as a sample tells, and that value.
+/// Columns with a majority value in a sample of rows, and that value.
 fn candidates(view: &View<'_>) -> Vec<(usize, f64)> {
     let every = view.instances().div_ceil(SAMPLE).max(1);
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); view.features.len()];
@@ -80,7 +80,7 @@ fn candidates(view: &View<'_>) -> Vec<(usize, f64)> {
         column.sort_by(f64::total_cmp);
         let middle = *column.get(column.len() / 2)?;
         let same = column.iter().filter(|&&value| value == middle).count();
-        // What most have, the middle has.
+        // A majority value is the median.
         (2 * same > column.len()).then_some((k, middle))
     };
     columns.into_iter().enumerate().filter_map(common).collect()

@@ -1,7 +1,6 @@
-//! Findings in plain words: what was seen, where, and what to do.
+//! Messages of findings: what was seen, where, and what to do.
 //!
-//! Lengths of time are said in seconds, minutes and so on, or as bare numbers where nobody told
-//! what the unit is.
+//! Lengths of time are given in seconds, minutes and so on, or as bare numbers if the unit is unknown.
 
 use std::fmt;
 
@@ -20,13 +19,13 @@ impl fmt::Display for Finding {
 }
 
 impl Finding {
-    /// The message, for times in a unit that nobody told.
+    /// The message for times in an unknown unit.
     pub fn in_unit_of_times(&self) -> String {
         message(self, three_digits)
     }
 }
 
-/// One match, long as it is, so that a finding without words does not compile.
+/// One long match, so that a finding without a message does not compile.
 fn message(finding: &Finding, duration: Words) -> String {
     match finding {
         // Names, units and columns.
@@ -90,7 +89,7 @@ fn message(finding: &Finding, duration: Words) -> String {
             shown(column),
             shown(time)
         ),
-        // Stamps that are not where they belong.
+        // Misplaced stamps.
         Finding::ShiftedClock { sessions, common, .. } => {
             shifted(sessions, common.as_ref(), duration)
         }
@@ -115,7 +114,7 @@ fn message(finding: &Finding, duration: Words) -> String {
              time each: {}; was a clock wrong there?",
             list(sessions.iter().map(|session| own_delay(session, duration)).collect())
         ),
-        // How many stamps there are, and how close.
+        // Number of stamps, and their gaps.
         Finding::NoEventsTable => {
             "there is no events table: a detector can be applied here, but not learned".to_owned()
         }

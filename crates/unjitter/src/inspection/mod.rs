@@ -1,10 +1,9 @@
-//! What is in a dataset, and what looks wrong with it.
+//! Contents of a dataset, and what looks wrong with it.
 //!
-//! Stamps and recordings come from different clocks, people and programs, so the first fit often
-//! fails for a reason that a look at the data shows: a unit, a time zone, a name. The tables are
-//! looked at as they stand, even where they could not be learned from. Everything is counted in
-//! one pass or after one sort; pairs of stamps and positive instances are sampled beyond a limit.
-//! Nothing is printed: findings are data, with a message each.
+//! Stamps and recordings come from different clocks, people and programs, so the first fit often fails for a
+//! reason that is visible in the data: a unit, a time zone, a name. Inspection takes the tables unchanged,
+//! even if they could not be learned from. It counts in one pass or after one sort; pairs of stamps and
+//! positive instances are sampled beyond a limit. It prints nothing: findings are data, with a message each.
 
 mod delay;
 mod duplicates;
@@ -41,7 +40,7 @@ use crate::session::nearest;
 use crate::{Result, Session};
 use view::View;
 
-/// What is in a dataset, and what looks wrong.
+/// Contents of a dataset, and what looks wrong.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -49,17 +48,17 @@ pub struct Inspection {
     pub summary: Summary,
     /// Delays from the nearest instance to each stamp, in seconds.
     pub from_nearest_instance: Option<Histogram>,
-    /// Delays from the nearest positive instance to each stamp, in seconds; where there are labels,
-    /// this shows the annotator.
+    /// Delays from the nearest positive instance to each stamp, in seconds; with labels, this shows the
+    /// annotator.
     pub from_nearest_positive: Option<Histogram>,
-    /// What looks wrong, the worst first.
+    /// The findings, the worst first.
     pub findings: Vec<Finding>,
 }
 
-/// Looks at tables that have been read.
+/// Inspects tables that have been read.
 pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Inspection {
     let (view, mut findings) = View::new(instances, events);
-    // Without stamps because none has a place: that has been said.
+    // If there are no stamps because none has a place, that was reported already.
     if view.stamps() > 0 || findings.is_empty() {
         findings.extend(stamps::check(&view, events.is_some()));
     }
@@ -90,10 +89,9 @@ pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Insp
     }
 }
 
-/// What makes sessions unfit to learn from or to align, and what is suspicious enough to be said
-/// before either; of all that [`inspect`] looks for, the part that costs little beside a fit. Labels
-/// are not looked at. Clocks tell what times mean; there are none if times are numbers in a unit
-/// that nobody told.
+/// Findings that make sessions unfit for learning or alignment, and suspicious ones: the part of
+/// [`inspect`] that is cheap compared with a fit. Labels are not used. Clocks give the meaning of times;
+/// there are none if times are numbers in an unknown unit.
 pub fn check<'a>(
     sessions: impl IntoIterator<Item = &'a Session<'a>>,
     clocks: &[Clock],
@@ -104,10 +102,10 @@ pub fn check<'a>(
         return Vec::new();
     }
     let mut findings = misplaced(&view);
-    // What learning itself warns of.
+    // Learning itself warns of these.
     let is_slip = |finding: &Finding| matches!(finding, Finding::OutsideSession { .. });
     findings.retain(|finding| !is_slip(finding) || finding.severity() == Severity::Problem);
-    // Close together is a matter of the clock.
+    // Closeness depends on the right clock.
     if findings.is_empty() {
         findings.extend(stamps::too_close(&view));
     }
@@ -118,7 +116,7 @@ pub fn check<'a>(
     findings
 }
 
-/// The same for a dataset that has been read, with what the columns of its events say.
+/// The same for a dataset that has been read, including the columns of its events.
 pub fn check_dataset(dataset: &Dataset) -> Vec<Finding> {
     let sessions = dataset.recordings.iter().map(|recording| &recording.session);
     let mut findings = check(sessions, &dataset.clocks, &dataset.features);
@@ -132,8 +130,7 @@ fn worst_first(findings: &mut [Finding]) {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity()));
 }
 
-/// Stamps that are not where they belong. What follows from a wrong unit or clock is not reported
-/// beside it.
+/// Misplaced stamps. Consequences of a wrong unit or clock are not reported beside it.
 fn misplaced(view: &View<'_>) -> Vec<Finding> {
     let mut findings = units::between_tables(view);
     if findings.is_empty() {
@@ -151,7 +148,7 @@ fn misplaced(view: &View<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Reads the tables of a dataset and looks at them.
+/// Reads the tables of a dataset and inspects them.
 pub fn inspect_files(files: &DatasetFiles, columns: &Columns) -> Result<Inspection> {
     let mut instances = InstancesTable::read(&files.instances, columns)?;
     if let Some(path) = &files.sessions {
@@ -161,7 +158,7 @@ pub fn inspect_files(files: &DatasetFiles, columns: &Columns) -> Result<Inspecti
     Ok(inspect(&instances, events.as_ref()))
 }
 
-/// Delay of each time after the nearest of `places`, which are in order.
+/// Delay of each time after the nearest of `places`, which are sorted.
 fn delays_after(places: &[f64], times: &[f64]) -> Vec<f64> {
     match places.is_empty() {
         true => Vec::new(),

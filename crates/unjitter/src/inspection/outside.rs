@@ -1,23 +1,22 @@
-//! Stamps outside their session, and the shift that would bring them in.
+//! Stamps outside their session, and the shift that would move them inside.
 
 use super::finding::{Finding, SessionShift, SessionStamps, Shift};
 use super::view::{Stamped, View};
 
-/// People press late, and the last event may be followed by no instance: this many times the usual
-/// distance of instances.
+/// People press late, and no instance may follow the last event: this many times the usual spacing of instances.
 const MARGIN: f64 = 10.0;
 /// Fewer stamps than this would fit somewhere by chance.
 const LEAST_STAMPS: usize = 3;
-/// Stamps that are enough to be sure, and how far outside half of a session's are then, in usual
-/// distances of instances and in seconds: nobody is so late.
+/// Number of stamps that suffices for certainty, and how far outside half of a session's stamps are then,
+/// in usual spacings and in seconds: no annotator is that late.
 pub(super) const ENOUGH: usize = 5;
 const FAR: f64 = 50.0;
 const FAR_SECONDS: f64 = 60.0;
 const HOUR: f64 = 3600.0;
-/// Time zones lie no further apart than this, in hours.
+/// Largest distance of time zones, in hours.
 const ZONES: f64 = 26.0;
 
-/// The shifts that bring a session's stamps inside: from, to.
+/// The shifts that move a session's stamps inside: from, to.
 type Room = (f64, f64);
 
 pub(super) fn check(view: &View<'_>) -> Vec<Finding> {
@@ -61,7 +60,7 @@ fn strays(session: &Stamped<'_>, margin: f64) -> usize {
     before + session.stamps.len() - session.stamps.partition_point(|&stamp| stamp <= end + margin)
 }
 
-/// Whether half of the stamps are so far outside that nobody is so late.
+/// Whether half of the stamps are further outside than any annotator is late.
 fn is_far(session: &Stamped<'_>, spacing: f64) -> bool {
     let ((start, end), middle) = (session.span(), session.stamps[session.stamps.len() / 2]);
     (start - middle).max(middle - end) >= (FAR * spacing).max(FAR_SECONDS)
@@ -74,7 +73,7 @@ fn room(session: &Stamped<'_>, margin: f64) -> Option<Room> {
     (room.0 <= room.1).then_some(room)
 }
 
-/// The shift in the middle of what is possible, or the only whole number of hours.
+/// The middle of the possible shifts, or the only whole number of hours.
 fn shift((from, to): Room, in_seconds: bool) -> Shift {
     let (first, last) = ((from / HOUR).ceil(), (to / HOUR).floor());
     let is_zone = in_seconds && first == last && first != 0.0 && first.abs() <= ZONES;

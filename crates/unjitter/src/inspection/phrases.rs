@@ -1,10 +1,10 @@
-//! Parts of messages that take more than a line to say.
+//! Longer parts of messages.
 
 use super::finding::{SessionShift, SessionStamps, Shift, Stranger, Telling};
 use super::words::{count, list, names};
 use crate::io::{TimeUnit, shown};
 
-/// How a length of time is said.
+/// Formats a length of time.
 pub(super) type Words = fn(f64) -> String;
 
 pub(super) fn strangers(examples: &[Stranger], all: usize) -> String {

@@ -1,13 +1,13 @@
-//! Stamps written down to the minute or so, though instances lie closer.
+//! Stamps rounded to the minute or so, though instances lie closer.
 
 use super::finding::Finding;
 use super::view::View;
 
-/// Lengths of time that people round to, in seconds, the longest first.
+/// Intervals that people round to, in seconds, the longest first.
 const GRIDS: [f64; 8] = [3600.0, 1800.0, 900.0, 300.0, 60.0, 30.0, 10.0, 1.0];
-/// A stamp this close to a whole multiple, in seconds, is one.
+/// A stamp this close to a whole multiple, in seconds, counts as rounded.
 const CLOSE: f64 = 2e-3;
-/// Share of stamps on the grid; the rest were written otherwise.
+/// Share of stamps on the grid; the rest may be written otherwise.
 const MOST: f64 = 0.95;
 /// Fewer stamps than this, or fewer different ones, lie on a grid by chance.
 const LEAST: usize = 10;

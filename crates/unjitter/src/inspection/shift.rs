@@ -1,43 +1,41 @@
-//! Stamps that all lie a long constant time off, though still inside of the recording.
+//! Stamps that are all a long constant time off, though still inside the recording.
 //!
-//! Without labels the features tell: they stand out of their surroundings that long before the
-//! stamps, and nowhere else. How high a peak has to be is told by all other lags and not by a
-//! formula, for features are correlated and stamps come in bouts; and stretches of the stamps must
-//! agree, each on its own. Delays that people have are looked at and never reported.
+//! Without labels the features show it: they stand out from their surroundings that long before the
+//! stamps, and nowhere else. All other lags, rather than a formula, determine how high a peak must be,
+//! since features are correlated and stamps come in bouts. Stretches of the stamps must also agree, each
+//! on its own. Human delays are never reported.
 
 use super::finding::{Finding, SessionShift, Shift};
 use super::lag_profile::{Binned, LagProfile, PARTS, bins};
 use super::view::{Stamped, View};
 use super::whitening::Whitening;
 
-/// Width of a bin of time, in usual distances of instances.
+/// Width of a time bin, in usual spacings of instances.
 const BIN: f64 = 2.0;
-/// Half widths of the middle, in bins: for stamps that hardly scatter, and for those that do.
+/// Half widths of the middle, in bins: for stamps with little scatter and with much.
 const HALVES: [usize; 2] = [1, 4];
-/// Bins around a peak that belong to it, with what lies between it and its surroundings.
+/// Bins around a peak that belong to it, including the gap to its surroundings.
 const AROUND: usize = 24;
-/// A delay up to this many usual distances of instances may be human.
+/// A delay up to this many usual spacings may be human.
 const NEAR: f64 = 50.0;
-/// The same in seconds, which numbers of no known unit most likely are.
+/// The same in seconds, the likeliest unit of numbers without a known one.
 const NEAR_SECONDS: f64 = 120.0;
-/// The same in usual distances where nobody told what the unit is: there may be a hundred instances
-/// a second.
+/// The same in usual spacings if the unit is unknown: there may be a hundred instances a second.
 const NEAR_UNKNOWN: f64 = 200.0;
-/// Fewer stamps than this, or stretches of them that lie apart, show nothing.
+/// Fewer stamps, or fewer separate stretches of them, show nothing.
 const LEAST_STAMPS: usize = 20;
 const LEAST_EPISODES: usize = 12;
-/// Stamps within this many usual distances of instances are of one stretch.
+/// Stamps within this many usual spacings belong to one stretch.
 const EPISODE: f64 = 16.0;
-/// Lags that do not share instances, of which a peak is the highest, at least.
+/// Least number of lags, without shared instances, for a peak to be the highest of.
 const LEAST_LAGS: usize = 50;
-/// A peak so many times as high as any other is suspicious, and beyond doubt.
+/// A peak so many times as high as any other is suspicious, and certain.
 const SUSPICIOUS: f64 = 2.0;
 const DOUBTLESS: f64 = 3.0;
-/// Parts of the stamps that have their peak at the same lag, for it to be suspicious, and beyond
-/// doubt.
+/// Parts of the stamps with their peak at the same lag, for it to be suspicious, and certain.
 const AGREEING: usize = 2;
 const DOUBTLESS_AGREEING: usize = 3;
-/// Additions of numbers that may be spent, at most; beyond, stamps are left out evenly.
+/// Most additions; beyond, stamps are sampled evenly.
 const MOST_WORK: f64 = 3e8;
 const HOUR: f64 = 3600.0;
 
@@ -45,13 +43,13 @@ const HOUR: f64 = 3600.0;
 struct Peak {
     /// In the unit of times.
     lag: f64,
-    /// The lag may be this much larger or smaller.
+    /// Uncertainty of the lag, either way.
     give: f64,
-    /// How many times as high it is as the next.
+    /// Its height over that of the next peak.
     ratio: f64,
-    /// Parts of the stamps that have it too.
+    /// Parts of the stamps that share it.
     agreeing: usize,
-    /// Where it is, and half the width of its middle.
+    /// Its place, and half the width of its middle.
     place: usize,
     half: usize,
 }
@@ -72,7 +70,7 @@ pub(super) fn check(view: &View<'_>) -> Option<Finding> {
         let (common, sessions) = (Some(shift(&common)), Vec::new());
         return Some(Finding::ShiftedInside { common, sessions, doubtless });
     }
-    // What features are like at the events of most sessions tells more than all of them alike.
+    // The features at events of most sessions are more informative than all features equally.
     let whitening = match common.ratio >= SUSPICIOUS {
         true => whitening.along(&all.difference(common.place, common.half)),
         false => whitening,
@@ -83,7 +81,7 @@ pub(super) fn check(view: &View<'_>) -> Option<Finding> {
             return None;
         }
         let peak = highest_peak(&profile(only, &whitening, bin), bin)?;
-        // One that is merely suspicious, of many sessions, may be chance.
+        // Among many sessions, a merely suspicious peak may be chance.
         let is_off = peak.is_far(view) && peak.is_doubtless();
         let (name, stamps) = (session.name.to_owned(), session.stamps.len());
         is_off.then(|| SessionShift { session: name, stamps, shift: shift(&peak) })
@@ -111,7 +109,7 @@ impl Peak {
         self.ratio >= DOUBTLESS && self.agreeing >= DOUBTLESS_AGREEING
     }
 
-    /// Whether it is suspicious, and no delay that people have.
+    /// Whether it is suspicious, and not a human delay.
     fn is_far(&self, view: &View<'_>) -> bool {
         let near = if view.in_seconds() { NEAR } else { NEAR_UNKNOWN };
         let is_far = self.lag.abs() > (near * view.spacing).max(NEAR_SECONDS);
@@ -119,7 +117,7 @@ impl Peak {
     }
 }
 
-/// The shift that would bring stamps to where features stand out.
+/// The shift that would move stamps to where features stand out.
 fn shift(peak: &Peak, in_seconds: bool) -> Shift {
     let hours = (-peak.lag / HOUR).round();
     let is_zone = in_seconds && hours != 0.0 && (hours * HOUR + peak.lag).abs() <= peak.give;
@@ -129,7 +127,7 @@ fn shift(peak: &Peak, in_seconds: bool) -> Shift {
     }
 }
 
-/// Whether there are enough stamps, and stretches of them that lie apart.
+/// Whether there are enough stamps, and enough separate stretches of them.
 fn are_enough(sessions: &[Stamped<'_>], spacing: f64) -> bool {
     let (mut stamps, mut episodes) = (0, 0);
     for session in sessions {
@@ -144,7 +142,7 @@ fn are_enough(sessions: &[Stamped<'_>], spacing: f64) -> bool {
     stamps >= LEAST_STAMPS && episodes >= LEAST_EPISODES
 }
 
-/// Of how many stamps one is looked at.
+/// Uses one of this many stamps.
 fn every(sessions: &[Stamped<'_>], bin: f64, width: usize) -> usize {
     let work = |session: &Stamped<'_>| {
         let bins = bins(session, bin).unwrap_or(0) as f64;
@@ -176,7 +174,7 @@ fn peak(profile: &LagProfile, half: usize, bin: f64) -> Option<Peak> {
     };
     let ratio = contrast[place] / next;
     let agreeing = if ratio >= SUSPICIOUS { (0..PARTS).filter(same).count() } else { 0 };
-    // A stamp may lie anywhere in the bin of its lag, an instance anywhere in the middle.
+    // A stamp may lie anywhere in the bin of its lag, and an instance anywhere in the middle.
     let give = (half as f64 + 1.0) * bin;
     let lag = profile.lag(place) * bin;
     Some(Peak { lag, give, ratio, agreeing, place, half })

@@ -1,22 +1,22 @@
-//! Too few stamps, too many, or pressed twice.
+//! Too few stamps, too many, or double presses.
 
 use super::finding::Finding;
 use super::view::View;
 use super::{pairs, rounding};
 use crate::math::quantile;
 
-/// With fewer, spread and rates of the annotator are hardly more than their priors.
+/// With fewer, the annotator's spread and rates are little more than their priors.
 const FEW: usize = 20;
-/// Stamps closer than this share of the usual distance of instances cannot be of two events.
+/// Stamps closer than this share of the usual spacing of instances cannot belong to two events.
 const CLOSE: f64 = 0.25;
-/// Double presses are that many times as common as gaps of once to twice the length, which chance
-/// brings about as often; and at least `LEAST_DOUBLES`, and this share of the stamps.
+/// Double presses are this many times as common as gaps of once to twice the length, which chance makes
+/// equally common; they are also at least `LEAST_DOUBLES`, and at least this share of the stamps.
 const EXCESS: usize = 4;
 const LEAST_DOUBLES: usize = 8;
 const SHARE: f64 = 0.05;
-/// From this share of the gap between stamps on, their order is a guess.
+/// Beyond this share of the gap between stamps, their order is a guess.
 const WIDE: f64 = 0.75;
-/// Standard deviation of a normal variable beside its median distance from the middle.
+/// Standard deviation of a normal variable over its median absolute deviation.
 const DEVIATION: f64 = 1.4826;
 
 pub(super) fn check(view: &View<'_>, has_table: bool) -> Vec<Finding> {
@@ -45,17 +45,17 @@ pub(super) fn check(view: &View<'_>, has_table: bool) -> Vec<Finding> {
     findings
 }
 
-/// What only stamps on the right clock can show.
+/// Findings that need stamps on the right clock.
 pub(super) fn beside_instances(view: &View<'_>) -> Vec<Finding> {
     too_close(view).into_iter().chain(rounding::check(view)).chain(wide(view)).collect()
 }
 
-/// Stamps that lie too close together to be of one event each.
+/// Stamps too close together to belong to one event each.
 pub(super) fn too_close(view: &View<'_>) -> Option<Finding> {
     double_presses(view).or_else(|| pairs::check(view))
 }
 
-/// Sessions without stamps, but for those whose labels say that there was nothing to press for.
+/// Sessions without stamps, except those whose labels have no positive.
 fn unstamped(view: &View<'_>) -> Option<Finding> {
     let is_positive = |labels: &[Option<bool>]| labels.contains(&Some(true));
     let is_negative = |labels: &[Option<bool>]| labels.iter().all(|&label| label == Some(false));
@@ -84,7 +84,7 @@ fn double_presses(view: &View<'_>) -> Option<Finding> {
 fn wide(view: &View<'_>) -> Option<Finding> {
     let delays = view.delays(super::view::Stamped::positives);
     let gaps = view.stamp_gaps();
-    // Those of double presses are no gaps between events.
+    // Gaps of double presses are not gaps between events.
     let gaps = &gaps[gaps.partition_point(|&gap| gap < CLOSE * view.spacing)..];
     if delays.len() < FEW || gaps.len() < FEW {
         return None;

@@ -1,4 +1,4 @@
-//! Numbers of everything.
+//! Counts of everything in a dataset.
 
 use std::collections::HashSet;
 
@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::view::{Stamped, View};
 use crate::math::quantile;
 
-/// Instances are irregular where the widest twentieth of their distances is this many times the
-/// narrowest or more: beats and breaths are, sliding windows are not.
+/// Instances are irregular if the widest twentieth of their spacings is at least this many times the
+/// narrowest: beats and breaths are, sliding windows are not.
 const IRREGULAR: f64 = 1.2;
 
-/// What there is.
+/// Contents of a dataset.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// Sessions.
@@ -26,7 +26,7 @@ pub struct Summary {
     pub stamps: usize,
     /// Hours from first to last instance, over all sessions.
     pub hours: f64,
-    /// Distances of neighbouring instances.
+    /// Spacings of neighbouring instances.
     pub spacing: Option<Spacing>,
     /// Instances per session.
     pub instances_per_session: PerSession,
@@ -34,13 +34,13 @@ pub struct Summary {
     pub stamps_per_session: PerSession,
     /// Stamps per hour recorded.
     pub stamps_per_hour: Option<f64>,
-    /// Median distance of neighbouring stamps, in seconds.
+    /// Median gap of neighbouring stamps, in seconds.
     pub stamp_gap: Option<f64>,
-    /// Labels, where there are any.
+    /// Labels, if there are any.
     pub balance: Option<Balance>,
 }
 
-/// Numbers of something, session by session.
+/// Counts per session.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PerSession {
     /// The lowest.
@@ -51,7 +51,7 @@ pub struct PerSession {
     pub highest: f64,
 }
 
-/// Distances of neighbouring instances, in seconds.
+/// Spacings of neighbouring instances, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spacing {
     /// The middle one.
@@ -66,7 +66,7 @@ pub struct Spacing {
     pub irregular: bool,
 }
 
-/// How labels are shared out.
+/// Balance of the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Balance {
     /// Instances with a label.

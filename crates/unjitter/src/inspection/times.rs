@@ -1,11 +1,11 @@
-//! Instances at one time, and stretches without any.
+//! Instances at the same time, and stretches without instances.
 
 use super::finding::Finding;
 use super::view::{Stamped, View};
 
-/// A stretch without instances is long from this many times their usual distance.
+/// A stretch without instances is long from this many usual spacings.
 const LONG: f64 = 100.0;
-/// A stamp this many usual distances from either end of a stretch is in the middle of it.
+/// A stamp this many usual spacings from either end of a stretch is in its middle.
 const MARGIN: f64 = 10.0;
 
 pub(super) fn check(view: &View<'_>) -> Vec<Finding> {

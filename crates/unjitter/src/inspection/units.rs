@@ -1,29 +1,27 @@
 //! Times in the wrong unit.
 //!
-//! The numbers are looked at as they are written. Dates have no unit and are passed over.
+//! Checks use the numbers as written. Dates have no unit and are skipped.
 
 use super::finding::Finding;
 use super::view::{Stamped, View};
 use crate::io::TimeUnit;
 use crate::math::median;
 
-/// Units are thousands apart, or sixty.
+/// Units differ by thousands, or by sixty.
 const FACTORS: [f64; 8] = [1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9, 60.0, 1.0 / 60.0];
-/// Fewer stamps than this may lie anywhere by chance; than the second, in a small part of their
-/// sessions.
+/// Fewer stamps may lie anywhere by chance; fewer than the second, in a small part of their sessions.
 const LEAST_STAMPS: usize = 5;
 const LEAST_SQUEEZED: usize = 10;
-/// Stamps that reach over less of their sessions than this may be squeezed by a unit too large.
+/// Stamps that cover less of their sessions than this may be squeezed by a unit too large.
 const SQUEEZED: f64 = 0.03;
-/// In the right unit, stamps reach over at least this much of their sessions: a wrong one can also
-/// bring them all to one point inside.
+/// In the right unit, stamps cover at least this much of their sessions: a wrong one can also move them
+/// all to one point inside.
 const REACH: f64 = 0.1;
-/// The same where nothing else speaks for it, for people may press at the beginning only.
+/// The same without other evidence, since people may press at the beginning only.
 const REACH_SQUEEZED: f64 = 0.5;
-/// Stamps that follow each other faster than this share of the usual distance of instances cannot
-/// be of one event each.
+/// Stamps with gaps below this share of the usual spacing of instances cannot belong to one event each.
 const TOO_FAST: f64 = 0.5;
-/// Share of stamps that the right unit brings inside; the rest are slips.
+/// Share of stamps that the right unit moves inside; the rest are slips.
 const MOST: f64 = 0.95;
 /// How far outside its session a stamp still counts as inside, as a share of the session.
 const MARGIN: f64 = 0.05;
@@ -39,7 +37,7 @@ struct Fit {
     stamps: usize,
     /// Share of stamps inside.
     inside: f64,
-    /// Share of their sessions that they reach over.
+    /// Share of their sessions that they cover.
     reach: f64,
 }
 
@@ -80,7 +78,7 @@ fn fit(view: &View<'_>, factor: f64) -> Option<Fit> {
     (stamps >= LEAST_STAMPS && length > 0.0).then_some(fit)
 }
 
-/// The session's ends and stamps as they are written, if there are two stamps at least.
+/// The session's ends and stamps as written, if there are at least two stamps.
 fn numbers(session: &Stamped<'_>) -> Option<(f64, f64, Vec<f64>)> {
     let (start, end) = session.span();
     let numbers: Option<Vec<f64>> = session.stamps.iter().map(|&z| session.written(z)).collect();

@@ -1,4 +1,4 @@
-//! Every session with its stamps, from tables as they stand or from sessions in memory.
+//! Every session with its stamps, from unchanged tables or from sessions in memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ use crate::features::FeatureView;
 use crate::io::{Clock, EventsTable, InstancesTable, ReadSession, suggest};
 use crate::math::quantile;
 
-/// Most strange names that are looked into.
+/// Most unknown names that are looked up.
 const STRANGERS: usize = 20;
 
-/// A dataset as the checks see it.
+/// A dataset, prepared for the checks.
 pub(super) struct View<'a> {
     pub(super) features: &'a [String],
     pub(super) sessions: Vec<Stamped<'a>>,
-    /// Distances of neighbouring instances, in order of size.
+    /// Spacings of neighbouring instances, sorted.
     pub(super) gaps: Vec<f64>,
-    /// The usual distance of neighbouring instances; zero if there are none.
+    /// The usual spacing of neighbouring instances; zero if there is none.
     pub(super) spacing: f64,
 }
 
@@ -27,13 +27,13 @@ pub(super) struct View<'a> {
 pub(super) struct Stamped<'a> {
     pub(super) name: &'a str,
     pub(super) subject: Option<&'a str>,
-    /// What times are read by; none if they are numbers in a unit that nobody told.
+    /// The clock of the times; none if they are numbers in an unknown unit.
     pub(super) clock: Option<Clock>,
     pub(super) times: &'a [f64],
     pub(super) features: FeatureView<'a>,
     /// One per instance.
     pub(super) labels: Cow<'a, [Option<bool>]>,
-    /// On the clock of the times, in order.
+    /// On the clock of the times, sorted.
     pub(super) stamps: Vec<f64>,
 }
 
@@ -62,12 +62,12 @@ impl<'a> Stamped<'a> {
         }
     }
 
-    /// When the session begins and ends.
+    /// Beginning and end of the session.
     pub(super) fn span(&self) -> (f64, f64) {
         (self.times[0], self.times[self.times.len() - 1])
     }
 
-    /// The number that a moment is written as; none if times are dates.
+    /// The number written for a moment; none if times are dates.
     pub(super) fn written(&self, time: f64) -> Option<f64> {
         self.clock.map_or(Some(time), |clock| clock.number(time))
     }
@@ -80,7 +80,7 @@ impl<'a> Stamped<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Puts the tables together, and finds events that have no place.
+    /// Combines the tables, and finds events without a session.
     pub(super) fn new(
         instances: &'a InstancesTable,
         events: Option<&EventsTable>,
@@ -97,8 +97,8 @@ impl<'a> View<'a> {
         (Self::together(&instances.features, sessions), findings)
     }
 
-    /// Sessions without their labels. Clocks tell what times mean; there are none if times are
-    /// numbers in a unit that nobody told.
+    /// Sessions without their labels. Clocks give the meaning of times; there are none if times are
+    /// numbers in an unknown unit.
     pub(super) fn of_sessions(
         sessions: impl IntoIterator<Item = &'a Session<'a>>,
         clocks: &[Clock],
@@ -127,12 +127,12 @@ impl<'a> View<'a> {
         self.sessions.iter().map(|session| session.times.len()).sum()
     }
 
-    /// Number of stamps that have a place.
+    /// Number of stamps with a place.
     pub(super) fn stamps(&self) -> usize {
         self.sessions.iter().map(|session| session.stamps.len()).sum()
     }
 
-    /// Distances of neighbouring stamps, in order of size.
+    /// Gaps of neighbouring stamps, sorted.
     pub(super) fn stamp_gaps(&self) -> Vec<f64> {
         let gaps = |session: &Stamped<'_>| -> Vec<f64> {
             session.stamps.windows(2).map(|pair| pair[1] - pair[0]).collect()
@@ -142,7 +142,7 @@ impl<'a> View<'a> {
         gaps
     }
 
-    /// Delays of all stamps after the nearest of the session's `places`, in order of size.
+    /// Delays of all stamps after the nearest of the session's `places`, sorted.
     pub(super) fn delays(&self, places: impl Fn(&Stamped<'a>) -> Vec<f64>) -> Vec<f64> {
         let of = |session| delays_after(&places(session), &session.stamps);
         let mut delays: Vec<f64> = self.sessions.iter().flat_map(of).collect();
@@ -157,7 +157,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Gives stamps to their sessions and reports those that have none, or no time.
+/// Assigns stamps to their sessions and reports those without a session or a time.
 fn place(
     events: &EventsTable,
     instances: &InstancesTable,

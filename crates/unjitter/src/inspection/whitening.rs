@@ -1,31 +1,31 @@
-//! Features on one scale: mean 0, deviation 1, wild values cut, correlations taken out.
+//! Features on one scale: mean 0, deviation 1, wild values clipped, correlations removed.
 //!
-//! Learned from a sample of the rows, for nothing here needs more digits than that gives. Cost per
-//! row: the square of the columns, of which the first [`MOST_COLUMNS`] at even distances are used.
+//! Learned from a sample of the rows, which is accurate enough here. Cost per row: the square of the
+//! number of columns; at most [`MOST_COLUMNS`], evenly spaced, are used.
 
 use super::view::View;
 
-/// Most columns that are looked at.
+/// Most columns used.
 const MOST_COLUMNS: usize = 64;
-/// Rows that scales and correlations are learned from, at most.
+/// Most rows from which scales and correlations are learned.
 const SAMPLE: usize = 20_000;
-/// Values further from the mean than this many deviations are cut: one wild instance must not
+/// Values further from the mean than this many deviations are clipped: one wild instance must not
 /// outweigh all others.
 const FURTHEST: f64 = 3.0;
-/// Share of the variance that is added to the diagonal, for columns that follow from others.
+/// Share of the variance added to the diagonal, for columns that depend on others.
 const RIDGE: f64 = 1e-3;
 
-/// How rows are brought to one scale.
+/// A linear map of rows to one scale.
 pub(super) struct Whitening {
-    /// Places of the columns that are used.
+    /// Positions of the columns in use.
     places: Vec<usize>,
     means: Vec<f64>,
-    /// One divided by the deviation; 0 of a column with one value.
+    /// One divided by the deviation; 0 for a constant column.
     precisions: Vec<f64>,
-    /// What each column adds to everything that comes out: the inverse of the Cholesky factor of the
-    /// correlations, column after column.
+    /// The inverse of the Cholesky factor of the correlations, column by column: the contribution of each
+    /// input column to all outputs.
     outcomes: Vec<f32>,
-    /// Number of columns that come out.
+    /// Number of output columns.
     width: usize,
 }
 
@@ -51,7 +51,7 @@ impl Whitening {
         whitening
     }
 
-    /// The same, of which only the part along a direction comes out.
+    /// The same, reduced to the component along a direction.
     pub(super) fn along(self, direction: &[f64]) -> Self {
         let part = |column: &[f32]| -> f32 {
             column.iter().zip(direction).map(|(&x, direction)| x * *direction as f32).sum()
@@ -60,12 +60,12 @@ impl Whitening {
         Self { outcomes, width: 1, ..self }
     }
 
-    /// Number of columns that go in.
+    /// Number of input columns.
     pub(super) fn columns(&self) -> usize {
         self.places.len()
     }
 
-    /// Number of columns that come out.
+    /// Number of output columns.
     pub(super) fn width(&self) -> usize {
         self.width
     }
@@ -77,7 +77,7 @@ impl Whitening {
         }
     }
 
-    /// Takes the correlations out of a sum of scaled rows, which goes back to zero.
+    /// Removes the correlations from a sum of scaled rows, and resets the sum to zero.
     pub(super) fn whiten(&self, sum: &mut [f32], white: &mut [f32]) {
         for (x, column) in sum.iter_mut().zip(self.outcomes.chunks(self.width)) {
             let x = std::mem::take(x);
@@ -87,7 +87,7 @@ impl Whitening {
 
     fn scaled(&self, column: usize, x: f64) -> f64 {
         let scaled = (x - self.means[column]) * self.precisions[column];
-        // What is no number comes of sizes whose squares are infinite.
+        // NaN comes from values whose squares are infinite.
         if scaled.is_nan() { 0.0 } else { scaled.clamp(-FURTHEST, FURTHEST) }
     }
 
@@ -103,7 +103,7 @@ impl Whitening {
             }
         }
         for k in 0..width {
-            // A column with one value has no variance at all; any will do.
+            // A constant column has no variance; any value will do.
             let own = &mut matrix[k * width + k];
             *own = if *own > 0.0 { *own * (1.0 + RIDGE) } else { 1.0 };
         }
@@ -111,7 +111,7 @@ impl Whitening {
     }
 }
 
-/// Values of the chosen columns in rows at even distances.
+/// Values of the chosen columns in evenly spaced rows.
 fn sample(view: &View<'_>, places: &[usize]) -> Vec<f64> {
     let every = view.instances().div_ceil(SAMPLE).max(1);
     let mut rows = Vec::new();
@@ -127,15 +127,15 @@ fn sample(view: &View<'_>, places: &[usize]) -> Vec<f64> {
     rows
 }
 
-/// The inverse of the lower Cholesky factor of a matrix given by its lower half, row after row;
-/// column after column.
+/// The inverse of the lower Cholesky factor of a matrix, given by its lower half row by row; the result
+/// is column by column.
 fn inverse_factor(mut matrix: Vec<f64>, width: usize) -> Vec<f32> {
     for i in 0..width {
         for j in 0..=i {
             let dot: f64 = (0..j).map(|k| matrix[i * width + k] * matrix[j * width + k]).sum();
             let rest = matrix[i * width + j] - dot;
             matrix[i * width + j] = match i == j {
-                // Rounding may leave nothing of a column that follows from others.
+                // Rounding may leave nothing of a column that depends on others.
                 true => rest.max(RIDGE * RIDGE).sqrt(),
                 false => rest / matrix[j * width + j],
             };

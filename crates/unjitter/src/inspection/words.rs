@@ -5,7 +5,7 @@ use crate::io::shown;
 /// Most names that a message lists.
 const LISTED: usize = 5;
 
-/// A length of time in a unit that suits it, with three digits.
+/// A length of time in a suitable unit, with three digits.
 pub fn duration(seconds: f64) -> String {
     let size = seconds.abs();
     let (value, unit) = if size >= 2.0 * 86400.0 {
@@ -22,7 +22,7 @@ pub fn duration(seconds: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// A number with three digits, or all that stand before the point.
+/// A number with three digits, or all digits before the point.
 pub(super) fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");

@@ -1,7 +1,7 @@
 //! A table of instances read some lines at a time, for tables larger than memory.
 //!
-//! A chunk is filled again and again, so that no line asks for memory of its own. What stays is one
-//! name and one clock per session: sessions may be mixed, and any line may be theirs.
+//! One chunk is refilled again and again, so that no line allocates memory. One name and one clock per
+//! session are kept: sessions may be mixed, and any line may be theirs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::instances::{NO_INSTANCES, Places, feature};
 use super::table::{Row, Table};
 use crate::Result;
 
-/// A table of instances that is being read.
+/// An open table of instances.
 #[derive(Debug)]
 pub struct InstanceChunks {
     table: Table,
@@ -29,7 +29,7 @@ pub struct InstanceChunks {
 /// Some lines of a table of instances.
 #[derive(Debug, Default)]
 pub struct Chunk {
-    /// Which session each line belongs to, from 0 in the order in which the table names them.
+    /// Session of each line, numbered from 0 in the order in which the table names them.
     pub positions: Vec<usize>,
     /// Time of each line, in seconds of its session's clock.
     pub times: Vec<f64>,
@@ -46,7 +46,7 @@ impl Chunk {
         self.names.get(line)
     }
 
-    /// The time of a line, as it is written.
+    /// The time of a line, as written.
     pub fn time_text(&self, line: usize) -> &str {
         self.time_texts.get(line)
     }
@@ -76,7 +76,7 @@ impl InstanceChunks {
         Ok(Self { table, row: Row::default(), places, times_in, lone, positions, clocks })
     }
 
-    /// What stands between cells.
+    /// The separator of cells.
     pub fn delimiter(&self) -> u8 {
         self.table.delimiter()
     }
@@ -86,7 +86,7 @@ impl InstanceChunks {
         self.clocks[position]
     }
 
-    /// Fills `chunk` with the next lines, `most` at most; false if there are none.
+    /// Fills `chunk` with at most `most` further lines; false if there are none.
     pub fn next(&mut self, chunk: &mut Chunk, most: usize) -> Result<bool> {
         chunk.clear();
         chunk.columns = self.places.features.len();
@@ -124,7 +124,7 @@ impl InstanceChunks {
     }
 }
 
-/// Texts one behind the other.
+/// Concatenated texts.
 #[derive(Debug, Default)]
 struct Texts {
     text: String,

@@ -1,10 +1,9 @@
-//! Times in tables: numbers, ISO-8601 dates or times of day, to seconds and back.
+//! Times in tables: numbers, ISO-8601 dates or times of day, read as seconds and written back.
 //!
-//! Each session has a clock, set by its first instance. Small numbers stay the numbers that they
-//! are. Large ones (seconds since 1970, say) and dates are counted from the session's first
-//! instance in whole nanoseconds, so that no digit is lost; they are written back as they came.
-//! Times of day are counted from midnight. They have no day, so a time that is half a day away from
-//! its session is refused: it may be of the next one.
+//! Each session has a clock, set by its first instance. Small numbers are used unchanged. Large ones (seconds
+//! since 1970, say) and dates are counted from the session's first instance in whole nanoseconds, so that no
+//! digit is lost; they are written back in their own form. Times of day are counted from midnight. They have
+//! no day, so a time half a day away from its session is refused: it may belong to the next day.
 
 use std::fmt;
 
@@ -19,7 +18,7 @@ use super::{odd_times, time_of_day};
 /// From this many seconds on (eleven days), a number is taken for a date in disguise.
 const LARGE: f64 = 1e6;
 const NANOSECONDS: i128 = 1_000_000_000;
-/// Seconds from which on a time of day may be of another day.
+/// From this many seconds on, a time of day may belong to another day.
 const HALF_A_DAY: f64 = 43_200.0;
 
 /// The unit of times that are written as numbers.
@@ -38,7 +37,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Nanoseconds in one.
+    /// Nanoseconds in one unit.
     pub(super) fn nanoseconds(self) -> i128 {
         match self {
             Self::S => NANOSECONDS,
@@ -48,7 +47,7 @@ impl TimeUnit {
         }
     }
 
-    /// How many there are in a second.
+    /// Units in a second.
     pub(crate) fn per_second(self) -> f64 {
         (NANOSECONDS / self.nanoseconds()) as f64
     }
@@ -65,7 +64,7 @@ impl fmt::Display for TimeUnit {
     }
 }
 
-/// How a time is written.
+/// The notation of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// A number, used as it is.
@@ -82,13 +81,13 @@ enum Style {
     TimeOfDay { padded: bool },
 }
 
-/// A session's clock: how its times are written, and which moment is zero.
+/// A session's clock: the notation of its times, and its zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
     style: Style,
     /// Nanoseconds since 1970, or since the table's zero, at zero.
     origin: i128,
-    /// What stands between date and time of day.
+    /// The separator of date and time of day.
     separator: char,
 }
 
@@ -120,7 +119,7 @@ impl Clock {
         Ok(Self { style, origin, separator })
     }
 
-    /// Seconds from the clock's zero to the moment `text`, or what was expected instead.
+    /// Seconds from the clock's zero to the moment `text`, or the expected form.
     pub fn seconds(&self, text: &str) -> Result<f64, String> {
         let moment = match self.style {
             Style::Number(unit) => {
@@ -142,7 +141,7 @@ impl Clock {
         Ok((moment - self.origin) as f64 / NANOSECONDS as f64)
     }
 
-    /// The same for whatever belongs to a session that lasts from `first` to `last`.
+    /// The same for an entry of a session that lasts from `first` to `last`.
     pub fn seconds_beside(&self, text: &str, first: f64, last: f64) -> Result<f64, String> {
         let seconds = self.seconds(text)?;
         let away = (first - seconds).max(seconds - last);
@@ -156,8 +155,7 @@ impl Clock {
         Ok(seconds)
     }
 
-    /// What should stand in place of `text`: a form that is known by name, or one that the session
-    /// has.
+    /// The expected form instead of `text`: the cure of a known form, or the session's form.
     fn expected(&self, text: &str) -> String {
         let own = match self.style {
             Style::Number(_) | Style::Decimal(_) => "a number, as the times of its session are",
@@ -167,7 +165,7 @@ impl Clock {
                 "a date and time with Z or an offset such as +02:00, as its session has them"
             }
         };
-        // A date that can be read is not odd, only out of place.
+        // A readable date is not odd, only out of place.
         let odd = if date(text).is_none() { odd_times::named(text) } else { None };
         odd.unwrap_or_else(|| match number(text) {
             Some(days) if odd_times::may_be_days(days) && self.unit().is_none() => {
@@ -182,13 +180,12 @@ impl Clock {
         matches!(self.style, Style::TimeOfDay { .. })
     }
 
-    /// Whether the clock on the wall may have been put back under its times: they are local, or may
-    /// be for all that is known.
+    /// Whether a change from summer time may affect its times: they are local, or may be.
     pub(super) fn may_be_local(&self) -> bool {
         matches!(self.style, Style::Civil | Style::TimeOfDay { .. } | Style::Decimal(_))
     }
 
-    /// The moment `seconds` after the clock's zero, written as the session's times are.
+    /// The moment `seconds` after the clock's zero, in the notation of the session's times.
     pub fn write(&self, seconds: f64) -> String {
         let since_origin = (seconds * NANOSECONDS as f64).round() as i128;
         let moment = self.origin.saturating_add(since_origin);
@@ -226,25 +223,24 @@ impl Clock {
         }
     }
 
-    /// The number that stands for the moment `seconds` after the clock's zero, to the precision of
-    /// a double; none if the session's times are dates.
+    /// The number for the moment `seconds` after the clock's zero, to the precision of a double; none if
+    /// the session's times are dates.
     pub(crate) fn number(&self, seconds: f64) -> Option<f64> {
         let unit = self.unit()?;
         let origin = self.origin as f64 / unit.nanoseconds() as f64;
         Some(origin + seconds * unit.per_second())
     }
 
-    /// The clock's zero as the session's times count, but in seconds whatever their unit; none if
-    /// they are dates.
+    /// The clock's zero as a number of seconds, whatever the unit of the times; none if they are dates.
     pub fn zero_in_seconds(&self) -> Option<f64> {
         self.unit()?;
-        // Whole seconds apart: all nanoseconds since 1970 have more digits than a double.
+        // Whole seconds separately: nanoseconds since 1970 have more digits than a double.
         let (whole, rest) = (self.origin / NANOSECONDS, self.origin % NANOSECONDS);
         Some(whole as f64 + rest as f64 / NANOSECONDS as f64)
     }
 
-    /// The clock's zero in nanoseconds since 1970, in UTC or in a local time that has no zone, and
-    /// the seconds that its zone is ahead of UTC, if it has one; none if its times are no dates.
+    /// The clock's zero in nanoseconds since 1970, in UTC or in local time without a zone, and the
+    /// seconds that its zone is ahead of UTC, if it has one; none if its times are no dates.
     pub fn moment(&self) -> Option<(i128, Option<i32>)> {
         match self.style {
             Style::Number(_) | Style::Decimal(_) | Style::TimeOfDay { .. } => None,
@@ -254,13 +250,13 @@ impl Clock {
         }
     }
 
-    /// Seconds from a whole hour of the clock to the moment `seconds` after its zero: of many hours,
-    /// no digits would be left.
+    /// Seconds from a whole hour of the clock to the moment `seconds` after its zero. Whole hours are
+    /// removed first, because they would leave no digits.
     pub(crate) fn past_the_hour(&self, seconds: f64) -> f64 {
         self.origin.rem_euclid(3600 * NANOSECONDS) as f64 / NANOSECONDS as f64 + seconds
     }
 
-    /// Digits of a second that are left when times are written for people: nanoseconds are noise.
+    /// The moment in rounded seconds, for people: nanoseconds are noise.
     pub fn write_rounded(&self, seconds: f64) -> String {
         self.write(to_microsecond(seconds))
     }
@@ -271,7 +267,7 @@ impl Clock {
                 let text = offset.to_datetime(timestamp).to_string();
                 format!("{}{suffix}", text.replacen('T', &self.separator.to_string(), 1))
             }
-            // Beyond the calendar's years: some number is better than none.
+            // Beyond the calendar's years: a plain number is better than nothing.
             Err(_) => format!("{}", moment as f64 / NANOSECONDS as f64),
         }
     }
@@ -284,10 +280,10 @@ fn to_microsecond(seconds: f64) -> f64 {
 
 fn date(text: &str) -> Option<(Style, i128)> {
     let pieces = Pieces::parse(text).ok()?;
-    // A date alone is no moment.
+    // A date alone is not a moment.
     let civil = pieces.date().to_datetime(pieces.time()?);
     let (style, offset) = match pieces.offset() {
-        // The name of a zone alone: its rules are not at hand.
+        // Only the name of a zone, whose rules are not available.
         None if pieces.time_zone_annotation().is_some() => return None,
         None => (Style::Civil, Offset::UTC),
         Some(PiecesOffset::Zulu) => (Style::Zulu, Offset::UTC),

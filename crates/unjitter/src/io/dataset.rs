@@ -1,4 +1,4 @@
-//! A dataset on disk: instances and events, and what may lie beside them.
+//! A dataset on disk: instances, events and optional tables.
 //!
 //! ```text
 //! instances   session, time, features…, label (optional), subject (optional)
@@ -8,8 +8,8 @@
 //! signal      session, time, values…                            optional: for looking at
 //! ```
 //!
-//! Instances are in order of time within their session; sessions may be mixed. Events may come in
-//! any order. Without a column for the session, a table is one session.
+//! Instances are sorted by time within their session; sessions may be mixed. Events may come in any
+//! order. A table without a session column is one session.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub struct DatasetFiles {
     pub events: Option<PathBuf>,
     /// Subjects of sessions.
     pub sessions: Option<PathBuf>,
-    /// Intervals in which somebody was annotating.
+    /// Annotated intervals.
     pub observed: Option<PathBuf>,
     /// The raw signal.
     pub signal: Option<PathBuf>,
@@ -45,7 +45,7 @@ impl DatasetFiles {
         Self::default().or_in_folder(folder)
     }
 
-    /// These files, and the tables of a folder for those that are not given.
+    /// These files, completed by the tables of a folder.
     pub fn or_in_folder(self, folder: &Path) -> Result<Self> {
         let Self { mut instances, events, sessions, observed, signal } = self;
         if instances.as_os_str().is_empty() {
@@ -77,7 +77,7 @@ pub fn tables_in(folder: &Path) -> Vec<PathBuf> {
     TABLES.iter().flat_map(|table| candidates(folder, table)).collect()
 }
 
-/// The file of a table in a folder, whichever its ending; two of them are an error.
+/// The file of a table in a folder, with any extension; two of them are an error.
 fn find(folder: &Path, table: &str) -> Result<Option<PathBuf>> {
     let mut found = candidates(folder, table);
     match (found.next(), found.next()) {
@@ -106,7 +106,7 @@ fn contents(folder: &Path) -> Result<String> {
     })
 }
 
-/// Names of the columns, the unit of times that are numbers, and which events are meant.
+/// Names of the columns, the unit of numeric times, and the choice of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Columns {
@@ -116,21 +116,21 @@ pub struct Columns {
     pub time: String,
     /// The hand-aligned label: 0, 1 or nothing.
     pub label: String,
-    /// Who was recorded.
+    /// The person or animal recorded.
     pub subject: String,
-    /// The features, in order; by default all columns that are nothing else.
+    /// The features, in order; by default all other columns.
     pub features: Option<Vec<String>>,
-    /// Columns that are no features.
+    /// Columns that are not features.
     pub ignore: Vec<String>,
     /// The unit of times that are numbers.
     pub times_in: TimeUnit,
-    /// Whether tables begin with the names of their columns; otherwise these are called 1, 2, 3.
+    /// Whether tables begin with the names of their columns; otherwise the columns are called 1, 2, 3.
     pub has_header: bool,
-    /// The session's name in the events, where it is called otherwise there.
+    /// The session's name in the events, if different.
     pub event_session: Option<String>,
-    /// The time in the events, where it is called otherwise there.
+    /// The time in the events, if different.
     pub event_time: Option<String>,
-    /// Which events are meant: by column, the values that one must have. All by default.
+    /// The chosen events: by column, the accepted values. All by default.
     pub only: BTreeMap<String, Vec<String>>,
 }
 
@@ -161,16 +161,15 @@ pub struct Dataset {
     pub clocks: Vec<Clock>,
     /// Names of the features.
     pub features: Vec<String>,
-    /// The events table as it stands, if there is one.
+    /// The unchanged events table, if there is one.
     pub events: Option<EventsTable>,
-    /// Per session, the line of the events table (from 0) that each stamp stands in.
+    /// Per session, the line of the events table (from 0) of each stamp.
     pub stamp_rows: Vec<Vec<usize>>,
     positions: HashMap<String, usize>,
 }
 
 impl Dataset {
-    /// Reads a dataset. With `use_labels`, labels are known to learners; otherwise they are for
-    /// judging only.
+    /// Reads a dataset. With `use_labels`, learners know the labels; otherwise they serve evaluation only.
     pub fn read(files: &DatasetFiles, columns: &Columns, use_labels: bool) -> Result<Self> {
         let mut instances = InstancesTable::read(&files.instances, columns)?;
         if let Some(path) = &files.sessions {
@@ -187,7 +186,7 @@ impl Dataset {
         Ok(dataset)
     }
 
-    /// Puts the tables together.
+    /// Combines the tables.
     pub fn assemble(
         instances: InstancesTable,
         events: Option<EventsTable>,
@@ -243,13 +242,13 @@ impl Dataset {
         self.recordings.iter().map(|recording| recording.session.clone()).collect()
     }
 
-    /// The position of the session of a name.
+    /// The position of the session with this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
     }
 }
 
-/// What a table without a column for the session is called: its file's name without endings.
+/// The session of a table without a session column: the file's name without extensions.
 pub(super) fn lone_session(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_else(|| display_name(path));

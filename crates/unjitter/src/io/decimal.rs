@@ -1,4 +1,4 @@
-//! Numbers that are times: read and written without losing a digit.
+//! Numeric times, read and written without losing a digit.
 
 use super::clock::TimeUnit;
 
@@ -7,7 +7,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|value| value.is_finite())
 }
 
-/// A number in `unit` as nanoseconds, exact where it has no more than nanoseconds.
+/// A number in `unit` as nanoseconds, exact if it has no finer digits.
 pub(super) fn decimal(text: &str, unit: TimeUnit) -> Option<i128> {
     let value = number(text)?;
     let scale = unit.nanoseconds();
@@ -36,8 +36,8 @@ pub(super) fn places(fraction: &str, scale: i128) -> i128 {
     moment
 }
 
-/// The shortest number in `unit` that is read as these seconds: 1.001 s in milliseconds is 1001,
-/// though the product is a hair less.
+/// The shortest number in `unit` that reads as these seconds: 1.001 s in milliseconds is 1001, though the
+/// product is slightly less.
 pub(super) fn write_number(seconds: f64, unit: TimeUnit) -> String {
     let product = seconds * unit.per_second();
     let short = (product * 1e6).round() / 1e6;
@@ -53,7 +53,7 @@ pub(super) fn write_decimal(moment: i128, scale: i128) -> String {
     format!("{sign}{whole}{}", write_places(rest, scale))
 }
 
-/// A share of `scale` as the point and the digits behind it; nothing if it is nothing.
+/// A share of `scale` as the point and the digits behind it; empty if zero.
 pub(super) fn write_places(rest: u128, scale: u128) -> String {
     if rest == 0 {
         return String::new();

@@ -1,7 +1,6 @@
-//! Whole files: read up to a limit, replaced at once or not at all.
+//! Whole files: read up to a limit, replaced completely or not at all.
 //!
-//! A device or a named pipe cannot be replaced, and what is in its place must not be: it is written
-//! to as it stands.
+//! A device or a named pipe cannot be replaced, and must not be: bytes are written to it directly.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,8 +11,8 @@ use tempfile::NamedTempFile;
 
 use crate::{Error, Result};
 
-/// The bytes of a file, or `None` if there are more than `limit`, whatever its size is said to be
-/// and even if it grows or never ends.
+/// The bytes of a file, or `None` if there are more than `limit`, whatever its declared size and even if
+/// it grows or never ends.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;
@@ -25,14 +24,14 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// Puts `bytes` at `path`. They go to a file beside it, which takes its place once they are safely
-/// on disk: after any error, and after a crash, the old file is as it was.
+/// Writes `bytes` to `path`. They go to a temporary file beside it, which replaces it once they are
+/// safely on disk: after any error or crash, the old file is unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_all(&[(path, bytes)])
 }
 
-/// Puts every file in its place. None is touched before all of them are safely on disk beside their
-/// places, so a full disk leaves everything as it was.
+/// Replaces every file. None is touched before all of them are safely on disk beside their places, so a
+/// full disk changes nothing.
 pub fn replace_all<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<()> {
     let mut staged = Vec::new();
     for (path, bytes) in files {
@@ -44,21 +43,20 @@ pub fn replace_all<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<(
     staged.into_iter().try_for_each(WholeFile::finish)
 }
 
-/// Files beside their places that are not finished.
+/// Unfinished temporary files.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes whatever is unfinished: for a program that is about to end without running to its end.
+/// Removes all unfinished files: for a program that is about to exit early.
 pub fn discard_unfinished() {
-    // Whoever panicked while holding the list left it whole.
+    // A panic while the list was locked left it intact.
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     for path in unfinished.drain(..) {
-        // There is nobody left to tell.
+        // There is no one left to report an error to.
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// Whether what is at `path` takes bytes as they come: a character device such as `/dev/null`, or a
-/// named pipe.
+/// Whether `path` takes bytes directly: a character device such as `/dev/null`, or a named pipe.
 pub fn takes_bytes_directly(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -80,19 +78,19 @@ pub struct WholeFile {
     path: PathBuf,
 }
 
-/// Where the bytes go.
+/// Destination of the bytes.
 #[derive(Debug)]
 enum Open {
-    /// To a file beside the place.
+    /// A temporary file beside the place.
     Beside(NamedTempFile),
-    /// To a device or a named pipe at once.
+    /// A device or a named pipe, directly.
     Directly(File),
-    /// Nowhere any more: the file is in its place.
+    /// None: the file is in its place.
     Finished,
 }
 
 impl WholeFile {
-    /// Begins a file that will be at `path`, or where that link leads.
+    /// Begins a file that will be at `path`, or at the target of that link.
     pub fn new(path: &Path) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         if takes_bytes_directly(path) {
@@ -119,7 +117,7 @@ impl WholeFile {
         written.map_err(|source| self.failed(source))
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its place.
     pub fn finish(mut self) -> Result<()> {
         self.sync()?;
         self.forget();
@@ -166,7 +164,7 @@ fn create_in(folder: &Path) -> std::io::Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As for any new file, the umask decides; temporary files are otherwise private.
+        // As for any new file, the umask decides; temporary files would be private.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     builder.prefix(".unjitter-").tempfile_in(folder)
@@ -232,7 +230,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_file_without_end_is_refused() {
-        // Its size is said to be 0.
+        // Its declared size is 0.
         assert!(read(Path::new("/dev/zero"), 1000).unwrap().is_none());
     }
 

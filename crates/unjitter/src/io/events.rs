@@ -1,4 +1,4 @@
-//! The table of events: stamps, and whatever else its owner keeps there.
+//! The table of events: stamps, and any other columns.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::suggest::{listed, suggest};
 use super::table::{Row, Table, TableText, shown};
 use crate::{Error, Result};
 
-/// An events table, kept as it stands so that it can be given back.
+/// An events table, kept unchanged so that it can be written again.
 #[derive(Debug, Clone)]
 pub struct EventsTable {
-    /// What the table is called in messages.
+    /// The table's name in messages.
     pub file: String,
     /// Names of the columns.
     pub header: Vec<String>,
@@ -22,7 +22,7 @@ pub struct EventsTable {
     has_header: bool,
     session: Option<usize>,
     time: usize,
-    /// Of every line, whether it is meant.
+    /// Whether each line is chosen.
     meant: Vec<bool>,
 }
 
@@ -62,29 +62,29 @@ impl EventsTable {
         Ok(Self { file, header, rows, delimiter, has_header, session, time, meant })
     }
 
-    /// The lines, from 0, that are meant: those with a value that was asked for, or all.
+    /// The chosen lines, from 0: those with a requested value, or all.
     pub fn meant(&self) -> impl Iterator<Item = usize> {
         (0..self.rows.len()).filter(|&row| self.meant[row])
     }
 
-    /// The session that a line names; `None` where the table has no such column.
+    /// The session of a line; `None` if the table has no such column.
     pub fn session_of(&self, row: usize) -> Option<&str> {
         self.session.map(|column| self.rows[row].cell(column))
     }
 
-    /// Names of the columns of session and time, and what stands between cells.
+    /// Names of the session and time columns, and the separator of cells.
     pub fn layout(&self) -> (&str, &str, u8) {
         let session = self.session.map_or("session", |column| &self.header[column]);
         let time = if self.has_header { self.header[self.time].as_str() } else { "time" };
         (if self.has_header { session } else { "session" }, time, self.delimiter)
     }
 
-    /// What the column of times is called in the header.
+    /// The name of the time column in the header.
     pub fn time_column(&self) -> &str {
         &self.header[self.time]
     }
 
-    /// The time that a line gives, as it is written.
+    /// The time of a line, as written.
     pub fn time_text(&self, row: usize) -> &str {
         self.rows[row].cell(self.time)
     }
@@ -125,9 +125,9 @@ impl EventsTable {
         })
     }
 
-    /// The table with further columns at its end, every other cell as it was. A column that is
-    /// there already, from an earlier run, is replaced where it stands. `cells` gives the new cells
-    /// of each line; where one is not meant, what is there already stays.
+    /// The table with further columns at its end, all other cells unchanged. A column that exists
+    /// already, from an earlier run, is replaced in place. `cells` gives the new cells of each line; a
+    /// line that is not chosen keeps its old cells.
     pub fn with_columns<const N: usize>(
         &self,
         names: [&str; N],

@@ -1,4 +1,4 @@
-//! Numbers that may be infinite, which JSON's cannot: written as "inf" and "-inf".
+//! Numbers that may be infinite, which JSON does not allow: written as "inf" and "-inf".
 //!
 //! A rate frozen at 0 or 1 has the logit ∓∞; every other number stays a plain JSON number.
 

@@ -1,8 +1,7 @@
-//! A first look at a model file: what it says it is, and how large its small sections are.
+//! A first check of a model file: its declared format, and the size of its small sections.
 //!
-//! The look keeps nothing, so it is safe on any bytes. It comes before everything else, because a
-//! file of another version may have other fields, and because serde copies some sections into trees
-//! that take many times their room on disk.
+//! The check stores nothing, so it is safe on any bytes. It comes first, because a file of another version may
+//! have other fields, and because serde copies some sections into trees that take many times their size on disk.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,9 +13,9 @@ use crate::{Error, Result};
 
 /// Most values in a section beside parameters and classifier: a tree of so many takes some 200 MB.
 const MAX_VALUES: usize = 4_000_000;
-/// Most bytes of text in it: twice what notes may take, which are looked at more closely.
+/// Most bytes of text in it: twice the limit of notes, which have a check of their own.
 const MAX_TEXT: usize = 2 * metadata::MAX_BYTES;
-/// Most characters of another format that are told.
+/// Most characters of another format that a message shows.
 const MAX_KEPT: usize = 80;
 
 #[derive(Debug, Default, Deserialize)]
@@ -60,8 +59,8 @@ impl<'a> Header<'a> {
         Ok(header)
     }
 
-    /// Checks that `model`, which was read from here, owes nothing to defaults. They are kind to
-    /// people who write settings; in a file that a program wrote, a missing field is a sign of damage.
+    /// Checks that `model`, which was read from here, used no defaults. Defaults help people who write
+    /// settings; in a file that a program wrote, a missing field is a sign of damage.
     pub(super) fn check_complete(&self, model: &impl Serialize) -> Result<()> {
         let Some(found) = self.model else { return Ok(()) };
         let found = serde_json::from_str(found.get()).map_err(|error| syntax(&error))?;
@@ -84,8 +83,8 @@ fn check_size(name: &str, section: Option<&RawValue>) -> Result<()> {
     Ok(())
 }
 
-/// Values in JSON, keys included, and bytes of its strings: every value but the first comes after one
-/// of four signs.
+/// Number of values in JSON, including keys, and bytes of its strings: every value but the first follows
+/// one of four characters.
 fn size(json: &str) -> (usize, usize) {
     let (mut values, mut text, mut in_string, mut escaped) = (1, 0, false, false);
     for byte in json.bytes() {

@@ -10,19 +10,19 @@ use super::table::{Row, Table, shown, with_point};
 use super::{order, subjects};
 use crate::Result;
 
-/// What is wrong with a table that has nothing else.
+/// The problem of a table without instances.
 pub(super) const NO_INSTANCES: &str = "it has a header and no instances";
-/// Shorter time from one instance to the next than any in seconds: nobody could press for them.
+/// Shortest plausible spacing of instances in seconds: no one could press for closer ones.
 const SHORTEST: f64 = 0.01;
 
-/// The instances as they stand on disk, by session.
+/// The instances as on disk, by session.
 #[derive(Debug)]
 pub struct InstancesTable {
     /// Names of the features.
     pub features: Vec<String>,
     /// In the order in which the table names them.
     pub sessions: Vec<ReadSession>,
-    /// What the table is called in messages.
+    /// The table's name in messages.
     pub file: String,
     pub(super) positions: HashMap<String, usize>,
 }
@@ -38,15 +38,14 @@ pub struct ReadSession {
     pub times: Vec<f64>,
     /// Features, row after row.
     pub values: Vec<f64>,
-    /// Label of each instance, where there is one; unknown otherwise.
+    /// Label of each instance, if there is one.
     pub labels: Vec<Option<bool>>,
-    /// Who was recorded.
+    /// The person or animal recorded.
     pub subject: Option<String>,
 }
 
 impl ReadSession {
-    /// Seconds from the clock's zero to the moment `text` of something that belongs to the session,
-    /// or what was expected instead.
+    /// Seconds from the clock's zero to the moment `text` of an entry of the session, or the expected form.
     pub fn seconds(&self, text: &str) -> std::result::Result<f64, String> {
         match (self.times.first(), self.times.last()) {
             (Some(&first), Some(&last)) => self.clock.seconds_beside(text, first, last),
@@ -54,8 +53,8 @@ impl ReadSession {
         }
     }
 
-    /// Makes room for another instance. A quarter more at a time, once it is much: doubling would
-    /// hold twice what there is.
+    /// Makes room for another instance. Large tables grow by a quarter at a time: doubling would hold
+    /// twice the memory.
     fn grow(&mut self, features: usize) {
         if self.times.len() == self.times.capacity() {
             let more = (self.times.len() / 4).max(16);
@@ -72,7 +71,7 @@ impl ReadSession {
     }
 }
 
-/// Where a row's values stand.
+/// Columns of a row's values.
 #[derive(Debug)]
 pub(super) struct Places {
     pub(super) session: Option<usize>,
@@ -108,7 +107,7 @@ impl Places {
             return Err(table.wrong(format!("`{name}` is both a feature and ignored")));
         }
         if columns.features.is_none() {
-            // What is called a label is one, unless somebody says otherwise.
+            // A column named like a label is one, unless the user says otherwise.
             let renamed =
                 [(&columns.label, &defaults.label), (&columns.subject, &defaults.subject)];
             for (name, usual) in renamed.into_iter().filter(|(name, usual)| name != usual) {
@@ -127,7 +126,7 @@ impl Places {
     }
 }
 
-/// An optional column; one that was asked for by another name than the usual must be there.
+/// An optional column; it must exist if it was requested under an unusual name.
 pub(super) fn named(
     table: &Table,
     field: &'static str,
@@ -182,13 +181,13 @@ impl InstancesTable {
         Ok(Self { features, sessions, file: table.file().to_owned(), positions })
     }
 
-    /// Adds the subjects that a table of sessions names.
+    /// Adds the subjects from a table of sessions.
     pub fn with_subjects(mut self, path: &Path, columns: &Columns) -> Result<Self> {
         subjects::add(&mut self, path, columns)?;
         Ok(self)
     }
 
-    /// The position of the session of a name.
+    /// The position of the session with this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
     }

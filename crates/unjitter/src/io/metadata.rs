@@ -6,20 +6,20 @@ use serde_json::Value;
 
 use crate::{Error, Fitted, Result};
 
-/// Most bytes that all notes of a model may take as JSON: names of features are among them, and the
-/// header of a table may have some 16 MiB of those.
+/// Most bytes of all notes of a model as JSON: they include names of features, of which the header of a
+/// table may have some 16 MiB.
 pub(super) const MAX_BYTES: usize = 32 << 20;
-/// Deepest nesting of a note, far inside what the reader of JSON takes.
+/// Deepest nesting of a note, far below the limit of the JSON reader.
 const MAX_DEPTH: usize = 32;
 
 impl Fitted {
-    /// Notes about the model: where it came from, how it was made. Nothing here depends on them.
+    /// Notes about the model: its origin, how it was made. The library ignores them.
     pub fn metadata(&self) -> &BTreeMap<String, Value> {
         &self.metadata
     }
 
-    /// Adds a note, or replaces the one of that key. All notes together take at most 32 MiB as
-    /// JSON and nest at most 32 deep; after an error they are as they were.
+    /// Adds a note, or replaces the one of that key. All notes together take at most 32 MiB as JSON and
+    /// nest at most 32 deep; after an error they are unchanged.
     pub fn set_metadata(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Result<()> {
         let (key, value) = (key.into(), value.into());
         let mut noted = self.metadata.clone();
@@ -40,13 +40,12 @@ impl Fitted {
     }
 }
 
-/// Whether notes keep to the limits of [`Fitted::set_metadata`]: for whoever wants to know before
-/// there is a model.
+/// Checks notes against the limits of [`Fitted::set_metadata`], before there is a model.
 pub fn check_metadata(metadata: &BTreeMap<String, Value>) -> Result<()> {
     let out_of_range = |name: String, value: usize, expected| {
         Err(Error::OutOfRange { name, value: value as f64, expected })
     };
-    // Depth first: to write a value out takes stack for every level.
+    // Depth first: serialising a value takes stack for every level.
     if let Some((key, _)) = metadata.iter().find(|(_, value)| is_deeper(value, MAX_DEPTH)) {
         return out_of_range(format!("depth of metadata {key}"), MAX_DEPTH + 1, "at most 32");
     }

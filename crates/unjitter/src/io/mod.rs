@@ -1,4 +1,4 @@
-//! Files: what is written can be read back to the bit, and what is read is checked.
+//! Files: output can be read back to the bit, and input is checked.
 
 mod chunks;
 mod clock;

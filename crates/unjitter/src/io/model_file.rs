@@ -1,4 +1,4 @@
-//! Fitted models on disk, as JSON that people can read.
+//! Fitted models on disk, as readable JSON.
 //!
 //! ```text
 //! format, version      what the file is
@@ -10,11 +10,11 @@
 //! classifier           what was learned from the features alone
 //! ```
 //!
-//! Numbers are written with all their digits, so a model that was saved and loaded gives the same
-//! bits. A file may come from anywhere: it can be refused, but it cannot make the program panic or
-//! take memory by a size that is only declared. Nothing is built before the sizes are known to
-//! agree with what the file holds. To load a file takes a few times its size, at most 1 GiB, and
-//! for a kernel classifier of m landmarks 8m² bytes and m³/3 multiplications, m ≤ 20 000.
+//! Numbers are written with all their digits, so a model that was saved and loaded gives the same bits. A
+//! file may come from anywhere: it can be refused, but it cannot make the program panic or allocate by a
+//! size that is only declared. Nothing is built before the declared sizes match the content. Loading
+//! takes a few times the size of the file, at most 1 GiB, and for a kernel classifier of m landmarks 8m²
+//! bytes and m³/3 multiplications, m ≤ 20 000.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,30 +33,30 @@ use crate::model::{Model, Ordered, Parts};
 use crate::params::{Layout, Parameter};
 use crate::{Error, Fitted, Outcome, Result, Warning};
 
-/// What every model file says it is.
+/// The declared format of every model file.
 pub(super) const FORMAT: &str = "unjitter model";
-/// The version of the format that is written and read.
+/// The version of the format.
 pub(super) const VERSION: u64 = 1;
 
 /// Largest file that is read or written: a kernel of 20 000 landmarks and 1000 features fits.
 const MAX_BYTES: u64 = 1 << 30;
 /// Most hidden layers of a network in a file.
 const MAX_LAYERS: usize = 1000;
-/// How far, relatively and absolutely, natural values may be from what the unconstrained numbers
-/// give: an edited digit is more than this, the rounding of another machine's `exp` is less.
+/// How far, relatively and absolutely, natural values may be from those of the unconstrained numbers: an
+/// edited digit exceeds this, the rounding of another machine's `exp` does not.
 const TOLERANCE: f64 = 1e-9;
-/// Longest problem that is told; a file can hold names of any length.
+/// Longest problem in a message; a file can hold names of any length.
 const MAX_PROBLEM: usize = 400;
 
 impl Fitted {
-    /// Writes the model to a file. An old file of that name is replaced at once, when the new one is
-    /// complete and on disk; after an error it is as it was.
+    /// Writes the model to a file. An old file of that name is replaced once the new one is complete and
+    /// on disk; after an error it is unchanged.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         self.save_noted(path, &BTreeMap::new())
     }
 
-    /// The same with further notes in the file, which replace those of the same key; see
-    /// [`set_metadata`](Self::set_metadata) for what they may be.
+    /// The same with further notes in the file, which replace those of the same key; for their limits see
+    /// [`set_metadata`](Self::set_metadata).
     pub fn save_noted(
         &self,
         path: impl AsRef<Path>,
@@ -66,7 +66,7 @@ impl Fitted {
         file.metadata.extend(notes.clone());
         check_metadata(&file.metadata)?;
         let text = pretty::to_string(&file);
-        // Never a file that cannot be read back in place of one that could.
+        // Never replaces a readable file by one that cannot be read back.
         let file = ModelFile::parse(text.as_bytes())?;
         check_parameters(&file.parameters, &self.parts.layout, self.time_unit)?;
         disk::replace(path.as_ref(), text.as_bytes())
@@ -119,8 +119,8 @@ struct SavedParameter {
     natural: Vec<Extended>,
 }
 
-/// [`ClassifierState`] under its kind as key, `{"logistic": {…}}`: with the kind among the fields,
-/// serde would copy all numbers into a tree to look for it.
+/// [`ClassifierState`] with its kind as key, `{"logistic": {…}}`: with the kind among the fields, serde
+/// would copy all numbers into a tree to look for it.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "ClassifierState", rename_all = "snake_case")]
 enum SavedClassifier {
@@ -151,7 +151,7 @@ impl ModelFile {
         }
     }
 
-    /// The fields, of the right kinds but not yet checked against each other.
+    /// The fields, with the right types but not yet checked against each other.
     fn parse(bytes: &[u8]) -> Result<Self> {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(too_large());
@@ -186,7 +186,7 @@ impl ModelFile {
     }
 }
 
-/// Checks what needs no layout: priors, settings, the unit of time.
+/// Checks that need no layout: priors, settings, the unit of time.
 fn check_model(model: &Model, time_unit: f64) -> Result<()> {
     model.check().map_err(|error| within("model", &error))?;
     if let ClassifierSpec::Kernel { length_scale, landmarks } = model.classifier {
@@ -284,7 +284,7 @@ fn check_block(saved: &SavedParameter, parameter: &Parameter, time_unit: f64) ->
     Ok(())
 }
 
-/// Checks that frozen parameters are where the model freezes them, and the others finite.
+/// Checks that frozen parameters have the model's values, and that the others are finite.
 fn check_frozen(model: &Model, layout: &Layout, time_unit: f64, params: &[f64]) -> Result<()> {
     let frozen =
         model.frozen_params(layout, time_unit).map_err(|error| within("model.frozen", &error))?;
@@ -310,7 +310,7 @@ fn check_frozen(model: &Model, layout: &Layout, time_unit: f64, params: &[f64]) 
 }
 
 fn agree(found: f64, want: f64) -> bool {
-    // Beside an infinity every finite number would be within its tolerance.
+    // Every finite number would be within the tolerance of an infinity.
     found == want || (want.is_finite() && (found - want).abs() <= TOLERANCE * (1.0 + want.abs()))
 }
 
@@ -335,7 +335,7 @@ pub(super) fn syntax(error: &serde_json::Error) -> Error {
     broken(&format!("line {line}, column {column}"), problem.unwrap_or(&message).to_owned())
 }
 
-/// An error of a part, told with its place in the file.
+/// An error of a part, with its place in the file.
 fn within(place: &str, error: &Error) -> Error {
     match error {
         Error::ModelFile { place, problem } => broken(place, problem.clone()),

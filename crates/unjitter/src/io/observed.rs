@@ -1,4 +1,4 @@
-//! The table of intervals in which somebody was annotating.
+//! The table of annotated intervals.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::dataset::{Columns, Dataset};
 use super::table::{Row, Table};
 use crate::Result;
 
-/// Gives sessions their observed intervals; a session without a line is observed throughout.
+/// Adds observed intervals to sessions; a session without a line is observed throughout.
 pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Result<()> {
     let mut table = Table::open(path, columns.has_header)?;
     let (session, ends) = match columns.has_header {
@@ -42,7 +42,7 @@ pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Resu
     for (recording, mut intervals) in dataset.recordings.iter_mut().zip(intervals) {
         if !intervals.is_empty() {
             intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
-            // Intervals that overlap, and stamps outside all of them: the table is at odds.
+            // Intervals that overlap, or stamps outside all of them: the tables contradict each other.
             let session = recording.session.clone().with_observed(intervals);
             recording.session = session.map_err(|error| table.wrong(error.to_string()))?;
         }
@@ -62,7 +62,7 @@ fn by_name(
     Ok((session, [table.column("start")?, table.column("end")?]))
 }
 
-/// Without a header, names say nothing: the columns are session, start and end.
+/// Without a header, the columns are session, start and end.
 fn by_place(table: &Table, sessions: usize) -> Result<(Option<usize>, [usize; 2])> {
     match table.header().len() {
         2 if sessions == 1 => Ok((None, [0, 1])),

@@ -1,19 +1,19 @@
-//! Times as people and spreadsheets write them, which are not read but known by name.
+//! Times as people and spreadsheets write them: recognised by name, but not read.
 //!
-//! A time that can be taken for two moments is worth less than an error. So none of these is
-//! guessed at: the message says what it looks like and what to write instead.
+//! A time that can mean two moments is worse than an error. So none of these is guessed: the message
+//! names the form and what to write instead.
 
 use super::clock::{Clock, TimeUnit};
 
-/// What a time should be, in words.
+/// The expected form of a time, in words.
 const A_TIME: &str = "a time: a number, or a date like 2024-05-31T14:03:27.5";
 
-/// Days since 1900 of the years 1954 to 2119, which spreadsheets have for dates.
+/// Days since 1900 of the years 1954 to 2119, as spreadsheets store dates.
 pub(super) fn may_be_days(days: f64) -> bool {
     (20_000.0..80_000.0).contains(&days)
 }
 
-/// Refuses times in seconds that are rather days: a mean step below `shortest` is none in seconds.
+/// Refuses times that look like days rather than seconds: their mean step is below `shortest`.
 pub(super) fn refuse_days(clock: &Clock, times: &[f64], shortest: f64) -> Result<(), String> {
     let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return Ok(()) };
     let step = (last - first) / (times.len() - 1).max(1) as f64;
@@ -29,12 +29,12 @@ pub(super) fn refuse_days(clock: &Clock, times: &[f64], shortest: f64) -> Result
     ))
 }
 
-/// What was expected in place of `text`, which is no time.
+/// The expected form instead of `text`, which is not a time.
 pub(super) fn expected(text: &str) -> String {
     named(text).unwrap_or_else(|| A_TIME.to_owned())
 }
 
-/// The same, if `text` has a form that is known.
+/// The same, if `text` has a known form.
 pub(super) fn named(text: &str) -> Option<String> {
     let shape = Shape::of(text)?;
     let told = match shape.text.as_str() {
@@ -52,10 +52,10 @@ pub(super) fn named(text: &str) -> Option<String> {
     Some(format!("a time that can be read; {told}"))
 }
 
-/// What was expected in place of a number in `unit` that is a date in disguise.
+/// The expected form instead of a number in `unit` that is a date in disguise.
 pub(super) fn as_number(text: &str, unit: TimeUnit) -> Option<String> {
     let digits = text.split('.').next()?;
-    // In smaller units such a number may well count from the start of a device.
+    // In smaller units such a number may count from the start of a device.
     let is_long = matches!(unit, TimeUnit::S | TimeUnit::Ms) && digits.len() == 14;
     if !is_long || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -126,7 +126,7 @@ impl<'a> Shape<'a> {
         Some(format!("it is on the clock of twelve hours: write {example}"))
     }
 
-    /// Whether AM or PM is said, and which.
+    /// Whether AM or PM is given, and which.
     fn afternoon(&self) -> Option<bool> {
         let last = self.words.last()?.to_ascii_lowercase();
         match last.as_str() {
@@ -136,8 +136,8 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The time of day that a text ends in, on the clock of 24 hours with seconds. The outer value
-    /// is there if it has the shape of one, the inner one if there is such a time.
+    /// The time of day at the end of a text, in 24 hours with seconds. The outer value is present if it
+    /// has the shape of a time, the inner one if that time exists.
     fn time(&self, shape: &str) -> Option<Option<String>> {
         let bare = shape.trim_end_matches('w').trim_end();
         let count = match bare {
@@ -189,7 +189,7 @@ impl<'a> Shape<'a> {
             return None;
         }
         let year = if third.len() == 4 { third.to_owned() } else { format!("20{third}") };
-        // With points, the day is first wherever dates are written so.
+        // With points, the day always comes first.
         let month_first = may_be(a, b) && separator != '.';
         Some(match (may_be(b, a), month_first) {
             (true, true) if a != b => format!(
@@ -207,7 +207,7 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// A date that begins with the year and is not read all the same.
+    /// A date that begins with the year but still cannot be read.
     fn year_first(&self, separator: char, written: Option<String>) -> Option<String> {
         let written = written?;
         if self.text == format!("n{separator}n{separator}n") {

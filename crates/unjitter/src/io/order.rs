@@ -1,17 +1,17 @@
-//! Times that run backwards, and what may have happened to them.
+//! Times that run backwards, and possible reasons.
 
 use super::clock::Clock;
 use super::table::shown;
 
-/// By how much clocks on the wall are put back where summer time ends, in seconds: an hour, and
-/// half of one on Lord Howe Island.
+/// How far clocks are put back at the end of summer time, in seconds: an hour, or half an hour on Lord
+/// Howe Island.
 const PUT_BACK: [f64; 2] = [3600.0, 1800.0];
-/// Longest time from one line to the next that is believed where a clock was put back, in seconds.
+/// Longest plausible step from one line to the next where a clock was put back, in seconds.
 const LONGEST: f64 = 900.0;
-/// The same, as a multiple of the usual time, and at least, in seconds.
+/// The same, as a multiple of the usual step, and its least value, in seconds.
 const USUAL: (f64, f64) = (10.0, 5.0);
 
-/// What was expected of a time that precedes the last of `times` of its session.
+/// The expected form of a time that precedes the last of `times` of its session.
 pub(super) fn expected(clock: &Clock, session: &str, times: &[f64], time: f64) -> String {
     let Some(&previous) = times.last() else { return String::new() };
     let before = format!(
@@ -31,7 +31,7 @@ pub(super) fn expected(clock: &Clock, session: &str, times: &[f64], time: f64) -
     format!("{before}; {cure}")
 }
 
-/// Whether a step back is by an hour, or by half of one, less the time that passed meanwhile.
+/// Whether a step back is an hour, or half of one, less the time that passed meanwhile.
 fn is_put_back(times: &[f64], back: f64) -> bool {
     let steps = times.len() - 1;
     let usual = (times[steps] - times[0]) / steps.max(1) as f64;

@@ -1,4 +1,4 @@
-//! JSON for people: objects one entry per line, but a few values of an array side by side.
+//! Readable JSON: objects with one entry per line, arrays with a few values side by side.
 //!
 //! serde_json's own pretty printer gives every number a line, which buries a model under its
 //! weights.
@@ -23,11 +23,11 @@ pub(super) fn to_string(value: &impl Serialize) -> String {
 
 #[derive(Debug, Default)]
 struct Pretty {
-    /// Objects that are open.
+    /// Number of open objects.
     depth: usize,
-    /// Whether the innermost has an entry.
+    /// Whether the innermost object has an entry.
     has_entry: bool,
-    /// Values so far of every array that is open.
+    /// Number of values so far in every open array.
     values: Vec<usize>,
 }
 

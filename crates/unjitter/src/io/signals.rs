@@ -12,8 +12,8 @@ use super::table::{Row, Table, shown};
 use crate::Result;
 use crate::signal::Signal;
 
-/// Shorter time from one sample to the next than any in seconds: sensors beside which somebody
-/// presses a button give fewer than 20 000 samples a second.
+/// Shortest plausible step between samples in seconds: sensors of this kind give fewer than 20 000
+/// samples a second.
 const SHORTEST: f64 = 5e-5;
 
 /// The raw signal of one session.
@@ -27,10 +27,10 @@ pub struct RawSignal {
     pub channels: Vec<Signal>,
 }
 
-/// Which columns of a table of signals are channels.
+/// The columns of a table of signals that are channels.
 #[derive(Debug, Clone, Copy)]
 pub enum Channels<'a> {
-    /// Every one that is neither session nor time.
+    /// All except session and time.
     All,
     /// The first of them.
     First,
@@ -38,9 +38,8 @@ pub enum Channels<'a> {
     Named(&'a [String]),
 }
 
-/// Reads a table of signals; an empty cell is a missing sample. Sessions that are `known` keep their
-/// clocks, those of others are set by the first sample. A table without a column for the session is
-/// that of the one known session, if there is one.
+/// Reads a table of signals; an empty cell is a missing sample. `known` sessions keep their clocks; for others
+/// the first sample sets it. A table without a session column belongs to the one known session, if there is one.
 pub fn read_signals(
     path: &Path,
     columns: &Columns,
@@ -111,7 +110,7 @@ fn places(
     }
 }
 
-/// What has been read of a session.
+/// The samples of a session so far.
 struct Samples {
     session: String,
     clock: Clock,

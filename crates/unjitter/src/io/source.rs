@@ -1,4 +1,4 @@
-//! The text of a table: a file or standard input, gzip undone, never more than is sane.
+//! The text of a table: a file or standard input, unpacked, with limits on its size.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
@@ -12,7 +12,7 @@ use crate::{Error, Result};
 
 /// Bytes that any compressed table may unpack to.
 const FREE: u64 = 1 << 30;
-/// Beyond that, how many times its own size it may: tables of numbers shrink ten to twenty times.
+/// Beyond that, largest ratio to its own size: tables of numbers shrink ten to twenty times.
 const MAX_RATIO: u64 = 200;
 /// Longest line: a file without line ends is no table, and must not fill the memory.
 const MAX_LINE: usize = 16 << 20;
@@ -20,7 +20,7 @@ const MAX_LINE: usize = 16 << 20;
 /// The path that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 
-/// What a table is called in messages.
+/// The table's name in messages.
 pub(super) fn display_name(path: &Path) -> String {
     if path == Path::new(STANDARD_INPUT) {
         "standard input".to_owned()
@@ -29,7 +29,7 @@ pub(super) fn display_name(path: &Path) -> String {
     }
 }
 
-/// Opens a table. Whether it is compressed is seen from its first bytes, whatever its name.
+/// Opens a table. Its first bytes, not its name, show whether it is compressed.
 pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
     let failed = |source| Error::Io { path: path.to_owned(), source };
     let (raw, size): (Box<dyn Read>, Option<u64>) = if path == Path::new(STANDARD_INPUT) {
@@ -44,7 +44,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
         (Box::new(file), Some(about.len()))
     };
     let mut raw = BufReader::with_capacity(1 << 16, raw);
-    // A pipe may hand out one byte at first.
+    // A pipe may deliver one byte at first.
     let mut start = Vec::new();
     raw.by_ref().take(2).read_to_end(&mut start).map_err(failed)?;
     let is_gzip = start == [0x1f, 0x8b];
@@ -67,7 +67,7 @@ pub fn compress(bytes: &[u8]) -> Vec<u8> {
     packed.finish().expect("memory can be written to")
 }
 
-/// What a gzip file holds, with our words for what may be wrong with it.
+/// The content of a gzip file, with our own error messages.
 struct Unpacked<R>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Unpacked<R> {
@@ -79,7 +79,7 @@ impl<R: BufRead> Read for Unpacked<R> {
     }
 }
 
-/// A reader that fails rather than hand out too much, or a line without end.
+/// A reader that fails if there is too much data, or a line without end.
 struct Limited<R> {
     inner: R,
     left: u64,

@@ -1,4 +1,4 @@
-//! The table of sessions: whose they are.
+//! The table of sessions and their subjects.
 
 use std::path::Path;
 
@@ -7,11 +7,10 @@ use super::instances::InstancesTable;
 use super::table::{Row, Table, shown};
 use crate::Result;
 
-/// Another usual name of the column, where what must not be split is more than a person.
+/// Another usual name of the column, if the unit that must not be split is more than a person.
 const GROUP: &str = "group";
 
-/// Gives sessions their subjects. Sessions that have no instances are passed over: such a table
-/// often lists more than was kept.
+/// Adds subjects to sessions. Skips sessions without instances: such a table often lists more than was kept.
 pub(super) fn add(instances: &mut InstancesTable, path: &Path, columns: &Columns) -> Result<()> {
     let mut table = Table::open(path, columns.has_header)?;
     let (session, subject) = match columns.has_header {
@@ -48,7 +47,7 @@ fn by_name(table: &Table, columns: &Columns) -> Result<(usize, usize)> {
     Ok((table.column_of(Some("session"), &columns.session)?, subject))
 }
 
-/// Without a header, names say nothing: the columns are session and subject.
+/// Without a header, the columns are session and subject.
 fn by_place(table: &Table) -> Result<(usize, usize)> {
     match table.header().len() {
         2 => Ok((0, 1)),

@@ -1,8 +1,8 @@
-//! "Did you mean": names that are much like one that is not there.
+//! "Did you mean": known names similar to an unknown one.
 
 use super::table::shown;
 
-/// Similarity from which a name is taken for a slip of another.
+/// Similarity from which a name counts as a slip of another.
 const ALIKE: f64 = 0.8;
 /// Longest name that is compared, in bytes: the comparison takes the product of two lengths.
 const COMPARED: usize = 256;
@@ -22,7 +22,7 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// A hint for somebody who asked for `name`: a likely name, or what there is.
+/// A hint after a request for `name`: a likely name, or the known names.
 pub(super) fn hint(name: &str, known: &[&str]) -> String {
     if let Some(likely) = suggest(name, known.iter().copied()) {
         return format!("did you mean `{}`?", shown(likely));
@@ -30,7 +30,7 @@ pub(super) fn hint(name: &str, known: &[&str]) -> String {
     listed(known)
 }
 
-/// What there is, in words, but not without end.
+/// The known names as text, up to a limit.
 pub(super) fn listed(known: &[&str]) -> String {
     if known.is_empty() {
         return "there is nothing".to_owned();

@@ -1,6 +1,6 @@
-//! Tables row by row: CSV, TSV or semicolons, told apart by their first line.
+//! Tables row by row: CSV, TSV or semicolons, recognised by their first line.
 //!
-//! Every error has the file, the line and, where there is one, the column and the value.
+//! Every error has the file, the line and, if possible, the column and the value.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -13,19 +13,19 @@ use crate::{Error, Result};
 
 /// Longest value that a message repeats.
 const SHOWN: usize = 60;
-/// Bytes of the header that tell the separator.
+/// Bytes of the header used to find the separator.
 const START: u64 = 1 << 16;
 
-/// A table that is being read.
+/// An open table.
 pub struct Table {
     file: String,
     header: Vec<String>,
     has_header: bool,
-    /// Where the column of each name is.
+    /// Position of each column by name.
     positions: HashMap<String, usize>,
     delimiter: u8,
     reader: csv::Reader<Box<dyn BufRead>>,
-    /// Where the next line begins at the earliest.
+    /// Earliest line of the next row.
     next_line: u64,
 }
 
@@ -43,7 +43,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The cell of a column, without blanks around it.
+    /// The cell of a column, trimmed.
     pub fn cell(&self, column: usize) -> &str {
         self.record[column].trim()
     }
@@ -53,7 +53,7 @@ impl Row {
         self.line
     }
 
-    /// The cells as they stand.
+    /// The cells, not trimmed.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
         let last = self.record.len().saturating_sub(1);
         // Windows ends its lines with \r\n.
@@ -95,12 +95,12 @@ impl Table {
             false => (1..=first.len()).map(|column| column.to_string()).collect(),
         };
         let positions = check_header(&file, &header)?;
-        // Without a header, the line that has been looked at is still to come.
+        // Without a header, the line used for detection is still to come.
         let next_line = if has_header { reader.position().line() } else { 1 };
         Ok(Self { file, header, has_header, positions, delimiter, reader, next_line })
     }
 
-    /// What the table is called in messages.
+    /// The table's name in messages.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -110,27 +110,27 @@ impl Table {
         &self.header
     }
 
-    /// Whether it begins with the names of its columns.
+    /// Whether it begins with column names.
     pub fn has_header(&self) -> bool {
         self.has_header
     }
 
-    /// What stands between cells.
+    /// The separator of cells.
     pub fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
-    /// The position of a column, if there is one of that name.
+    /// The position of the column with this name, if there is one.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
     }
 
-    /// The position of a column that must be there.
+    /// The position of a required column.
     pub fn column(&self, name: &str) -> Result<usize> {
         self.column_of(None, name)
     }
 
-    /// The same for a column that a field of `Columns` names.
+    /// The same for a column named by a field of `Columns`.
     pub(super) fn column_of(&self, field: Option<&'static str>, name: &str) -> Result<usize> {
         self.find(name).ok_or_else(|| {
             let known: Vec<&str> = self.header.iter().map(String::as_str).collect();
@@ -152,12 +152,12 @@ impl Table {
             if !more.map_err(|error| broken(&self.file, &error))? {
                 return Ok(false);
             }
-            // From the end, for the reader's own place is before the blank lines that it skips; but
-            // behind an open quote there is no line end.
+            // Counted from the end, because the reader's position is before the blank lines that it
+            // skips; but after an open quote there is no line end.
             let inside = row.record.as_slice().bytes().filter(|byte| *byte == b'\n').count();
             self.next_line = self.reader.position().line();
             row.line = (self.next_line - 1 - inside as u64).max(begun);
-            // What Windows leaves of a blank line.
+            // The remainder of a blank line from Windows.
             if row.record.len() == 1 && row.cell(0).is_empty() {
                 continue;
             }
@@ -212,8 +212,7 @@ impl Table {
     }
 }
 
-/// The header with its line end, or as much of it as tells what it is. A pipe may hand out less at
-/// a time.
+/// The header with its line end, or enough of it to recognise it. A pipe may deliver less at a time.
 fn first_line(text: &mut dyn BufRead) -> std::io::Result<Vec<u8>> {
     let (mut start, mut quoted) = (Vec::new(), false);
     let mut text = text.take(START);
@@ -228,7 +227,7 @@ fn first_line(text: &mut dyn BufRead) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// A value as a message shows it: cut, and without what would break the line.
+/// A value for a message: shortened, and without line breaks.
 pub(crate) fn shown(value: &str) -> String {
     let mut text = String::new();
     for letter in value.chars().take(SHOWN) {
@@ -244,7 +243,7 @@ pub(crate) fn shown(value: &str) -> String {
     text
 }
 
-/// A number that has a decimal comma, with a point.
+/// A number with a decimal comma, written with a point.
 pub(super) fn with_point(text: &str) -> Option<String> {
     let point = text.replacen(',', ".", 1);
     (point != text && point.parse::<f64>().is_ok()).then_some(point)
@@ -269,7 +268,7 @@ fn not_text(start: &[u8]) -> Option<String> {
     Some(format!("{is}; expected a table with a header, separated by commas, tabs or semicolons"))
 }
 
-/// The separator that the first line has most of, outside quotes; a comma if it has none.
+/// The commonest separator of the first line, outside quotes; a comma if there is none.
 fn delimiter(start: &[u8]) -> u8 {
     let mut quoted = false;
     let mut counts = [(b',', 0), (b'\t', 0), (b';', 0)];
@@ -296,7 +295,7 @@ fn numbers_for_names(file: String, header: &[String]) -> Error {
     Error::NumbersForNames { file, names: shown(&header.join(", ")) }
 }
 
-/// Where each name stands, if they can be names.
+/// Position of each name, if the header is valid.
 fn check_header(file: &str, header: &[String]) -> Result<HashMap<String, usize>> {
     let numbers = header.iter().filter(|name| name.parse::<f64>().is_ok()).count();
     let counted = header.iter().enumerate().all(|(k, name)| *name == (k + 1).to_string());
@@ -317,7 +316,7 @@ fn check_header(file: &str, header: &[String]) -> Result<HashMap<String, usize>>
     Ok(positions)
 }
 
-/// Our words for what the CSV reader says.
+/// Our message for an error of the CSV reader.
 fn broken(file: &str, error: &csv::Error) -> Error {
     let line = error.position().map_or(0, csv::Position::line);
     let problem = match error.kind() {
@@ -330,7 +329,7 @@ fn broken(file: &str, error: &csv::Error) -> Error {
     Error::Line { file: file.to_owned(), line, problem }
 }
 
-/// A finished table as bytes, for whoever writes it.
+/// Builds a table as bytes.
 #[derive(Debug)]
 pub struct TableText {
     writer: csv::Writer<Vec<u8>>,
@@ -345,7 +344,7 @@ impl TableText {
         Self { writer, delimiter }
     }
 
-    /// A table that begins with data at once.
+    /// A table without a header.
     pub fn without_header(delimiter: u8) -> Self {
         let writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
         Self { delimiter, writer }
@@ -356,7 +355,7 @@ impl TableText {
         self.writer.write_record(cells).expect("lines are as long as the header");
     }
 
-    /// The bytes so far, for a table that is written as it is made.
+    /// The bytes so far, for a table that is written while it is made.
     pub fn take(&mut self) -> Vec<u8> {
         let empty = empty_table(self.delimiter);
         std::mem::replace(&mut self.writer, empty).into_inner().expect("memory can be written to")

@@ -1,6 +1,6 @@
-//! Times of day, and times since some start, as hours, minutes and seconds: 14:03:27.5.
+//! Times of day, or times since some start, as hours, minutes and seconds: 14:03:27.5.
 //!
-//! Hours may go on past 24, as after midnight in a session that began before it.
+//! Hours may exceed 24, as after midnight in a session that began before it.
 
 use super::decimal::{places, write_places};
 
@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> Option<i128> {
     Some(sign * (whole + places(fraction, NANOSECONDS)))
 }
 
-/// Whether the hours before 10 are written with two digits.
+/// Whether hours before 10 have two digits.
 pub(super) fn is_padded(text: &str) -> bool {
     text.trim_start_matches('-').find(':') != Some(1)
 }
