@@ -1,4 +1,4 @@
-//! Ours: the detector and the annotator learned together from all alignments.
+//! Our learner: detector and annotator learned together from all alignments.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,7 @@
-//! A model of the annotator for every learner, those without one included.
+//! A model of the annotator for every learner, including those without one.
 //!
-//! A bare detector gets one: counts, delays and a rescaling of its log-odds are fitted to the stamps
-//! that it was trained on, the detector staying as it is. That takes a fit, so it is done when
-//! somebody asks for the first time, and once.
+//! For a bare detector, counts, delays and a rescaling of its log-odds are fitted to the stamps of its
+//! training data, while the detector is kept. This takes a fit, so it is done once, on the first request.
 
 use std::cell::OnceCell;
 
@@ -13,7 +12,7 @@ use crate::learning::FitOptions;
 use crate::model::{Fitted, Model};
 use crate::{Control, Error, Recording, Result, Session};
 
-/// A trained learner, and what it or a model around it says of stamps.
+/// A trained learner with a model of the annotator, its own or a fitted one.
 #[derive(Debug)]
 pub(crate) struct Annotated<'a> {
     pub(crate) trained: &'a TrainedModel,

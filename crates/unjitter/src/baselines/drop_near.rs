@@ -1,5 +1,5 @@
-//! The cautious habit: stamps at their word, but instances near a stamp, which may be the true
-//! ones, are left out of training instead of being called negative.
+//! The cautious habit: the instance nearest to each stamp is positive, but other instances near a stamp,
+//! which may be the true ones, are left out of training.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::error::require;
 use crate::learning::{Supervised, Target};
 use crate::{Control, Recording, Result};
 
-/// Naive learning without the instances within `radius` of a stamp, its nearest excepted.
+/// Naive learning without the instances within `radius` of a stamp, except its nearest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DropNear {

@@ -1,4 +1,4 @@
-//! Training on labels that somebody aligned by hand: the ceiling of what sloppy stamps can teach.
+//! Training on hand-aligned labels: an upper limit for learning from sloppy stamps.
 
 use serde::{Deserialize, Serialize};
 

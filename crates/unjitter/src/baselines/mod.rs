@@ -1,10 +1,10 @@
-//! Learners to compare: every row of the paper's tables, and what people do today.
+//! Learners to compare: every row of the paper's tables, and common practice.
 //!
 //! | name | trains on |
 //! |---|---|
 //! | LR-H, KLR-H, NN-H | labels aligned by hand: the ceiling ([`HandAligned`]) |
-//! | LR-N, KLR-N, NN-N | each stamp at its word: the nearest instance ([`Naive`]) |
-//! | LR-D, … | the same, instances near a stamp left out ([`DropNear`]) |
+//! | LR-N, KLR-N, NN-N | each stamp as a label of the nearest instance ([`Naive`]) |
+//! | LR-D, … | the same, without instances near a stamp ([`DropNear`]) |
 //! | LR-S, … | soft labels, a Gaussian around each stamp ([`Smear`]) |
 //! | MI | bags of instances with a witness each ([`MultipleInstance`]) |
 //! | LR-M, KLR-M, NN-M | all alignments: ours ([`AlignmentLearner`]) |
@@ -32,7 +32,7 @@ use crate::model::classifier::ClassifierSpec;
 use crate::model::{Detector, Fitted};
 use crate::{Control, Features, Recording, Result};
 
-/// What a learner gives back.
+/// The result of a learner.
 #[derive(Debug)]
 pub enum TrainedModel {
     /// A detector alone.
@@ -59,12 +59,12 @@ impl TrainedModel {
     }
 }
 
-/// A way to get a detector from recordings.
+/// A method that learns a detector from recordings.
 pub trait Learner: Debug + Send + Sync {
     /// Short name, such as "LR-M".
     fn name(&self) -> String;
 
-    /// All its options, so that two learners are the same if and only if these are.
+    /// All its options: two learners are the same if and only if these are.
     fn options(&self) -> serde_json::Value;
 
     /// Learns from recordings, all with the same number of features. Once a stop is

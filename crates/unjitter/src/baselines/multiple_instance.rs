@@ -1,11 +1,11 @@
 //! Multiple-instance learning: the paper's adaptation of MI-SVM (Andrews et al. 2002) to logistic
 //! regression.
 //!
-//! A session is cut into bags of B neighbouring instances. A bag is positive if a stamp, taken at
-//! its word, falls into it. All instances of negative bags are negative; of a positive bag only one
-//! instance counts, its *witness*: the one that the detector finds likeliest. Choosing witnesses
-//! and fitting the detector alternate until the witnesses stay. Neither step can make the objective
-//! worse. As in MI-SVM, the first detector sees the mean of each positive bag.
+//! A session is cut into bags of B neighbouring instances. A bag is positive if the nearest instance of a
+//! stamp falls into it. All instances of negative bags are negative; in a positive bag only one instance
+//! counts, its *witness*: the likeliest one by the detector. Choosing witnesses and fitting the detector
+//! alternate until the witnesses stay. Neither step can worsen the objective. As in MI-SVM, the first
+//! detector sees the mean of each positive bag.
 
 use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ use crate::model::Detector;
 use crate::model::classifier::Classifier;
 use crate::{Control, Error, FeatureView, Features, Recording, Result};
 
-/// Rounds after which to stop even if witnesses still change: each lowers the objective, so they
-/// cannot cycle, but they could be many.
+/// Most rounds, even if witnesses still change: each lowers the objective, so they cannot cycle, but
+/// there could be many.
 const MAX_ROUNDS: usize = 100;
 
 /// Witness learning on bags: MI.
@@ -37,7 +37,7 @@ impl Default for MultipleInstance {
     }
 }
 
-/// How the alternation went.
+/// Course and result of the alternation.
 #[derive(Debug)]
 pub struct Witnesses {
     /// The final detector.
@@ -79,7 +79,7 @@ struct Bags {
 }
 
 impl MultipleInstance {
-    /// Alternates between witnesses and detector, and tells how it went.
+    /// Alternates between witnesses and detector, and reports the course.
     pub fn alternate(
         &self,
         recordings: &[&Recording],

@@ -1,4 +1,4 @@
-//! Each stamp at its word: it belongs to the nearest instance, and all else is negative.
+//! Naive learning: each stamp marks its nearest instance, and all others are negative.
 
 use serde::{Deserialize, Serialize};
 
@@ -51,8 +51,8 @@ pub(crate) fn naive_labels(session: &Session) -> Vec<bool> {
     labels
 }
 
-/// Of the true positives where somebody was annotating, how many are positive after each stamp has
-/// gone to its nearest instance, and how many there are.
+/// How many true positives in annotated intervals stay positive after each stamp has gone to its nearest
+/// instance, and how many there are.
 pub fn kept_by_naive(recording: &Recording) -> Result<(usize, usize)> {
     let truth = recording.hand_labels()?;
     let labels = naive_labels(&recording.session);
@@ -60,7 +60,7 @@ pub fn kept_by_naive(recording: &Recording) -> Result<(usize, usize)> {
     Ok((true_ones().filter(|&i| labels[i]).count(), true_ones().count()))
 }
 
-/// Labels as targets; instances at which nobody was annotating are left out.
+/// Labels as targets; instances outside the annotated intervals are left out.
 pub(super) fn observed_targets(session: &Session, labels: &[bool]) -> Vec<Target> {
     let mut targets = vec![Target { positive: 0.0, weight: 0.0 }; session.len()];
     for i in session.observed_instances() {
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn only_stamps_nearest_to_a_true_positive_keep_it() {
         let times = vec![0.0, 1.0, 2.0, 3.0, 4.0];
-        // The second stamp strays from 2 to 3; the third is right; 0 is true but nobody watched.
+        // The second stamp strays from 2 to 3; the third is right; 0 is true but was not annotated.
         let session = Session::new("s", Array2::<f64>::zeros((5, 1)), times, vec![1.1, 2.6, 4.2])
             .and_then(|session| session.with_observed(vec![(0.5, 5.0)]))
             .unwrap();

@@ -1,7 +1,7 @@
-//! How much a score would move with other sessions of the same kind.
+//! The uncertainty of a score over other sessions of the same kind.
 //!
-//! Whole sessions are drawn, with replacement: instances of one session resemble each other, so
-//! drawing instances would promise too narrow an interval.
+//! Whole sessions are drawn, with replacement: instances of one session resemble each other, so drawing
+//! instances would give too narrow an interval.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::error::require;
 use crate::math::{Random, quantile};
 use crate::{Control, Error, Result};
 
-/// Resamples, at most: their scores take 80 MB.
+/// Most resamples: their scores take 80 MB.
 const MAX_RESAMPLES: usize = 10_000_000;
 
 /// How to resample.
@@ -41,8 +41,8 @@ pub struct Interval {
 
 /// Percentile interval of a statistic under resampling of `sessions` sessions.
 ///
-/// `statistic` is given the positions of the drawn sessions, as many as there are, some more than
-/// once; it must return a finite number. The ends are the quantiles (1 ∓ level) / 2 of its values.
+/// `statistic` gets the positions of the drawn sessions, as many as there are, some more than once; it
+/// must return a finite number. The ends are the quantiles (1 ∓ level) / 2 of its values.
 pub fn bootstrap_interval(
     sessions: usize,
     options: &BootstrapOptions,

@@ -1,8 +1,8 @@
-//! Whether "seventy per cent" happens seven times out of ten.
+//! Calibration: whether "seventy per cent" happens seven times out of ten.
 //!
-//! Bins are those of scikit-learn's `calibration_curve`: a bin holds its upper edge but not its
-//! lower one (the first holds both), and empty bins are left out. Edges are found without rounding
-//! of their rank, so a value that is an edge is always in the bin below it.
+//! Bins are those of scikit-learn's `calibration_curve`: a bin contains its upper edge but not its lower
+//! one (the first contains both), and empty bins are left out. The rank of an edge is exact, so a value
+//! equal to an edge is always in the bin below it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::error::require;
 use crate::math::between;
 use crate::{Error, Result};
 
-/// Bins, at most: finer ones than any data can tell apart.
+/// Most bins: finer than any data can resolve.
 const MAX_BINS: usize = 1_000_000;
 
 /// How probabilities are grouped; the number of bins is from one to a million.
@@ -33,11 +33,11 @@ pub struct ReliabilityBin {
     pub mean_predicted: f64,
     /// Share of them that are positive.
     pub observed_share: f64,
-    /// How many they are, at least one.
+    /// Their number, at least one.
     pub count: usize,
 }
 
-/// Promised against observed, one entry for each bin that is not empty, by rising probability.
+/// Predicted against observed shares, one entry for each bin that is not empty, by rising probability.
 pub fn reliability_curve(
     probabilities: &[f64],
     labels: &[bool],
@@ -82,13 +82,13 @@ fn inner_edges(probabilities: &[f64], bins: Bins) -> Result<Vec<f64>> {
     })
 }
 
-/// Mean gap between promise and observation, weighted by the size of the bins:
+/// Mean gap between prediction and observation, weighted by the size of the bins:
 ///
 /// ```text
 /// Σ_bins count/n · |mean predicted − observed share|
 /// ```
 ///
-/// It depends on the bins; name them beside the number.
+/// It depends on the bins; report them with the number.
 pub fn expected_calibration_error(
     probabilities: &[f64],
     labels: &[bool],
@@ -110,10 +110,10 @@ pub fn brier_score(probabilities: &[f64], labels: &[bool]) -> Result<f64> {
 
 /// Mean of −log(probability given to the label that came true); smaller is better.
 ///
-/// Nothing is clipped: one certain mistake (probability 0 for what happened) makes it infinite,
-/// where scikit-learn's `log_loss` puts 36.
+/// Nothing is clipped: one certain mistake (probability 0 for the true label) makes it infinite, where
+/// scikit-learn's `log_loss` gives 36.
 pub fn log_loss(probabilities: &[f64], labels: &[bool]) -> Result<f64> {
-    // The logarithm of a probability is not positive; its size has no sign to leave on a zero.
+    // The logarithm of a probability is not positive; `abs` leaves no sign on a zero.
     mean(probabilities, labels, |p, label| if label { p.ln().abs() } else { (-p).ln_1p().abs() })
 }
 

@@ -1,11 +1,11 @@
-//! What hyper-parameters are chosen by.
+//! Criteria for choosing hyper-parameters.
 //!
-//! The paper chooses by F1 on hand-aligned labels, which people with sloppy stamps do not have. The
+//! The paper chooses by F1 on hand-aligned labels, which users with sloppy stamps do not have. The
 //! held-out log evidence of the stamps needs no clean label.
 
 use serde::{Deserialize, Serialize};
 
-/// What to make large on held-out recordings.
+/// The quantity to maximise on held-out recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {

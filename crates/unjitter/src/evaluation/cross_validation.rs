@@ -1,10 +1,9 @@
 //! Nested cross-validation over sessions or subjects.
 //!
-//! Every outer fold is held out once. On the rest, each learner's candidates (a grid of options)
-//! are compared by an inner cross-validation; the best is trained on all the rest and judged on
-//! the fold. Inner fits are the cells of a journal, as are the final ones; cells run in parallel
-//! and none depends on another's order, so the numbers are the same on any number of threads and
-//! after any interruption.
+//! Every outer fold is held out once. On the rest, an inner cross-validation compares each learner's
+//! candidates (a grid of options); the best is trained on all the rest and evaluated on the fold. Inner
+//! and final fits are the cells of a journal; cells run in parallel and do not depend on each other's
+//! order, so the numbers are the same on any number of threads and after any interruption.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +20,7 @@ use super::threshold::Threshold;
 use crate::baselines::{Annotated, Learner};
 use crate::{Control, Error, Recording, Result};
 
-/// How to cross-validate.
+/// Settings of a cross-validation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CrossValidation {
@@ -29,12 +28,12 @@ pub struct CrossValidation {
     pub folds: usize,
     /// Inner folds, for choosing among candidates.
     pub inner_folds: usize,
-    /// What no fold may split.
+    /// The unit that no fold may split.
     pub group_by: GroupBy,
-    /// What candidates are chosen by; by default F1 where every recording has hand-aligned labels,
+    /// The criterion for choosing candidates; by default F1 if every recording has hand-aligned labels,
     /// and the held-out evidence otherwise.
     pub criterion: Option<Criterion>,
-    /// Where probabilities are cut.
+    /// Threshold of the probabilities.
     pub threshold: Threshold,
     /// Seed of the folds and of every fit.
     pub seed: u64,
@@ -53,7 +52,7 @@ impl Default for CrossValidation {
     }
 }
 
-/// A learner to judge: one, or several candidates to choose from in each fold.
+/// A learner to evaluate: one, or several candidates to choose from in each fold.
 #[derive(Debug)]
 pub struct Contender {
     /// Its name in tables.
@@ -63,7 +62,7 @@ pub struct Contender {
 }
 
 impl Contender {
-    /// A learner with nothing to choose.
+    /// A learner without a choice.
     pub fn single(learner: impl Learner + 'static) -> Self {
         Self { name: learner.name(), candidates: vec![Box::new(learner)] }
     }
@@ -76,18 +75,18 @@ impl Contender {
     }
 }
 
-/// How contenders did.
+/// Results of all contenders.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// Positions of the recordings of each outer fold.
     pub folds: Vec<Vec<usize>>,
-    /// Positions of the recordings that no fold splits: sessions, or those of one subject.
+    /// Positions of the recordings that stay together: sessions, or those of one subject.
     pub groups: Vec<Vec<usize>>,
     /// One per contender.
     pub contenders: Vec<ContenderResult>,
 }
 
-/// How one contender did.
+/// Results of one contender.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContenderResult {
     /// Its name.
@@ -96,20 +95,20 @@ pub struct ContenderResult {
     pub folds: Vec<FoldResult>,
 }
 
-/// How a contender did on one outer fold.
+/// Result of a contender on one outer fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoldResult {
-    /// Which candidate was chosen.
+    /// The chosen candidate.
     pub chosen: usize,
-    /// Where its probabilities are cut.
+    /// Threshold of its probabilities.
     pub threshold: f64,
     /// Log evidence of the held-out stamps. `None` where they are impossible, and of a bare detector unless
     /// candidates are chosen by it.
     pub log_evidence: Option<f64>,
     /// Probabilities of the instances of each held-out recording.
     pub probabilities: Vec<Vec<f64>>,
-    /// Hits and errors on hand-aligned labels, pooled over the fold, where it has them.
+    /// Hits and errors on hand-aligned labels, pooled over the fold, if it has labels.
     pub confusion: Option<Confusion>,
 }
 
@@ -119,8 +118,8 @@ impl ContenderResult {
         self.folds.iter().map(|fold| Some(fold.confusion?.scores().f1)).collect()
     }
 
-    /// F1 of each fold that has a positive label; `None` without labels. Where there is nothing to
-    /// find, F1 is 0 however right a learner is.
+    /// F1 of each fold that has a positive label; `None` without labels. Without a positive, F1 is 0
+    /// however good a learner is.
     pub fn f1_where_positive(&self) -> Option<Vec<f64>> {
         let all: Option<Vec<Confusion>> = self.folds.iter().map(|fold| fold.confusion).collect();
         let has_positive = |fold: &Confusion| fold.true_positives + fold.false_negatives > 0;
@@ -138,7 +137,7 @@ impl ContenderResult {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct InnerResult {
     confusion: Option<Confusion>,
-    /// Nothing where it was not asked for.
+    /// `None` if not requested.
     log_evidence: Option<f64>,
 }
 
@@ -151,9 +150,9 @@ enum Cell {
 }
 
 impl CrossValidation {
-    /// Judges contenders on recordings. With a `journal`, finished cells are kept there and found
-    /// again. Once a stop is requested, the work ends with [`Error::Interrupted`], in the middle of a
-    /// cell too, and the journal has all that was done.
+    /// Evaluates contenders on recordings. With a `journal`, finished cells are stored there and reused.
+    /// If a stop is requested, the work ends with [`Error::Interrupted`], also in the middle of a cell,
+    /// and the journal has all finished cells.
     pub fn run(
         &self,
         recordings: &[Recording],
@@ -221,7 +220,7 @@ impl CrossValidation {
         Ok(Comparison { folds: plan.outer, groups, contenders })
     }
 
-    /// How many cells [`run`](Self::run) would go through.
+    /// Number of cells of [`run`](Self::run).
     pub fn cells(&self, recordings: &[Recording], contenders: &[Contender]) -> Result<usize> {
         let all: Vec<&Recording> = recordings.iter().collect();
         let outer = folds(&all, self.folds, self.group_by, self.seed)?;
@@ -229,8 +228,8 @@ impl CrossValidation {
         Ok(plan.inner_cells()?.len() + plan.outer.len() * contenders.len())
     }
 
-    /// 32 hexadecimal digits that change with anything that decides the numbers: options,
-    /// contenders, recordings. A good name for a journal.
+    /// 32 hexadecimal digits that change with everything that decides the numbers: options, contenders,
+    /// recordings. They make a good name for a journal.
     pub fn key(&self, recordings: &[Recording], contenders: &[Contender]) -> String {
         let description = self.description(contenders).to_string();
         digest(&[&description, &fingerprint(recordings)])
@@ -250,7 +249,7 @@ impl CrossValidation {
     }
 }
 
-/// The work, laid out.
+/// All cells of the work.
 struct Plan<'a> {
     options: &'a CrossValidation,
     recordings: Vec<&'a Recording<'a>>,
@@ -258,7 +257,7 @@ struct Plan<'a> {
     contenders: &'a [Contender],
 }
 
-/// One inner fit: a candidate without one inner fold of what one outer fold leaves.
+/// One inner fit: a candidate trained outside one outer fold and one inner fold.
 #[derive(Debug)]
 struct InnerCell {
     contender: usize,
@@ -381,7 +380,7 @@ impl<'a> Plan<'a> {
         best
     }
 
-    /// Trains the chosen candidate on all but the fold, and judges it there.
+    /// Trains the chosen candidate on all but the fold, and evaluates it there.
     fn last(
         &self,
         contender: usize,
@@ -420,7 +419,7 @@ fn judge(recording: &Recording, probabilities: &[f64], threshold: f64) -> Result
     confusion(probabilities, recording.hand_labels()?, threshold)
 }
 
-/// Summed log evidence; `None` where a recording is impossible.
+/// Summed log evidence; `None` if a recording is impossible.
 fn sum_evidence(annotated: &Annotated<'_>, held_out: &[&Recording]) -> Result<Option<f64>> {
     let mut sum = 0.0;
     for recording in held_out {
@@ -429,7 +428,7 @@ fn sum_evidence(annotated: &Annotated<'_>, held_out: &[&Recording]) -> Result<Op
     Ok(sum.is_finite().then_some(sum))
 }
 
-/// Cells under way.
+/// The state of running cells.
 struct Work<'a> {
     journal: Journal<Cell>,
     done: AtomicUsize,
@@ -438,7 +437,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The result of a cell, from the journal or by doing it.
+    /// The result of a cell, from the journal or computed.
     fn cell(&self, name: &str, work: impl FnOnce() -> Result<Cell>) -> Result<Cell> {
         if self.control.is_stop_requested() {
             return Err(self.interrupted());

@@ -1,9 +1,8 @@
-//! Precision and recall at every threshold there is.
+//! Precision and recall at every threshold.
 //!
-//! One sort, O(n log n). The points are those of scikit-learn's `precision_recall_curve`, with
-//! three differences: highest threshold first, so that recall rises; without its closing point
-//! (recall 0, precision 1), which has no threshold; and recall is 0, not 1, where no label is
-//! positive.
+//! One sort, O(n log n). The points are those of scikit-learn's `precision_recall_curve`, with three
+//! differences: the highest threshold comes first, so that recall rises; the closing point (recall 0,
+//! precision 1), which has no threshold, is left out; and recall is 0, not 1, if no label is positive.
 
 use serde::Serialize;
 
@@ -12,7 +11,7 @@ use super::ranking::{Step, area, steps};
 use super::scores::Scores;
 use crate::Result;
 
-/// What a threshold gives.
+/// A point of the curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct CurvePoint {
     /// Instances at or above it are called positive.
@@ -38,7 +37,7 @@ pub fn precision_recall_curve(probabilities: &[f64], labels: &[bool]) -> Result<
 /// Σ_n (R_n − R_{n−1}) · P_n    over falling thresholds, R_0 = 0
 /// ```
 ///
-/// This is scikit-learn's `average_precision_score`; 0 where no label is positive.
+/// This is scikit-learn's `average_precision_score`; 0 if no label is positive.
 pub fn average_precision(probabilities: &[f64], labels: &[bool]) -> Result<f64> {
     let (steps, positives) = ranked(probabilities, labels)?;
     Ok(area(&steps, positives))
@@ -46,8 +45,7 @@ pub fn average_precision(probabilities: &[f64], labels: &[bool]) -> Result<f64> 
 
 /// The point of highest F1; of equals the one with the highest threshold.
 ///
-/// A threshold chosen on the data that it is judged by flatters: choose it on the training
-/// sessions.
+/// A threshold chosen on the data that evaluates it is too optimistic: choose it on the training sessions.
 pub fn best_f1(probabilities: &[f64], labels: &[bool]) -> Result<CurvePoint> {
     let curve = precision_recall_curve(probabilities, labels)?;
     let better = |best: CurvePoint, next: CurvePoint| {

@@ -1,8 +1,8 @@
 //! Detected against true events, over sessions.
 //!
-//! Each session is matched by itself, so that an event never meets a detection of another recording
-//! with the same clock; then counts, timing errors and observed time are pooled. A long session
-//! thus weighs more than a short one.
+//! Each session is matched separately, so that an event never meets a detection of another recording with
+//! the same clock; then counts, timing errors and observed time are pooled. So a long session weighs more
+//! than a short one.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::tolerance::Tolerance;
 use crate::math::quantile;
 use crate::{Error, Result};
 
-/// What was detected in one session, what was there, and how long anybody looked.
+/// Detections, true events and observed time of one session.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SessionEvents<'a> {
     /// Detections, in any order.

@@ -1,4 +1,4 @@
-//! How well events were found in held-out sessions: what a comparison says beyond single instances.
+//! Scores of detected events in held-out sessions, beside those of single instances.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +8,12 @@ use super::tolerance::Tolerance;
 use crate::math::median;
 use crate::{Recording, Result, Session};
 
-/// When an event counts as found.
+/// When an event counts as detected.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EventScoring {
-    /// How far a detection may be from the event that it is credited with, at least 0, in the unit
-    /// of time; by default what [`usual_tolerance`] says.
+    /// Largest distance of a detection from its event, at least 0, in the unit of time; by default
+    /// [`usual_tolerance`].
     pub tolerance: Option<f64>,
     /// Smallest distance between two detected events, at least 0, in the unit of time.
     pub min_separation: f64,
@@ -27,20 +27,20 @@ impl Default for EventScoring {
     }
 }
 
-/// Events of all held-out sessions: those that were there, those that were found.
+/// True and detected events of all held-out sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EventSummary {
-    /// How far a detection could be from its event, in the unit of time.
+    /// Largest distance of a detection from its event, in the unit of time.
     pub tolerance: f64,
     /// Smallest distance between two detected events, in the unit of time.
     pub min_separation: f64,
-    /// Hits, misses, false alarms and what they come to.
+    /// Hits, misses, false alarms and the scores from them.
     #[serde(flatten)]
     pub metrics: EventMetrics,
 }
 
-/// Two median spacings of instances, but no more than half the median distance from a true event to
-/// the next of its session: a neighbour may be taken for the instance itself, another event not.
+/// Two median spacings of instances, but at most half the median distance between true events of a
+/// session: a detection may be at a neighbouring instance, but not at another event.
 pub fn usual_tolerance(recordings: &[Recording]) -> f64 {
     let near = median_distance(recordings.iter().map(|one| one.session.times().to_vec()));
     let apart = median_distance(recordings.iter().map(true_events));
@@ -48,7 +48,7 @@ pub fn usual_tolerance(recordings: &[Recording]) -> f64 {
     apart.map_or(near, |distance| near.min(distance / 2.0))
 }
 
-/// Median over all sessions of what lies between a time and the next, if not nothing.
+/// Median of the positive differences between neighbouring times, over all sessions.
 fn median_distance(sessions: impl Iterator<Item = Vec<f64>>) -> Option<f64> {
     let distances = |times: Vec<f64>| -> Vec<f64> {
         times.windows(2).map(|pair| pair[1] - pair[0]).filter(|distance| *distance > 0.0).collect()
@@ -57,10 +57,10 @@ fn median_distance(sessions: impl Iterator<Item = Vec<f64>>) -> Option<f64> {
 }
 
 impl EventScoring {
-    /// Scores what was said of the instances of every recording, each cut at its own threshold.
+    /// Scores the probabilities of every recording, each at its own threshold.
     ///
-    /// Events count, and time does, where somebody was annotating; without such intervals, from a
-    /// session's first instance to its last.
+    /// Events and time count inside the annotated intervals; without intervals, from a session's first
+    /// instance to its last.
     pub(super) fn summary(
         &self,
         recordings: &[Recording],
@@ -91,8 +91,8 @@ impl EventScoring {
         Ok(EventSummary { tolerance, min_separation, metrics })
     }
 
-    /// Refuses what [`Comparison::summary`](super::Comparison::summary) would refuse after all the
-    /// work.
+    /// Refuses settings that [`Comparison::summary`](super::Comparison::summary) would only refuse after
+    /// all the work.
     pub fn check(&self) -> Result<()> {
         let nothing = SessionEvents { detections: &[], truths: &[], observed: 0.0 };
         let window = Tolerance::symmetric(self.tolerance.unwrap_or(0.0));
@@ -103,14 +103,14 @@ impl EventScoring {
     }
 }
 
-/// Times of the positive instances at which somebody was annotating; none without labels.
+/// Times of the positive instances in annotated intervals; none without labels.
 fn true_events(recording: &Recording) -> Vec<f64> {
     let Some(truth) = &recording.truth else { return Vec::new() };
     let observed = recording.session.observed_instances().into_iter();
     observed.filter(|&i| truth[i]).map(|i| recording.session.times()[i]).collect()
 }
 
-/// How much of a recording somebody was annotating.
+/// Annotated time of a recording.
 fn observed_time(session: &Session) -> f64 {
     let (first, last) = (session.times()[0], session.times()[session.len() - 1]);
     let Some(intervals) = session.observed() else { return last - first };

@@ -1,11 +1,11 @@
 //! From a probability for each instance to a list of events.
 //!
-//! One true event lifts the probability of several neighbouring instances, so a threshold alone
-//! counts it several times. Non-maximum suppression keeps the highest of each cluster: candidates
-//! are taken from the most probable down, and each one kept rules out its neighbours.
+//! One true event raises the probability of several neighbouring instances, so a threshold alone counts
+//! it several times. Non-maximum suppression keeps the highest of each cluster: candidates are taken from
+//! the most probable down, and each one kept excludes its neighbours.
 //!
-//! Cost: O(n log n) for the sort. The suppression is O(n): kept events are at least the separation
-//! apart, so a candidate is passed over by one kept event on either side at most.
+//! Cost: O(n log n) for the sort. The suppression is O(n): kept events are at least the separation apart,
+//! so at most one kept event on either side excludes a candidate.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,9 +19,8 @@ use crate::{Error, Result};
 pub struct EventOptions {
     /// Instances of this probability or more are candidates; 0 to 1.
     pub threshold: f64,
-    /// Smallest distance between two events, at least 0, in the unit of time. Events exactly this
-    /// far apart are both kept (but for rounding, as in [`Tolerance`](super::Tolerance)); 0 keeps
-    /// every candidate.
+    /// Smallest distance between two events, at least 0, in the unit of time. Events exactly this far apart
+    /// are both kept (up to rounding, as in [`Tolerance`](super::Tolerance)); 0 keeps every candidate.
     pub min_separation: f64,
 }
 
@@ -48,9 +47,9 @@ impl EventOptions {
 /// A detected event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Detection {
-    /// When, in the unit of time.
+    /// Its time, in the unit of time.
     pub time: f64,
-    /// How sure: any finite number, larger is surer. [`detect_events`] puts the probability.
+    /// Its certainty: any finite number, larger is surer. [`detect_events`] uses the probability.
     pub score: f64,
 }
 
@@ -87,7 +86,7 @@ pub fn detect_events(
     Ok(suppress(&candidates, limit))
 }
 
-/// Keeps those candidates, sorted by time, that are no closer than `limit` to a better one kept.
+/// Keeps the candidates, sorted by time, that are at least `limit` from every better one kept.
 fn suppress(candidates: &[Detection], limit: f64) -> Vec<Detection> {
     let mut best_first: Vec<usize> = (0..candidates.len()).collect();
     // The sort is stable: of equals the earlier comes first.

@@ -1,4 +1,4 @@
-//! What to be wary of in the folds of a comparison.
+//! Warnings about the folds of a comparison.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use super::cross_validation::{Comparison, CrossValidation};
 use super::folds::GroupBy;
 use crate::Recording;
 
-/// Folds from which scores say less than they seem to.
+/// Folds whose scores are less informative than they seem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FoldWarning {
     /// There are fewer sessions or subjects than folds were asked for.
     FewerFolds {
-        /// Folds that were asked for.
+        /// Requested folds.
         asked: usize,
-        /// Folds that there are, each with one group.
+        /// Actual folds, each with one group.
         found: usize,
-        /// What no fold splits.
+        /// The unit that no fold splits.
         group_by: GroupBy,
     },
     /// Some folds have no positive instance.
@@ -60,7 +60,7 @@ impl fmt::Display for FoldWarning {
 }
 
 impl Comparison {
-    /// What to be wary of, given how folds were asked for.
+    /// Warnings, given the requested cross-validation.
     pub fn warnings(&self, recordings: &[Recording], asked: &CrossValidation) -> Vec<FoldWarning> {
         let found = self.folds.len();
         let mut warnings = Vec::new();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::Random;
 use crate::{Error, Recording, Result};
 
-/// What must stay on one side of a split.
+/// The unit that must stay on one side of a split.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupBy {
@@ -18,8 +18,8 @@ pub enum GroupBy {
     Subject,
 }
 
-/// Positions of the recordings that stay together, in the order of first appearance: names do not
-/// decide who shares a fold.
+/// Positions of the recordings that stay together, in the order of first appearance: names do not decide
+/// which recordings share a fold.
 pub(super) fn groups(recordings: &[&Recording], group_by: GroupBy) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
     for (k, recording) in recordings.iter().enumerate() {
@@ -35,9 +35,9 @@ pub(super) fn groups(recordings: &[&Recording], group_by: GroupBy) -> Vec<Vec<us
     groups
 }
 
-/// Splits recordings into `count` folds (as many as there are groups, if they are fewer): for each
-/// fold the positions of its recordings, in order. Groups are shuffled by `seed` and dealt out in
-/// turn, so folds differ by one group at most.
+/// Splits recordings into `count` folds (or one per group, if there are fewer groups): for each fold the
+/// positions of its recordings, in order. Groups are shuffled by `seed` and assigned in turn, so folds
+/// differ by at most one group.
 pub fn folds(
     recordings: &[&Recording],
     count: usize,

@@ -1,11 +1,11 @@
-//! Instances called positive or not, against their labels.
+//! Predicted instances against their labels.
 
 use serde::{Deserialize, Serialize};
 
 use super::scores::Scores;
 use crate::{Error, Result};
 
-/// How many instances fell into each of the four cases.
+/// Counts of the four cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confusion {
@@ -40,8 +40,7 @@ impl std::ops::Add for Confusion {
     }
 }
 
-/// Counts the four cases where an instance is called positive if its probability is at or above
-/// `threshold`.
+/// Counts the four cases; an instance is predicted positive if its probability is at or above `threshold`.
 pub fn confusion(probabilities: &[f64], labels: &[bool], threshold: f64) -> Result<Confusion> {
     check(probabilities, labels)?;
     if threshold.is_nan() {

@@ -1,8 +1,8 @@
-//! A file of finished cells, so that long work goes on where it was cut off.
+//! A file of finished cells, so that interrupted work can continue.
 //!
-//! One JSON object per line: a header that says of which options and which data the journal is,
-//! then a line per finished cell, flushed as it is written. A line that was cut off half-way is
-//! dropped on opening; a journal of other options or data is refused.
+//! One JSON object per line: a header that identifies options and data, then a line per finished cell,
+//! flushed as it is written. An incomplete last line is dropped on opening; a journal of other options or
+//! data is refused.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
-/// Changes whenever the same options and data would give other numbers than before, so that no
-/// journal of an older program is mixed with new work.
+/// Changes whenever the same options and data would give other numbers than before, so that no journal of
+/// an older program is mixed with new work.
 const FORMAT: &str = "unjitter 2";
 
-/// What a journal belongs to.
+/// Options and data of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Header {
     journal: String,
@@ -34,7 +34,7 @@ struct Entry<T> {
     result: T,
 }
 
-/// Finished cells by name, on disk where a path is given.
+/// Finished cells by name, on disk if a path is given.
 #[derive(Debug)]
 pub(super) struct Journal<T> {
     done: HashMap<String, T>,
@@ -43,7 +43,7 @@ pub(super) struct Journal<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Journal<T> {
-    /// A journal that is kept nowhere.
+    /// A journal in memory only.
     pub(super) fn none() -> Self {
         Self { done: HashMap::new(), file: None, path: PathBuf::new() }
     }
@@ -67,7 +67,7 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         loop {
             line.clear();
             let read = reader.read_until(b'\n', &mut line).map_err(io)?;
-            // The last line counts only with its end: otherwise it was cut off.
+            // The last line counts only with its line end; otherwise it is incomplete.
             if read == 0 || line.last() != Some(&b'\n') {
                 let is_own = || serde_json::to_vec(&header).is_ok_and(|own| own.starts_with(&line));
                 if whole == 0 && !is_own() {
@@ -94,17 +94,17 @@ impl<T: Serialize + DeserializeOwned> Journal<T> {
         Ok(Self { done, file: Some(Mutex::new(file)), path: path.to_owned() })
     }
 
-    /// The result of a cell that is done.
+    /// The result of a finished cell.
     pub(super) fn get(&self, cell: &str) -> Option<&T> {
         self.done.get(cell)
     }
 
-    /// The error for a journal that cannot be what it says.
+    /// The error for a journal that contradicts its header.
     pub(super) fn refuse(&self, problem: String) -> Error {
         refuse(&self.path, problem)
     }
 
-    /// Notes a finished cell.
+    /// Stores a finished cell.
     pub(super) fn note(&self, cell: &str, result: &T) -> Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         let mut file = file.lock().expect("no writer panics");

@@ -1,5 +1,4 @@
-//! Which detection is credited with which event: one to one, as many as possible, as near as
-//! possible.
+//! One-to-one matching of detections and events: as many pairs as possible, as near as possible.
 //!
 //! A pair is allowed if the detection lies in the tolerance window of the event. Among all
 //! one-to-one matchings we want one with the most pairs, and among those one with the smallest
@@ -21,10 +20,9 @@
 //! Uncrossing keeps the number of pairs, never adds error, and strictly lowers the number of
 //! crossings; so some best matching has none.
 //!
-//! Such matchings are found by the recursion of sequence alignment over the two sorted lists. A
-//! detection reaches only the events of its window, and the windows move forward, so a row of the
-//! recursion is as wide as one window: time O(n log n + cells) and one byte of memory a cell, where
-//! the cells are the window sizes summed.
+//! The recursion of sequence alignment over the two sorted lists finds such matchings. A detection reaches only
+//! the events of its window, and the windows move forward, so a row of the recursion is as wide as one window:
+//! time O(n log n + cells) and one byte of memory per cell, where the cells are the summed window sizes.
 
 use std::ops::Range;
 
@@ -41,8 +39,8 @@ pub struct Pair {
     pub truth: usize,
 }
 
-/// Credits detections with true events, in order of time: as many pairs as possible, and among
-/// those matchings one of least total |d − e| (up to the rounding of that sum).
+/// Matches detections with true events, in order of time: as many pairs as possible, and among those
+/// matchings one of least total |d − e| (up to the rounding of that sum).
 ///
 /// No detection and no event is used twice. Among equally good matchings the choice is fixed,
 /// towards earlier events and detections. Both lists may come in any order.
@@ -70,7 +68,7 @@ pub(super) fn sorted(times: &[f64]) -> (Vec<usize>, Vec<f64>) {
     (order, times)
 }
 
-/// What the best matching of the first detections and events does with the last of each.
+/// What the best matching does with the last of the first detections and events.
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     LeaveTruth,
@@ -95,15 +93,15 @@ impl Worth {
     }
 }
 
-/// best(i, j), the best over the first i detections and the first j events, for the j that
-/// detection i and later ones can tell apart: from the start of its window to the end.
+/// best(i, j), the best over the first i detections and the first j events, for the j that matter to
+/// detection i and later ones: from the start of its window to its end.
 struct Row {
     start: usize,
     best: Vec<Worth>,
 }
 
 impl Row {
-    /// Beyond the window nothing is gained: no detection so far reaches there.
+    /// Beyond the window the value is constant: no detection so far reaches there.
     fn best(&self, events: usize) -> Worth {
         self.best[(events - self.start).min(self.best.len() - 1)]
     }

@@ -1,4 +1,4 @@
-//! The mean of scores, and how far off it may be.
+//! The mean of scores, and its uncertainty.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +23,8 @@ pub struct MeanInterval {
 /// mean ± t(n − 1) · s / √n
 /// ```
 ///
-/// Scores of folds share most of their training sessions, so the interval is somewhat too narrow
-/// for a statement about new sessions; [`bootstrap_interval`](super::bootstrap_interval) is not.
+/// Scores of folds share most of their training sessions, so the interval is somewhat too narrow for a
+/// statement about new sessions; [`bootstrap_interval`](super::bootstrap_interval) is not.
 pub fn mean_interval(scores: &[f64], level: f64) -> Result<MeanInterval> {
     if !(level > 0.0 && level < 1.0) {
         let (name, expected) = ("level".to_owned(), "a number between 0 and 1");
@@ -45,10 +45,10 @@ pub fn mean_interval(scores: &[f64], level: f64) -> Result<MeanInterval> {
     Ok(MeanInterval { mean, low: mean - reach, high: mean + reach })
 }
 
-/// The mean of several lists of scores, position by position: scores of the same folds or sessions
-/// under other stamps, say. Lists are as long as the first.
+/// The mean of several lists of scores, position by position, such as scores of the same folds or
+/// sessions with other stamps. Lists are as long as the first.
 ///
-/// Scores of one fold under two seeds are no two independent scores; their mean is one.
+/// Scores of one fold under two seeds are not independent; their mean counts as one score.
 pub fn mean_of_each(lists: &[&[f64]]) -> Result<Vec<f64>> {
     let Some(first) = lists.first() else {
         return Err(Error::TooFew { what: "lists of scores", found: 0, least: 1 });

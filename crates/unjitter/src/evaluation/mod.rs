@@ -1,4 +1,4 @@
-//! How good a detector is: by instance, by event, and whether the difference is real.
+//! Quality of a detector: by instance, by event, and the significance of differences.
 
 mod bootstrap;
 mod calibration;

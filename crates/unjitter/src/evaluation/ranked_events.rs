@@ -1,20 +1,19 @@
 //! One number for detections at all score thresholds.
 //!
-//! The curve is the one that a user would draw: at each distinct score, keep the detections at or
-//! above it, match each session as well as possible, and take precision and recall. The area under
-//! its steps, without interpolation, is the average precision.
+//! The curve is the natural one: at each distinct score, keep the detections at or above it, match each
+//! session as well as possible, and take precision and recall. The area under its steps, without
+//! interpolation, is the average precision.
 //!
-//! It needs no matching from scratch at each threshold. Taking detections from the surest down, one
-//! more detection raises the size of the largest matching by one or not at all, and it does so
-//! exactly if there is an augmenting path from it. The size at a threshold does not depend on the
-//! order in which equal scores come, so neither does the area. The customary greedy rule (each
-//! detection takes the nearest event still free) may call a detection false only because a surer
-//! one took its event and left another free; this one never does, and has at least as many hits at
-//! every threshold.
+//! It needs no new matching at each threshold. Taking detections from the surest down, one more detection
+//! raises the size of the largest matching by one or not at all, and it does so exactly if there is an
+//! augmenting path from it. The size at a threshold does not depend on the order of equal scores, so
+//! neither does the area. The usual greedy rule (each detection takes the nearest free event) may call a
+//! detection false only because a surer one took its event and left another free. This matching never
+//! does, and has at least as many hits at every threshold.
 //!
-//! Cost per session: O(n log n + events · cells), cells as in the matching, and in practice a few
-//! steps per detection. A search that fails has reached events that no later search can use: they
-//! are owned by detections that reach nothing else, so they are closed for good.
+//! Cost per session: O(n log n + events · cells), cells as in the matching, and in practice a few steps
+//! per detection. A failed search has reached events that no later search can use: they are owned by
+//! detections that reach nothing else, so they stay closed.
 
 use std::ops::Range;
 
@@ -30,9 +29,9 @@ use crate::{Error, Result};
 /// Σ_n (R_n − R_{n−1}) · P_n    over distinct scores, highest first, R_0 = 0
 /// ```
 ///
-/// P_n and R_n are those that [`event_metrics`](super::event_metrics) gives for the detections of
-/// score n or more. 0 where there is no true event. Events that no detection reaches count as never
-/// found: give detections of a low threshold.
+/// P_n and R_n are those of [`event_metrics`](super::event_metrics) for the detections of score n or
+/// more. 0 if there is no true event. Events that no detection reaches count as never found: give
+/// detections at a low threshold.
 pub fn event_average_precision(
     sessions: &[SessionEvents<'_>],
     tolerance: &Tolerance,
@@ -44,7 +43,7 @@ pub fn event_average_precision(
     Ok(area(&steps(scored), truths))
 }
 
-/// Mean of [`event_average_precision`] over a grid of tolerances, of which there is at least one.
+/// Mean of [`event_average_precision`] over a grid of at least one tolerance.
 pub fn mean_event_average_precision(
     sessions: &[SessionEvents<'_>],
     tolerances: &[Tolerance],
@@ -76,7 +75,7 @@ struct Growing {
     windows: Vec<Range<usize>>,
     event_of: Vec<Option<usize>>,
     owner_of: Vec<Option<usize>>,
-    /// The detection from which a search came to an event; it stays set after a search that failed.
+    /// The detection from which a search reached an event; it stays set after a failed search.
     reached_from: Vec<Option<usize>>,
 }
 
@@ -90,7 +89,7 @@ impl Growing {
         }
     }
 
-    /// Adds a detection; whether the matching grew.
+    /// Adds a detection; returns whether the matching grew.
     fn add(&mut self, detection: usize) -> bool {
         let mut reached = Vec::new();
         let mut queue = vec![detection];
@@ -117,8 +116,8 @@ impl Growing {
         false
     }
 
-    /// Gives a free event to the detection that reached it, whose own event goes to the one before,
-    /// back to the detection just added, which had none.
+    /// Gives a free event to the detection that reached it, passes that detection's own event to the one
+    /// before, and so on back to the new detection, which had none.
     fn hand_over(&mut self, free: usize) {
         let mut given = Some(free);
         while let Some(event) = given {
@@ -155,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_surer_detection_makes_room() {
-        // 2 is nearest to 2.1 and would leave nothing for 3.
+        // 2 is nearest to 2.1, which would leave nothing for 3.
         assert_eq!(area_of(&[(2.0, 0.9), (3.0, 0.8)], &[1.0, 2.1], 1.0), 1.0);
     }
 

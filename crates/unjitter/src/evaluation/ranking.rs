@@ -1,7 +1,7 @@
 //! Scores ranked from the highest down, equal scores in one step.
 //!
-//! Equal scores cannot be told apart by any threshold, so a curve has no point between them; taking
-//! them one at a time would make the result depend on the order of the input.
+//! No threshold can separate equal scores, so a curve has no point between them; taking them one at a
+//! time would make the result depend on the order of the input.
 
 use super::scores::share;
 
@@ -28,8 +28,7 @@ pub(super) fn steps(mut scored: Vec<(f64, bool)>) -> Vec<Step> {
     steps
 }
 
-/// Area under the steps of precision over recall, `positives` being what there was to find; 0 if
-/// that is nothing.
+/// Area under the steps of precision over recall, given the number of `positives`; 0 if there are none.
 ///
 /// ```text
 /// Σ_n (R_n − R_{n−1}) · P_n,    R_0 = 0

@@ -1,17 +1,17 @@
 //! Precision, recall and F1 from three counts: one definition for instances and for events.
 //!
 //! A share of nothing is 0, as in scikit-learn with `zero_division=0`: a detector that never fires has
-//! precision 0, and recall is 0 where there was nothing to find. So an average over sessions punishes
-//! silence and never meets NaN.
+//! precision 0, and recall is 0 if there is nothing to find. So an average over sessions punishes silence
+//! and never becomes NaN.
 
 use serde::{Deserialize, Serialize};
 
 /// Precision, recall and F1, each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Scores {
-    /// Share of what was found that is true; 0 if nothing was found.
+    /// Share of true ones among those found; 0 if nothing was found.
     pub precision: f64,
-    /// Share of what is true that was found; 0 if nothing is true.
+    /// Share of those found among the true ones; 0 if there are none.
     pub recall: f64,
     /// Harmonic mean of the two, 2·hits / (2·hits + false alarms + misses); 0 without hits.
     pub f1: f64,

@@ -1,8 +1,8 @@
-//! Whether one learner beats another by more than chance, fold by fold.
+//! Significance of the difference between two learners, fold by fold.
 //!
 //! Folds share most of their training sessions, so their scores are not independent and the test is
-//! somewhat too sure of itself. It is kept because it is what the field reports; for a statement
-//! about new sessions prefer an interval from [`bootstrap_interval`](super::bootstrap_interval).
+//! somewhat too confident. It is here because the field reports it; for a statement about new sessions
+//! prefer an interval from [`bootstrap_interval`](super::bootstrap_interval).
 
 use serde::Serialize;
 
@@ -23,11 +23,11 @@ pub struct PairedTest {
     pub p_value: f64,
 }
 
-/// Compares two learners by their scores on the same folds, of which there are at least two.
+/// Compares two learners by their scores on the same folds, at least two.
 ///
-/// Where all differences are equal there is no spread to compare with: if they are zero, t = 0
-/// and p = 1; if not, t = ±∞ and p = 0. Differences count as equal if they agree to 4ε of
-/// the largest score, since 0.3 − 0.2 and 0.2 − 0.1 differ by rounding.
+/// If all differences are equal there is no spread to compare with: if they are zero, t = 0 and p = 1; if
+/// not, t = ±∞ and p = 0. Differences count as equal if they agree to 4ε of the largest score, since 0.3
+/// − 0.2 and 0.2 − 0.1 differ by rounding.
 pub fn paired_t_test(first: &[f64], second: &[f64]) -> Result<PairedTest> {
     check_scores(first, second)?;
     let differences: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
@@ -41,7 +41,7 @@ pub fn paired_t_test(first: &[f64], second: &[f64]) -> Result<PairedTest> {
         mean / (squares / (number - 1.0) / number).sqrt()
     };
     let degrees_of_freedom = differences.len() - 1;
-    // Both tails by the lower one, which keeps its digits however small it is.
+    // Twice the lower tail, which keeps its digits however small it is.
     let p_value = 2.0 * student_t_cdf(-t.abs(), degrees_of_freedom as f64);
     Ok(PairedTest { mean_difference: mean, t, degrees_of_freedom, p_value })
 }

@@ -1,4 +1,4 @@
-//! What a comparison comes down to: one line per contender.
+//! Summary of a comparison: one line per contender.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,31 +12,31 @@ use super::scores::Scores;
 use super::significance::{bonferroni, paired_t_test};
 use crate::{Control, Recording, Result};
 
-/// How to sum up.
+/// Settings of a summary.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SummaryOptions {
-    /// Of the interval of F1.
+    /// For the interval of F1.
     pub bootstrap: BootstrapOptions,
-    /// Of events.
+    /// For events.
     pub events: EventScoring,
 }
 
-/// How a contender did, all held-out sessions together.
+/// Results of a contender over all held-out sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Its name.
     pub name: String,
-    /// Against hand-aligned labels; nothing where a session has none.
+    /// Against hand-aligned labels; `None` if a session has none.
     pub labelled: Option<LabelledSummary>,
-    /// Mean log evidence of a held-out stamp; nothing where some stamps were impossible.
+    /// Mean log evidence of a held-out stamp; `None` if some stamps were impossible.
     pub log_evidence_per_stamp: Option<f64>,
 }
 
-/// How a contender did against hand-aligned labels.
+/// Results of a contender against hand-aligned labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LabelledSummary {
-    /// Precision, recall and F1, hits and errors of all sessions added up.
+    /// Precision, recall and F1 from the summed hits and errors of all sessions.
     pub scores: Scores,
     /// Interval of that F1 under resampling of sessions, or of subjects if folds keep them together.
     pub f1_interval: Interval,
@@ -46,11 +46,10 @@ pub struct LabelledSummary {
     pub average_precision: f64,
     /// Mean squared error of the probabilities.
     pub brier_score: f64,
-    /// Events instead of instances.
+    /// Scores of events instead of instances.
     pub events: EventSummary,
-    /// Probability of a difference in F1 to the reference as large as this one or larger over the
-    /// folds, by a paired t-test, corrected for the number of comparisons. Nothing for the reference
-    /// itself.
+    /// Probability of a difference in F1 to the reference at least as large as this one over the folds,
+    /// by a paired t-test, corrected for the number of comparisons. `None` for the reference itself.
     pub p_value: Option<f64>,
 }
 

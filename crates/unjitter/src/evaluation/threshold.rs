@@ -1,4 +1,4 @@
-//! Where to cut a detector's probabilities.
+//! The threshold of a detector's probabilities.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use crate::baselines::{Annotated, TrainedModel};
 use crate::error::require;
 use crate::{Control, Recording, Result};
 
-/// How the threshold of a trained detector is found, on the recordings it was trained on.
+/// How to choose the threshold of a trained detector, on its training recordings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
     /// A fixed probability, such as 0.5.
     Fixed(f64),
-    /// The one with the best F1 on hand-aligned labels.
+    /// The best F1 on hand-aligned labels.
     BestF1,
-    /// The one with the best expected F1, 2·Σ_{found} p / (found + Σ p), where p is the posterior
-    /// probability of each instance given the stamps: needs no clean label.
+    /// The best expected F1, 2·Σ_{found} p / (found + Σ p), where p is the posterior probability of each
+    /// instance given the stamps; it needs no clean label.
     ExpectedF1,
 }
 
@@ -37,7 +37,7 @@ impl Threshold {
         self.choose_annotated(&Annotated::new(trained, training, seed, control))
     }
 
-    /// The same, with the annotator around it.
+    /// The same, with a model of the annotator.
     pub(super) fn choose_annotated(&self, annotated: &Annotated<'_>) -> Result<f64> {
         let Annotated { trained, training, .. } = annotated;
         match *self {
@@ -57,7 +57,7 @@ impl Threshold {
     }
 }
 
-/// The score with the largest F1 against soft labels; 0.5 where no score finds anything.
+/// The score with the largest F1 against soft labels; 0.5 if no score finds anything.
 fn best(
     trained: &TrainedModel,
     training: &[&Recording],
@@ -79,7 +79,7 @@ fn best(
         }
         let f1 = 2.0 * hits / ((k + 1) as f64 + positives);
         if f1 > best_f1 {
-            // Half way to the next score, so that rounding does not decide.
+            // Half way to the next score, so that rounding has no effect.
             let next = scored.get(k + 1).map_or(0.0, |next| next.0);
             (best_f1, threshold) = (f1, 0.5 * (score + next));
         }

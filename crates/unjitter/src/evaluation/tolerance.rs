@@ -1,4 +1,4 @@
-//! How far a detection may be from the event that it is credited with.
+//! The allowed distance of a detection from its event.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use crate::{Error, Result};
 /// The window around a true event e in which a detection d counts: −before ≤ d − e ≤ after, both
 /// edges included.
 ///
-/// A difference that misses an edge by rounding alone is on it: the edges are wider by 4ε of the
-/// largest time (or limit) in the session, 1.5 microseconds for epoch seconds. So a detection at
-/// 0.1 + 0.2 is within 0.2 of an event at 0.1.
+/// A difference that misses an edge by rounding alone counts as on it: the edges are wider by 4ε of the
+/// largest time (or limit) in the session, 1.5 microseconds for epoch seconds. So a detection at 0.1 +
+/// 0.2 is within 0.2 of an event at 0.1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
@@ -23,7 +23,7 @@ pub struct Tolerance {
 }
 
 impl Tolerance {
-    /// As far before as after, in the unit of time.
+    /// The same limit before and after, in the unit of time.
     pub fn symmetric(width: f64) -> Self {
         Self { before: width, after: width }
     }
@@ -40,10 +40,10 @@ impl Tolerance {
         Ok(())
     }
 
-    /// For each detection the truths that it may be credited with; both lists are sorted.
+    /// For each detection the truths that it may match; both lists are sorted.
     ///
-    /// The slack is one for the whole call and a difference rounds monotonically, so ranges are
-    /// contiguous and both their ends never move back: what the proofs of the matching rest on.
+    /// The slack is the same for the whole call and a difference rounds monotonically, so ranges are
+    /// contiguous and their ends never move back. The proofs of the matching rely on this.
     pub(super) fn windows(&self, detections: &[f64], truths: &[f64]) -> Vec<Range<usize>> {
         let times = detections.iter().chain(truths).copied();
         let slack = slack(times.chain([self.before, self.after]));

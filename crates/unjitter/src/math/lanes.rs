@@ -1,12 +1,11 @@
-//! Eight numbers that go through a calculation together.
+//! Eight numbers that are processed together.
 //!
-//! One operation at a time on all of them: that is the form in which the compiler finds the vector
-//! instructions of a function that `multiversion` compiles for them. The order of additions is fixed,
-//! so that results have the same bits on every machine.
+//! Each operation applies to all eight: the compiler vectorises this form in functions that `multiversion`
+//! compiles. The order of additions is fixed, so results have the same bits on every machine.
 
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// How many.
+/// Number of lanes.
 pub(crate) const LANES: usize = 8;
 
 /// Eight numbers.
@@ -21,7 +20,7 @@ impl Lanes {
         Self([value; LANES])
     }
 
-    /// The larger of each pair; of a NaN, the other.
+    /// The larger of each pair; if one is NaN, the other.
     #[inline(always)]
     pub(crate) fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if b > a { b } else { a })
@@ -34,8 +33,8 @@ impl Lanes {
         ((a + e) + (c + g)) + ((b + f) + (d + h))
     }
 
-    /// total + the sums up to each lane, as a tree: one addition waits for the total, which then goes
-    /// on to the next eight.
+    /// total + the sums up to each lane, as a tree: only one addition depends on the total, which then
+    /// continues to the next eight.
     #[inline(always)]
     pub(crate) fn running_sums(self, total: &mut f64) -> Self {
         let [a, b, c, d, e, f, g, h] = self.0;

@@ -1,6 +1,6 @@
-//! Quantiles and medians: the only ones there are, so that the same word always means the same number.
+//! Quantiles and medians, defined once, so that the same word always means the same number.
 //!
-//! Between neighbours they are linear, NumPy's default. [`lower_median`] is one of the values itself,
+//! They are linear between neighbours, NumPy's default. [`lower_median`] is one of the values itself,
 //! found without sorting.
 
 /// The value at `fraction` (0 to 1) of the way from `sorted[below]` to its successor.
@@ -18,13 +18,13 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     between(sorted, place as usize, place.fract())
 }
 
-/// Median of values in any order, half way between two middles; `None` of no values.
+/// Median of values in any order, half way between two middles; `None` if there are no values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     (!values.is_empty()).then(|| quantile(&values, 0.5))
 }
 
-/// Median of values in any order, the lower one of two middles; `None` of no values.
+/// Median of values in any order, the lower of two middles; `None` if there are no values.
 pub fn lower_median(mut values: Vec<f64>) -> Option<f64> {
     if values.is_empty() {
         return None;

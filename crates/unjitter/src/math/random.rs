@@ -1,6 +1,6 @@
 //! Seeded random numbers behind a type of our own.
 //!
-//! `rand` changes its traits with every major version, so they stay out of public signatures; the
+//! `rand` changes its traits with every major version, so they stay out of public signatures. The
 //! generator is ChaCha, whose stream is the same on every platform.
 
 use rand::{RngExt, SeedableRng};
@@ -50,7 +50,7 @@ impl Random {
                 }
             }
         }
-        // Rounding can leave a sliver past the end; it belongs to the last possible index.
+        // Rounding can leave a small remainder past the end; it goes to the last possible index.
         last
     }
 }

@@ -1,7 +1,7 @@
 //! Logistic and log-domain functions of one number.
 //!
-//! Each is written in the form that keeps full relative accuracy at both ends of its range: the
-//! optimiser visits saturated corners, and `1 - sigmoid(x)` is useless there.
+//! Each is written in a form that keeps full relative accuracy at both ends of its range: the optimiser
+//! visits saturated corners, and `1 - sigmoid(x)` is useless there.
 
 /// 1 / (1 + e⁻ˣ), accurate for both signs; `sigmoid(-x)` is its exact complement.
 pub fn sigmoid(x: f64) -> f64 {

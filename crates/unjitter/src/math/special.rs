@@ -33,8 +33,8 @@ pub fn student_t_cdf(t: f64, degrees_of_freedom: f64) -> f64 {
     if t < 0.0 { upper_tail } else { 1.0 - upper_tail }
 }
 
-/// The t below which Student's t lies with probability `p`, strictly between 0 and 1: the middle of
-/// an interval that is halved until no number lies inside it.
+/// The t below which Student's t lies with probability `p`, strictly between 0 and 1, by bisection until
+/// no number lies inside the interval.
 pub fn student_t_quantile(p: f64, degrees_of_freedom: f64) -> f64 {
     if p < 0.5 {
         return -student_t_quantile(1.0 - p, degrees_of_freedom);

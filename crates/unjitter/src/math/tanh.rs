@@ -4,9 +4,8 @@
 //! tanh x = ±(−e) / (2 + e),   e = exp(−2|x|) − 1
 //! ```
 //!
-//! e is made without subtracting from 1, so small x keep their digits. The relative error is at most
-//! 6e-16, for subnormal numbers too; ±0, ±1 far out and NaN come out as they should. Same bits
-//! everywhere, as in `vector`.
+//! e is computed without subtracting from 1, so small x keep their digits. The relative error is at most 6e-16,
+//! also for subnormal numbers; ±0, ±1 far out and NaN are correct. Same bits everywhere, as in `vector`.
 
 use multiversion::multiversion;
 

@@ -1,9 +1,9 @@
-//! Exponential, logarithm and logistic function of whole slices, on the vector units of the machine.
+//! Exponential, logarithm and logistic function of whole slices, vectorised.
 //!
-//! The loops are plain Rust without branches, so that the compiler can use whatever vectors there
-//! are; `multiversion` compiles each for AVX2 and AVX-512 too and picks at run time. Every version
-//! does the same operations on the same numbers, fused multiply-adds included (in software where the
-//! machine has none): results have the same bits everywhere.
+//! The loops are plain Rust without branches, so that the compiler can vectorise them; `multiversion`
+//! compiles each for AVX2 and AVX-512 too and picks at run time. Every version does the same operations
+//! on the same numbers, fused multiply-adds included (in software if the machine has none): results have
+//! the same bits everywhere.
 //!
 //! | function | relative error, at most | ends |
 //! |---|---|---|
@@ -46,7 +46,7 @@ pub fn sigmoid_in_place(values: &mut [f64]) {
 /// eˣ = 2ᵏ·eʳ, in two factors, since 2ᵏ itself may be below or above what f64 holds.
 #[inline(always)]
 pub(crate) fn exp(x: f64) -> f64 {
-    // Beyond these the result is 0 or ∞ whatever x is. Comparisons pass NaN on.
+    // Beyond these the result is 0 or ∞ in any case. Comparisons pass NaN on.
     let x = if x < -760.0 { -760.0 } else { x };
     let x = if x > 720.0 { 720.0 } else { x };
     let (k, tail) = reduce(x);

@@ -1,4 +1,4 @@
-//! One channel of a sensor: values at times, checked at the door.
+//! One channel of a sensor: checked values at times.
 
 use crate::session::check_order;
 use crate::{Error, Result};

@@ -1,11 +1,10 @@
 //! Respiration cycles in the signal of a chest band.
 //!
-//! Each run without gaps is resampled, cleared of spikes by a short median, smoothed by a short
-//! mean and freed of its baseline, a moving median. Peaks and troughs are found by hysteresis with
-//! a threshold that follows the usual swing of the neighbourhood, so that shallow breathing is seen
-//! and noise is not. In the flat pause before a breath the lowest point lies anywhere; inhalation
-//! is said to begin where the final rise leaves the level of the trough. Time is linear in the
-//! signal.
+//! Each run without gaps is resampled, cleared of spikes by a short median, smoothed by a short mean and
+//! freed of its baseline, a moving median. Peaks and troughs are found by hysteresis with a threshold
+//! that follows the usual swing of the neighbourhood, so that shallow breathing is seen and noise is not.
+//! In the flat pause before a breath the lowest point lies anywhere; inhalation begins where the final
+//! rise leaves the level of the trough. Time is linear in the signal.
 
 use super::Signal;
 use super::extrema::{Extremum, alternating};
@@ -21,7 +20,7 @@ use crate::{Error, Result};
 /// not rejected rises and falls, and its three times increase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cycle {
-    /// Which run without gaps it lies in, from zero.
+    /// Its run without gaps, from zero.
     pub run: usize,
     /// When inhalation begins.
     pub start: f64,
@@ -43,14 +42,14 @@ pub struct Cycle {
     pub exhalation_area: f64,
 }
 
-/// Candidates that were no cycles, by reason.
+/// Rejected candidates, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rejected {
     /// Shorter than `min_duration`.
     pub short: usize,
     /// Longer than `max_duration`.
     pub long: usize,
-    /// A rise or fall below `min_amplitude`, or none at all once the baseline is left in.
+    /// A rise or fall below `min_amplitude`, or none at all with the baseline left in.
     pub small: usize,
 }
 
@@ -61,7 +60,7 @@ pub struct Cycles {
     pub cycles: Vec<Cycle>,
     /// Number of runs without gaps in the signal.
     pub runs: usize,
-    /// What was not taken for a cycle.
+    /// The rejected candidates.
     pub rejected: Rejected,
 }
 
@@ -93,7 +92,7 @@ pub fn find_cycles(signal: &Signal, options: &CycleOptions) -> Result<Cycles> {
 }
 
 impl Rejected {
-    /// Whether `cycle` is one; if not, counts why.
+    /// Whether `cycle` is valid; if not, counts the reason.
     fn keeps(&mut self, cycle: &Cycle, options: &CycleOptions) -> bool {
         let duration = cycle.end - cycle.start;
         let rise = cycle.peak_value - cycle.start_value;

@@ -1,8 +1,7 @@
 //! Alternating peaks and troughs by hysteresis.
 //!
-//! A high point is a peak once the signal has fallen from it by the threshold there, and the other
-//! way round for a trough. Wiggles below the threshold are passed over, whatever their number. One
-//! pass.
+//! A high point is a peak once the signal has fallen from it by the threshold there; a trough likewise.
+//! Wiggles below the threshold are ignored, whatever their number. One pass.
 
 /// A turning point of a signal.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -11,15 +10,14 @@ pub(super) struct Extremum {
     pub(super) is_peak: bool,
 }
 
-/// Peaks and troughs in turn. `thresholds` holds, for each value, how far the signal must turn
-/// back.
+/// Alternating peaks and troughs. `thresholds` holds, for each value, how far the signal must turn back.
 ///
 /// The first and the last value are ends, not turning points, and are left out, as is the last
 /// candidate from which the signal has not yet turned back.
 pub(super) fn alternating(values: &[f64], thresholds: &[f64]) -> Vec<Extremum> {
     let mut found = Vec::new();
     let (mut low, mut high) = (0, 0);
-    // Unknown until the first turn; then what is looked for.
+    // Unknown until the first turn; then whether a peak is sought.
     let mut seeks_peak: Option<bool> = None;
     for (i, &value) in values.iter().enumerate() {
         if value > values[high] {
@@ -55,7 +53,7 @@ mod tests {
         let all = [(1, false), (2, true), (3, false), (4, true), (5, false)];
         // The first fall, of 1, is no turn at 1.5: the low point is still the first trough.
         assert_eq!(indices(&values, 1.5), all);
-        // A dip of 2 is passed over at 2.5, and the higher of its two shoulders is the peak.
+        // A dip of 2 is ignored at 2.5, and the higher of its two shoulders is the peak.
         assert_eq!(indices(&values, 2.5), [(1, false), (4, true), (5, false)]);
     }
 

@@ -1,4 +1,4 @@
-//! What is said of a respiration cycle: durations, amplitudes, shape, and how it stands out.
+//! Features of a respiration cycle: durations, amplitudes, shape, and deviation from its surroundings.
 //!
 //! Breaths differ between people, sensors and positions more than between events, so the six basic
 //! measures also appear relative to their surroundings: divided by their running median, and as
@@ -44,7 +44,7 @@ pub const CYCLE_FEATURES: &[&str] = &[
     "stretch_from_next",
 ];
 
-/// The measures that are also set against their surroundings.
+/// The measures that also appear relative to their surroundings.
 const BASIC: usize = 6;
 const SHAPE: usize = 6;
 
@@ -106,8 +106,7 @@ fn shape(cycle: &Cycle, basic: &[f64; BASIC]) -> [f64; SHAPE] {
     ]
 }
 
-/// Measures of cycle `other`, or of cycle `i` itself where `other` does not exist or is of another
-/// run.
+/// Measures of cycle `other`, or of cycle `i` itself if `other` does not exist or is in another run.
 fn neighbour(
     cycles: &[Cycle],
     basics: &[[f64; BASIC]],

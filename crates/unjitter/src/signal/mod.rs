@@ -1,13 +1,12 @@
 //! From raw sensor signals to instances: respiration cycles and sliding windows, with features.
 //!
-//! A detector needs instances with a time and features. Two ways to make them are here. A chest
-//! band is cut into breaths ([`find_cycles`]) that are described by [`cycle_features`]; any other
-//! sensor is cut into windows of equal length ([`windows`]). [`Histogram`] turns features into bin
-//! memberships, which lets a linear classifier bend.
+//! A detector needs instances with a time and features. This module makes them in two ways. A chest band
+//! is cut into breaths ([`find_cycles`]) with [`cycle_features`]; any other sensor is cut into windows of
+//! equal length ([`windows`]). [`Histogram`] turns features into bin memberships, which make a linear
+//! classifier nonlinear in the features.
 //!
-//! Sampling may be irregular and have gaps. What could not be used (missing samples, rejected
-//! cycles, windows with too few samples) is counted and reported. All of it takes time linear in
-//! the signal for given options.
+//! Sampling may be irregular and have gaps. Unusable data (missing samples, rejected cycles, windows with
+//! too few samples) is counted and reported. Everything takes time linear in the signal for given options.
 
 mod channel;
 mod cycles;

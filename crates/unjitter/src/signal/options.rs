@@ -1,4 +1,4 @@
-//! How respiration cycles are found and described: every length and share, with its unit.
+//! Settings for finding and describing respiration cycles, each with its unit.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct CycleOptions {
     /// Width of the moving average, in seconds. All reported values are read after it.
     pub smoothing: f64,
     /// Width of the moving median that is the baseline, in seconds; several cycles. The baseline is
-    /// taken off only to find and place the turning points, never from reported values.
+    /// subtracted only to find and place the turning points, never from reported values.
     pub baseline: f64,
     /// Width of the window whose range is the swing at a moment, in seconds; about one cycle.
     pub breath: f64,
@@ -31,11 +31,11 @@ pub struct CycleOptions {
     pub neighbourhood: f64,
     /// Smallest rise and fall of a cycle, as a share of the usual swing of its neighbourhood.
     pub prominence: f64,
-    /// Smallest usual swing that a neighbourhood is granted, as a share of the median one of the
-    /// recording: noise in a still stretch is not breathing.
+    /// Smallest usual swing assumed for a neighbourhood, as a share of the recording's median swing:
+    /// noise in a still stretch is not breathing.
     pub floor: f64,
-    /// How far the signal has risen when inhalation is said to begin, as a share of the rise from
-    /// trough to peak. Zero is the trough itself, which lies anywhere in a flat pause.
+    /// How far the signal has risen at the beginning of inhalation, as a share of the rise from trough to
+    /// peak. Zero is the trough itself, which lies anywhere in a flat pause.
     pub onset: f64,
     /// Shortest cycle, in seconds.
     pub min_duration: f64,
@@ -43,7 +43,7 @@ pub struct CycleOptions {
     pub max_duration: f64,
     /// Smallest rise and fall of a cycle, in units of the signal. Both must also be above zero.
     pub min_amplitude: f64,
-    /// How many cycles before and as many after one make its usual surroundings.
+    /// How many cycles before, and as many after, make the surroundings of a cycle.
     pub neighbours: usize,
 }
 

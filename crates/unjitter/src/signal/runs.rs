@@ -1,8 +1,8 @@
 //! Stretches without gaps, resampled to a uniform grid.
 //!
-//! Filters need equal spacing, sensors do not deliver it. Samples are joined by straight lines and
-//! read off at equal steps; a gap that is too long for a straight line ends the run. Times are
-//! taken relative to the first sample of a run, so that epoch seconds lose no digits.
+//! Filters need equal spacing, which sensors do not deliver. Samples are interpolated linearly at equal
+//! steps; a gap too long for interpolation ends the run. Times are relative to the first sample of a run,
+//! so that epoch seconds lose no digits.
 
 use super::Signal;
 
@@ -14,8 +14,7 @@ pub(super) struct Run {
     pub(super) values: Vec<f64>,
 }
 
-/// The runs of `signal`, read off `rate` times a second; a step longer than `max_gap` seconds parts
-/// two runs.
+/// The runs of `signal`, sampled `rate` times a second; a step longer than `max_gap` seconds separates two runs.
 pub(super) fn runs(signal: &Signal, rate: f64, max_gap: f64) -> Vec<Run> {
     let (times, values) = (signal.times(), signal.values());
     let mut runs = Vec::new();
@@ -24,7 +23,7 @@ pub(super) fn runs(signal: &Signal, rate: f64, max_gap: f64) -> Vec<Run> {
         if next == times.len() || times[next] - times[next - 1] > max_gap {
             let start = times[first];
             let duration = times[next - 1] - start;
-            // A last step that rounding has made a hair too short still counts.
+            // A last step that rounding has made slightly too short still counts.
             let count = (duration * rate + 1e-6).floor() as usize + 1;
             let values =
                 resample(&times[first..next], &values[first..next], start, 1.0 / rate, count);
@@ -35,8 +34,8 @@ pub(super) fn runs(signal: &Signal, rate: f64, max_gap: f64) -> Vec<Run> {
     runs
 }
 
-/// `count` values at start, start + step, … by straight lines between samples (at least one), and
-/// flat beyond them. Of samples at one time, the last counts.
+/// `count` values at start, start + step, … by linear interpolation of at least one sample, constant
+/// beyond them. Of samples at the same time, the last counts.
 pub(super) fn resample(
     times: &[f64],
     values: &[f64],

@@ -1,26 +1,26 @@
-//! From a chest-band signal to a session of breaths, with its true labels kept apart.
+//! From a chest-band signal to a session of breaths, with separate true labels.
 
 use super::{CycleOptions, Cycles, Signal, cycle_features, find_cycles};
 use crate::error::require;
 use crate::session::nearest;
 use crate::{Recording, Result, Session};
 
-/// A session made from a signal whose true events are known. The session itself knows no label and
-/// no stamp, so nothing can leak into learning by accident.
+/// A session from a signal with known true events. The session itself has no labels and no stamps, so
+/// nothing can leak into learning by accident.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledSession {
     /// One instance per respiration cycle, at the start of the cycle.
     pub session: Session<'static>,
     /// Whether each cycle is a true event.
     pub labels: Vec<bool>,
-    /// The cycles, and what was rejected.
+    /// The cycles, and the rejected candidates.
     pub cycles: Cycles,
-    /// True events that no cycle begins near: the detector of cycles has lost them.
+    /// True events without a cycle that begins near: the cycle detection has lost them.
     pub missed: Vec<f64>,
 }
 
 impl LabelledSession {
-    /// The session with its labels beside it, for judging.
+    /// The session with its labels beside it, for evaluation.
     pub fn recording(&self) -> Recording<'static> {
         Recording { session: self.session.clone(), truth: Some(self.labels.clone()) }
     }
@@ -32,8 +32,7 @@ impl LabelledSession {
     }
 }
 
-/// Finds the cycles of `signal`, describes them, and labels as true those that begin nearest to a
-/// true event.
+/// Finds the cycles of `signal`, describes them, and labels as true those that begin nearest to a true event.
 ///
 /// An event is the beginning of a breath. It belongs to the cycle that starts nearest to it, if
 /// that is within `tolerance` seconds and no earlier event has it; otherwise it is missed.

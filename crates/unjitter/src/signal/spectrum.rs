@@ -1,7 +1,7 @@
-//! How the power of a window is shared between frequency bands.
+//! Shares of the power of a window in frequency bands.
 //!
-//! The window is made uniform by straight lines, freed of its mean and tapered by a Hann window,
-//! then transformed by a real FFT: O(n log n) for n samples.
+//! The window is interpolated to a uniform grid, freed of its mean, tapered by a Hann window, and
+//! transformed by a real FFT: O(n log n) for n samples.
 
 use std::fmt;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Spectrum {
         let done = self.transform.process(&mut values, &mut bins);
         debug_assert!(done.is_ok(), "both buffers have the planned length");
         let powers: Vec<f64> = bins.iter().map(|bin| bin.norm_sqr()).collect();
-        // Bin zero is what the taper has left of the mean.
+        // Bin zero is the rest of the mean after the taper.
         let total: f64 = powers[1..].iter().sum();
         let frequency = |bin: usize| bin as f64 * self.rate / self.taper.len() as f64;
         let share = |&(low, high): &(f64, f64)| {

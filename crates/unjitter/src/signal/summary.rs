@@ -5,10 +5,9 @@ use crate::math::quantile;
 /// Names of the statistics of one channel in one window, in order; in units of the signal unless
 /// they are moments or counts.
 ///
-/// `skewness` and `kurtosis` (in excess of the normal) are moments divided by powers of the
-/// population standard deviation, zero for a constant window. `mean_crossings` counts changes of
-/// side about the mean per second. `mean_absolute_difference` is between samples that follow each
-/// other.
+/// `skewness` and `kurtosis` (in excess of the normal) are moments divided by powers of the population
+/// standard deviation, zero for a constant window. `mean_crossings` counts changes of side about the mean
+/// per second. `mean_absolute_difference` is between successive samples.
 pub const SUMMARIES: &[&str] = &[
     "mean",
     "sd",
@@ -28,7 +27,7 @@ pub const SUMMARIES: &[&str] = &[
 /// The statistics of `values`, at least one, over a window of `length` seconds.
 pub(super) fn summarise(values: &[f64], length: f64) -> Vec<f64> {
     let count = values.len() as f64;
-    // About the first value: a large offset costs no digits.
+    // Relative to the first value, so that a large offset costs no digits.
     let mean = values[0] + values.iter().map(|value| value - values[0]).sum::<f64>() / count;
     let moment = |power| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / count;
     let mut sorted = values.to_vec();

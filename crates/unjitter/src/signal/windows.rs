@@ -1,8 +1,7 @@
 //! Sliding windows over any sensor, each an instance with summary features.
 //!
-//! Windows are cut by time, not by number of samples, so channels may have rates of their own and
-//! lose samples. A window that has lost too many is left out and counted. Time is O(n log n) in the
-//! samples of all windows.
+//! Windows are cut by time, not by number of samples, so channels may have different rates and lose samples.
+//! A window that has lost too many is left out and counted. Time is O(n log n) in the samples of all windows.
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -17,10 +16,10 @@ use crate::{Error, Result};
 
 /// Most samples of a window.
 const MAX_SAMPLES: f64 = 1e7;
-/// Most windows of a recording: a step of nothing would fill any memory.
+/// Most windows of a recording: a step near zero would fill any memory.
 const MAX_WINDOWS: f64 = 1e7;
 
-/// Which moment of a window is its time.
+/// The moment of a window that is its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Anchor {
@@ -33,18 +32,18 @@ pub enum Anchor {
     End,
 }
 
-/// How windows are cut and described.
+/// Settings of windows and their features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WindowOptions {
     /// Length of a window, in seconds.
     pub length: f64,
-    /// From the start of one window to that of the next, in seconds.
+    /// Distance between the starts of neighbouring windows, in seconds.
     pub step: f64,
-    /// Which moment of a window is its time.
+    /// The moment of a window that is its time.
     pub anchor: Anchor,
-    /// Least number of samples of each channel, as a share of what its usual rate promises, 0 to 1.
-    /// Never fewer than two.
+    /// Least number of samples of each channel, as a share of the number expected at its usual rate, 0 to
+    /// 1. Never fewer than two.
     pub min_share: f64,
     /// Frequency bands whose share of the power is a feature: from, to below, in Hz.
     pub bands: Vec<(f64, f64)>,
@@ -95,8 +94,8 @@ pub struct Windows {
 
 /// Cuts `channels`, each of two samples or more, into windows.
 ///
-/// Windows start at the first moment that all channels have reached, and end no later than the last
-/// that all still reach. The samples of a window are those from its start to before its end.
+/// Windows start at the first moment that all channels have reached, and end no later than the last that
+/// all still cover. The samples of a window are those from its start to before its end.
 pub fn windows(channels: &[Signal], options: &WindowOptions) -> Result<Windows> {
     options.check()?;
     let mut prepared = Vec::with_capacity(channels.len());
@@ -106,7 +105,7 @@ pub fn windows(channels: &[Signal], options: &WindowOptions) -> Result<Windows> 
     let mut windows = Cut { rows: vec![], times: vec![], skipped: 0 };
     let start = prepared.iter().map(|c| c.times[0]).fold(f64::NEG_INFINITY, f64::max);
     let end = prepared.iter().map(Channel::end).fold(f64::INFINITY, f64::min);
-    // A last window that rounding has made a hair too long still counts.
+    // A last window that rounding has made slightly too long still counts.
     let room = (end - start - options.length) / options.step + 1e-6;
     require(
         "number of windows",
@@ -163,7 +162,7 @@ impl Cut {
     }
 }
 
-/// One channel and where the current window lies in it.
+/// One channel, and the position of the current window in it.
 struct Channel<'a> {
     times: &'a [f64],
     values: &'a [f64],
@@ -188,12 +187,12 @@ impl<'a> Channel<'a> {
         Ok(Self { times, values, spacing, spectrum, from: 0, to: 0 })
     }
 
-    /// Until when the channel reaches: a sample stands for the time until the next.
+    /// End of the channel: a sample covers the time until the next.
     fn end(&self) -> f64 {
         self.times[self.times.len() - 1] + self.spacing
     }
 
-    /// Moves on to the window of `length` that begins `offset` after `origin`.
+    /// Advances to the window of `length` that begins `offset` after `origin`.
     fn move_to(&mut self, origin: f64, offset: f64, length: f64) {
         let is_before = |index: usize, limit: f64| {
             self.times.get(index).is_some_and(|time| time - origin < limit)

@@ -1,8 +1,7 @@
-//! Somebody who presses a button at true events: late, early, not at all, or for nothing.
+//! An annotator who presses a button at true events: late, early, not at all, or without an event.
 //!
-//! Missing and spurious presses are two separate numbers. (The paper's simulator has one, π, and its
-//! equations contradict each other once π < 1.) Delays come from a noise model or from a table of
-//! errors that people really made.
+//! Missing and spurious presses are two separate numbers. (The paper's simulator has one, π, and its equations
+//! contradict each other once π < 1.) Delays come from a noise model or from a table of real human errors.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +13,13 @@ use crate::model::BoundNoise;
 use crate::model::noise::Noise;
 use crate::{Recording, Result};
 
-/// Where delays come from.
+/// Source of the delays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Delays {
     /// A noise model at natural values, by block name, in the unit of the data.
     Model {
-        /// Which one.
+        /// The noise model.
         noise: Noise,
         /// Its parameters, such as `spread = [1.0]`.
         values: BTreeMap<String, Vec<f64>>,
@@ -34,13 +33,13 @@ pub enum Delays {
     },
 }
 
-/// How often somebody presses for nothing.
+/// Rate of spurious presses.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Spurious {
-    /// With this probability at each negative instance, with its delay: as the model has it.
+    /// With this probability at each negative instance, with its delay, as in the model.
     PerInstance(f64),
-    /// At this rate, anywhere in the recording, whatever the instances.
+    /// At this rate, anywhere in the recording, independent of the instances.
     PerHour {
         /// Presses per hour.
         rate: f64,
@@ -57,19 +56,19 @@ pub struct Annotator {
     pub delays: Delays,
     /// Probability that a true event gets no press.
     pub miss: f64,
-    /// Presses for nothing.
+    /// Spurious presses.
     pub spurious: Spurious,
     /// Standard deviation of an offset that all presses of one session share, in the unit of the
     /// data.
     pub offset_spread: f64,
 }
 
-/// Presses with what the simulator knows of them.
+/// Presses with their simulated truth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Presses {
     /// Times of the presses, in order.
     pub stamps: Vec<f64>,
-    /// The instance that each came from; `None` for one that came from nowhere.
+    /// The instance of each press; `None` for one without an instance.
     pub sources: Vec<Option<usize>>,
     /// The session's offset.
     pub offset: f64,
@@ -113,7 +112,7 @@ impl Annotator {
         };
         for (i, (&time, &event)) in times.iter().zip(truth).enumerate() {
             let rate = if event { 1.0 - self.miss } else { false_rate };
-            // Drawn whether or not there is a press, so that rates do not change other delays.
+            // Drawn even if there is no press, so that rates do not change other delays.
             let (chance, delay) = (random.uniform(), source.draw(&mut random));
             if chance < rate {
                 presses.push((time + offset + delay, Some(i)));
@@ -127,8 +126,8 @@ impl Annotator {
         Ok(Presses { stamps, sources, offset })
     }
 
-    /// The recording with its stamps replaced by presses for its true events. Presses that fall
-    /// where nobody was annotating are not recorded.
+    /// The recording with its stamps replaced by presses for its true events. Presses outside the
+    /// annotated intervals are not recorded.
     pub fn annotate<'a>(&self, recording: &Recording<'a>, seed: u64) -> Result<Recording<'a>> {
         let session = &recording.session;
         let presses = self.press(session.times(), recording.hand_labels()?, seed)?;
@@ -136,7 +135,7 @@ impl Annotator {
         Ok(Recording { session, truth: recording.truth.clone() })
     }
 
-    /// Every recording annotated, each by draws of its own that belong to `seed` and its position.
+    /// Annotates every recording, each with its own draws from `seed` and its position.
     pub fn annotate_all<'a>(
         &self,
         recordings: &[Recording<'a>],
@@ -186,9 +185,9 @@ impl Annotator {
 
 /// The seed of the draws of recording `k` of a dataset.
 ///
-/// Neighbouring seeds lie a thousand apart, which is room for a thousand recordings. Those after
-/// them, and those of seeds too large for that, go anywhere in the 2⁶⁴ seeds, where they meet
-/// another dataset's only by chance.
+/// Neighbouring seeds lie a thousand apart, which is room for a thousand recordings. Further recordings,
+/// and those of seeds too large for that, go anywhere in the 2⁶⁴ seeds, where they meet another dataset's
+/// only by chance.
 fn own_seed(seed: u64, k: u64) -> u64 {
     let beside = seed.checked_mul(1000).and_then(|first| first.checked_add(k));
     match beside {
@@ -197,7 +196,7 @@ fn own_seed(seed: u64, k: u64) -> u64 {
     }
 }
 
-/// Another number for every number, with no order left: a step of SplitMix64.
+/// A bijection of numbers that destroys their order: a step of SplitMix64.
 fn scatter(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Data with a known truth: people who breathe and smoke, and annotators who are sloppy on purpose.
+//! Data with a known truth: people who breathe and smoke, and sloppy annotators.
 
 mod annotator;
 mod respiration;

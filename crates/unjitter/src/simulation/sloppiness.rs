@@ -1,8 +1,8 @@
-//! How sloppy an annotator is, in words that fit any dataset.
+//! Sloppiness of an annotator, in numbers that fit any dataset.
 //!
-//! An [`Annotator`] works in the unit of the data and presses for nothing per instance. A sweep
-//! over several datasets needs numbers that mean the same in all of them: times in multiples of a
-//! unit such as the median spacing of instances, and extra presses per true event.
+//! An [`Annotator`] works in the unit of the data and has spurious presses per instance. A sweep over
+//! several datasets needs numbers with the same meaning in all of them: times in multiples of a unit such
+//! as the median spacing of instances, and spurious presses per true event.
 
 use std::collections::BTreeMap;
 
@@ -23,32 +23,32 @@ pub enum Tails {
     Laplace,
     /// Student's t.
     StudentT {
-        /// Above 2, where there is a standard deviation; the excess kurtosis is 6 / (ν − 4).
+        /// Above 2, so that the standard deviation exists; the excess kurtosis is 6 / (ν − 4).
         degrees_of_freedom: f64,
     },
-    /// Drawn from errors that people made; their bias stays.
+    /// Drawn from recorded human errors; their bias stays.
     Recorded {
         /// Stamp minus truth, in any one unit: only their shape matters.
         errors: Vec<f64>,
     },
 }
 
-/// Settings of an annotator, free of the data's unit of time and of how rare events are.
+/// Settings of an annotator, independent of the data's unit of time and of the rarity of events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sloppiness {
     /// Shape of the delays.
     pub tails: Tails,
-    /// Mean delay, in units; comes on top of the bias of recorded errors.
+    /// Mean delay, in units; added to the bias of recorded errors.
     pub delay: f64,
-    /// Standard deviation of the delays within a session, in units; of recorded errors the root of
-    /// their mean square.
+    /// Standard deviation of the delays within a session, in units; for recorded errors the root of their
+    /// mean square.
     pub spread: f64,
     /// Standard deviation of an offset that all presses of a session share, in units.
     pub offset_spread: f64,
     /// Share of true events that are pressed.
     pub pressed: f64,
-    /// Presses for nothing, per true event.
+    /// Spurious presses, per true event.
     pub extra: f64,
 }
 

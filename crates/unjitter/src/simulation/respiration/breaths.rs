@@ -1,13 +1,12 @@
-//! Who breathes, and breath after breath of one session.
+//! People, and the breaths of one session.
 
 use super::Respiration;
 use crate::math::Random;
 
-/// Breaths before the first and after the last that count: a detector of cycles loses those at the
-/// ends.
+/// Extra breaths before the first and after the last: cycle detection loses those at the ends.
 const MARGIN: usize = 2;
 
-/// What one person is like.
+/// The characteristics of one person.
 #[derive(Debug)]
 pub(super) struct Subject {
     /// Usual duration of a breath at rest, in seconds.
@@ -16,9 +15,9 @@ pub(super) struct Subject {
     inhalation: f64,
     /// Depth of an ordinary breath, in units of the sensor.
     pub(super) gain: f64,
-    /// What the sensor shows between breaths.
+    /// The sensor's value between breaths.
     pub(super) level: f64,
-    /// How this person smokes, at full strength.
+    /// This person's puff, at full strength.
     puff: Gesture,
 }
 
@@ -40,14 +39,14 @@ impl Subject {
     }
 }
 
-/// How a special breath differs from the ordinary one it replaces.
+/// The difference of a special breath from the ordinary one it replaces.
 #[derive(Debug, Clone, Copy)]
 struct Gesture {
     /// Factor of the depth.
     depth: f64,
     /// Factor of the duration of inhalation.
     inhalation: f64,
-    /// How long the breath is held, in seconds.
+    /// Duration of holding the breath, in seconds.
     hold: f64,
     /// Factor of the duration of exhalation.
     exhalation: f64,
@@ -57,7 +56,7 @@ impl Gesture {
     const SIGH: Self = Self { depth: 2.4, inhalation: 1.3, hold: 0.05, exhalation: 1.2 };
     const TALK: Self = Self { depth: 0.8, inhalation: 0.5, hold: 0.05, exhalation: 1.5 };
 
-    /// Changes `breath` by a gesture of the given strength: 0 leaves it, 1 is the full gesture.
+    /// Changes `breath` by a gesture of the given strength: 0 changes nothing, 1 is the full gesture.
     fn apply(self, breath: &mut Breath, strength: f64) {
         breath.depth *= self.depth.powf(strength);
         breath.inhalation *= self.inhalation.powf(strength);
@@ -76,9 +75,9 @@ pub(super) struct Breath {
     pub(super) exhalation: f64,
     pub(super) pause: f64,
     pub(super) depth: f64,
-    /// How full the chest is left at its end.
+    /// Fullness of the chest at its end.
     pub(super) rest: f64,
-    /// How unsteady exhalation is, as a share of the depth.
+    /// Unsteadiness of exhalation, as a share of the depth.
     pub(super) unsteadiness: f64,
     pub(super) is_puff: bool,
 }
@@ -93,8 +92,7 @@ impl Breath {
     }
 }
 
-/// A value that wanders about zero: x ← r·x + noise, with the given standard deviation in the long
-/// run.
+/// A value that wanders about zero: x ← r·x + noise, with the given long-term standard deviation.
 #[derive(Debug)]
 struct Wander {
     value: f64,
@@ -159,12 +157,12 @@ pub(super) fn sequence(
     breaths
 }
 
-/// From a full puff, and a little more, down to one that hardly shows.
+/// From slightly more than a full puff down to one that hardly shows.
 fn puff_strength(overlap: f64, random: &mut Random) -> f64 {
     (1.2 - overlap * random.gamma(2.0)).max(0.3)
 }
 
-/// What a breath that is no puff may be instead of an ordinary one.
+/// Variations of a breath that is no puff.
 fn disguise(
     breath: &mut Breath,
     subject: &Subject,
@@ -175,7 +173,7 @@ fn disguise(
     if random.uniform() < options.sighs {
         let strength = 0.3 + 0.8 * random.uniform();
         Gesture::SIGH.apply(breath, strength);
-        // Some people hold a sigh: nothing in the signal then tells it from a puff.
+        // Some people hold a sigh, which the signal cannot distinguish from a puff.
         if random.uniform() < options.overlap {
             breath.hold += subject.puff.hold * random.uniform();
             breath.exhalation *= subject.puff.exhalation.powf(random.uniform());
@@ -188,8 +186,7 @@ fn disguise(
     }
 }
 
-/// Which breaths are puffs: one stretch, with at least one other breath between two of them where
-/// there are enough.
+/// Positions of the puffs: one stretch, with at least one other breath between two of them if there are enough.
 fn plan(puffs: usize, others: usize, random: &mut Random) -> Vec<bool> {
     let most = others.checked_div(puffs).unwrap_or(0);
     let mut gaps: Vec<usize> =

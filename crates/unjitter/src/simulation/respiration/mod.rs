@@ -1,11 +1,10 @@
 //! Made-up chest-band recordings of people who smoke one cigarette, with every puff known.
 //!
-//! The recordings of the paper cannot be shared; these stand in for them. A recording is a sequence
-//! of breaths, drawn as a curve and spoiled by a sensor. Rate and depth wander, people talk and
-//! sigh, and a puff is a breath drawn deeper, held, and let out slowly, more or less so. The
-//! presets have the numbers of subjects, sessions, puffs and other breaths of the paper's two
-//! datasets, and an overlap of puffs and other breaths at which logistic regression on true labels
-//! reaches an F1 of about 0.8.
+//! The recordings of the paper cannot be shared; these replace them. A recording is a sequence of
+//! breaths, drawn as a curve and distorted by a sensor. Rate and depth wander, people talk and sigh, and
+//! a puff is a breath drawn deeper, held, and released slowly, to some degree. The presets have the
+//! numbers of subjects, sessions, puffs and other breaths of the paper's two datasets, and an overlap of
+//! puffs and other breaths at which logistic regression on true labels reaches an F1 of about 0.8.
 
 mod breaths;
 mod options;
@@ -33,16 +32,16 @@ const TOLERANCE: f64 = 1.5;
 pub struct ChestBand {
     /// Name of the session.
     pub name: String,
-    /// Who was recorded.
+    /// The person recorded.
     pub subject: String,
     /// The raw signal, 20 Hz with losses, in seconds from the start and counts of a converter.
     pub signal: Signal,
-    /// When each puff begins to be inhaled, in seconds.
+    /// Beginning of the inhalation of each puff, in seconds.
     pub puffs: Vec<f64>,
 }
 
 impl ChestBand {
-    /// Cycles, features and true labels of the recording; puffs that no cycle begins near are
+    /// Cycles, features and true labels of the recording; puffs without a cycle that begins near are
     /// reported as missed.
     pub fn session(&self, options: &CycleOptions) -> Result<LabelledSession> {
         let mut labelled =
@@ -84,7 +83,7 @@ fn puff_times(breaths: &[Breath]) -> Vec<f64> {
     breaths.iter().filter(|breath| breath.is_puff).map(|breath| breath.start).collect()
 }
 
-/// What the sensor delivers of `breaths`.
+/// The sensor's recording of `breaths`.
 fn record(
     subject: &Subject,
     breaths: &[Breath],

@@ -1,18 +1,18 @@
-//! What to simulate, and the two datasets of the paper.
+//! Settings of the simulation, and the two datasets of the paper.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
 use crate::error::require;
 
-/// Breaths of a study, at most: more than a year of them, some 15 GB.
+/// Most breaths of a study: more than a year of them, some 15 GB.
 const MAX_BREATHS: usize = 10_000_000;
 
-/// How many recordings of what.
+/// Numbers and properties of the recordings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Respiration {
-    /// Number of people; sessions go round among them.
+    /// Number of people; sessions are assigned to them in turn.
     pub subjects: usize,
     /// Number of recordings, each with one smoking episode.
     pub sessions: usize,
@@ -21,8 +21,7 @@ pub struct Respiration {
     /// Other breaths in all recordings together, at most ten million. As many cycles are found, to
     /// within a few per cent.
     pub negatives: usize,
-    /// How much puffs and other breaths are alike: 0 (each puff is a full one, no sigh is held) to
-    /// 1.
+    /// Similarity of puffs and other breaths: 0 (each puff is a full one, no sigh is held) to 1.
     pub overlap: f64,
     /// Share of the time spent talking, 0 to 0.9.
     pub talking: f64,
@@ -65,7 +64,8 @@ impl Respiration {
         Self { subjects: 6, sessions: 30, puffs: 305, negatives: 7623, ..Self::mpuff() }
     }
 
-    /// So many sessions; puffs and other breaths go with them, and people without any go away.
+    /// Sets the number of sessions; puffs and other breaths scale with it, and people without sessions
+    /// are dropped.
     pub fn with_sessions(self, sessions: usize) -> Self {
         let scaled = |total| scaled(total, sessions, self.sessions, u128::div_euclid);
         Self {
@@ -77,7 +77,7 @@ impl Respiration {
         }
     }
 
-    /// So many people, each with about as many sessions as before, which are like those before.
+    /// Sets the number of people; each has about as many sessions as before, of the same kind.
     pub fn with_subjects(self, subjects: usize) -> Self {
         let sessions = scaled(self.sessions, subjects, self.subjects, u128::div_ceil);
         Self { subjects, ..self.with_sessions(sessions) }
@@ -114,7 +114,7 @@ impl Respiration {
     }
 }
 
-/// `total` · `number` / `before`, or the largest number, which no check lets pass.
+/// `total` · `number` / `before`, or the largest number, which every check refuses.
 fn scaled(total: usize, number: usize, before: usize, divide: fn(u128, u128) -> u128) -> usize {
     let scaled = divide(total as u128 * number as u128, before.max(1) as u128);
     usize::try_from(scaled).unwrap_or(usize::MAX)

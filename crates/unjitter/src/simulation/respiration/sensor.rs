@@ -1,7 +1,6 @@
-//! What a chest band makes of breathing: gain, drift, heart, noise, movements and losses.
+//! A chest band: gain, drift, heart, noise, movements and losses.
 //!
-//! Movements and losses begin clear of puffs, so that each puff stays one cycle and their number is
-//! the one asked for.
+//! Movements and losses keep clear of puffs, so that each puff stays one cycle and their number is as requested.
 
 use std::f64::consts::TAU;
 
@@ -9,13 +8,13 @@ use super::breaths::{Breath, Subject};
 use super::{RATE, Respiration};
 use crate::math::Random;
 
-/// How fast the baseline forgets, in seconds.
+/// Time constant of the baseline's drift, in seconds.
 const DRIFT_TIME: f64 = 40.0;
 /// Its standard deviation, in ordinary breaths.
 const DRIFT: f64 = 0.15;
-/// How fast a shifted band settles, in seconds.
+/// Time constant of a shifted band, in seconds.
 const SETTLING: f64 = 8.0;
-/// What the heart beat adds, in ordinary breaths.
+/// Amplitude of the heart beat, in ordinary breaths.
 const HEART: f64 = 0.03;
 
 /// A chest band on one person in one session.
@@ -23,7 +22,7 @@ const HEART: f64 = 0.03;
 pub(super) struct Sensor<'a> {
     subject: &'a Subject,
     options: &'a Respiration,
-    /// Stretches in which nothing goes wrong: the puffs and the breath on each side, in seconds.
+    /// Intervals without movements and losses: the puffs and the breath on each side, in seconds.
     spared: Vec<(f64, f64)>,
 }
 
@@ -76,7 +75,7 @@ impl<'a> Sensor<'a> {
         }
     }
 
-    /// Which samples never arrive.
+    /// Samples that are lost.
     fn losses(&self, count: usize, random: &mut Random) -> Vec<bool> {
         let mut is_lost = vec![false; count];
         for at in self.moments(count, self.options.losses, random) {
@@ -87,7 +86,7 @@ impl<'a> Sensor<'a> {
         is_lost
     }
 
-    /// Samples at which something happens, `per_minute` on average, none of them spared.
+    /// Samples of random events, `per_minute` on average, none of them spared.
     fn moments(&self, count: usize, per_minute: f64, random: &mut Random) -> Vec<usize> {
         let chance = per_minute / (60.0 * RATE);
         let is_spared = |k: usize| {

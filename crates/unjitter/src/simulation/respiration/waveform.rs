@@ -10,7 +10,7 @@ use super::breaths::Breath;
 /// Frequency at which talk makes exhalation unsteady, in Hz.
 const SYLLABLES: f64 = 1.6;
 
-/// How much of its depth a held breath loses per second.
+/// Share of its depth that a held breath loses per second.
 const LEAK: f64 = 0.05;
 
 /// Fullness of the chest `rate` times a second, from the first breath to the end of the last; zero
