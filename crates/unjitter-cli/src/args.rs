@@ -24,9 +24,9 @@ pub(crate) struct Cli {
     pub verb: Verb,
 }
 
-/// The command line as it is parsed.
+/// The parsed command line.
 pub(crate) fn command() -> clap::Command {
-    // Then -1 is told its range, and not taken for an option.
+    // So that -1 gives an error with the range, and is not taken for an option.
     let verbs = |verb: clap::Command| verb.allow_negative_numbers(true);
     let mut command = Cli::command().mut_subcommands(verbs);
     command.build();
@@ -50,7 +50,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Does it.
+    /// Runs the verb.
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         match self {
             Self::Demo(verb) => verb.run(console),
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::config::expand;
 
-    /// Values that are out of somebody's range.
+    /// Values outside the range of some option.
     const VALUES: [&str; 24] = [
         "",
         " ",

@@ -1,4 +1,4 @@
-//! What looks wrong in the data, said before anything is learned from them.
+//! Checks of the data before anything is learned from them.
 
 use clap::Args;
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Refuses data in which something is wrong beyond doubt; what is suspicious.
+    /// Refuses data that are certainly wrong; returns the suspicious findings.
     pub(crate) fn refuse(&self, data: &Dataset, console: &Console) -> anyhow::Result<Vec<Finding>> {
         let findings = check_dataset(data);
         let is_problem = |finding: &Finding| finding.severity() == Severity::Problem;
@@ -37,7 +37,7 @@ impl Checked {
         Ok(suspicious)
     }
 
-    /// The same, and warns of what is suspicious.
+    /// The same, and warns of suspicious findings.
     pub(crate) fn warn(&self, data: &Dataset, console: &Console) -> anyhow::Result<()> {
         let suspicious = self.refuse(data, console)?;
         suspicious.iter().for_each(|finding| console.warn(&in_words(finding)));

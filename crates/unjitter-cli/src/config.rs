@@ -1,8 +1,8 @@
 //! Options from a TOML file, turned into the same options on the command line.
 //!
-//! A key is the long name of an option of the verb (`weight-precision = 0.1`); a table gives an
-//! option that takes NAME=VALUE its pairs. What stands on the command line wins. There is one
-//! definition of every option, so the file knows all of them and no others.
+//! A key is the long name of an option of the verb (`weight-precision = 0.1`); a table gives the pairs of
+//! an option that takes NAME=VALUE. The command line wins over the file. There is one definition of every
+//! option, so the file knows all of them and no others.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ pub(crate) struct ConfigFile {
     config: Option<PathBuf>,
 }
 
-/// The arguments with those of the file that they name.
+/// The arguments, with those from the file that they name.
 pub(crate) fn expand(command: &Command, arguments: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
-    // A first look, in which nothing is required: it only has to find the file.
+    // A first pass, in which nothing is required: it only has to find the file.
     let looked = command.clone().ignore_errors(true).try_get_matches_from(&arguments);
     let Ok(matches) = looked else { return Ok(arguments) };
     let Some((verb, given)) = matches.subcommand() else { return Ok(arguments) };
@@ -63,7 +63,7 @@ fn read(path: &Path, command: &Command, given: &ArgMatches) -> anyhow::Result<Ve
     Ok(arguments.into_iter().map(OsString::from).collect())
 }
 
-/// The option of that name, or what is wrong with it.
+/// The option of that name, or the error.
 fn find<'a>(command: &'a Command, name: &str) -> Result<&'a clap::Arg, String> {
     if name == "config" {
         return Err("`config` is for the command line only".to_owned());
@@ -76,7 +76,7 @@ fn find<'a>(command: &'a Command, name: &str) -> Result<&'a clap::Arg, String> {
     })
 }
 
-/// The option as it would stand on the command line, or what was expected.
+/// The option as on the command line, or the expected form.
 fn spell(
     argument: &clap::Arg,
     name: &str,

@@ -1,4 +1,4 @@
-//! What the program says: results on standard output, everything else on standard error.
+//! Output of the program: results on standard output, everything else on standard error.
 
 use std::fmt::Write;
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use unjitter::{Iteration, Progress};
 
 use crate::failure::usage;
 
-/// A line on standard error; if nobody listens there, so be it.
+/// Writes a line to standard error; ignores a closed one.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -42,7 +42,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// Keeps the program to the threads and the memory that were asked for.
+    /// Sets the requested limits of threads and memory.
     pub fn set_limits(&self) -> anyhow::Result<()> {
         if let Some(threads) = self.threads {
             rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
@@ -87,13 +87,13 @@ impl Console {
         }
     }
 
-    /// A warning, which nobody can switch off.
+    /// A warning, which cannot be switched off.
     pub(crate) fn warn(&self, text: &str) {
         say(&format!("warning: {text}"));
     }
 
-    /// A bar with the time left, on a terminal; nothing elsewhere. It stays empty for as long as
-    /// nobody knows the total.
+    /// A progress bar with the time left, on a terminal; nothing elsewhere. It stays empty until the
+    /// total is known.
     pub fn progress(&self, label: &str) -> ProgressBar {
         let target = match self.quiet {
             true => ProgressDrawTarget::hidden(),
@@ -105,7 +105,7 @@ impl Console {
     }
 }
 
-/// Shows on a bar how far the work of the library is.
+/// Shows the library's progress on a bar.
 pub fn show(bar: &ProgressBar, Progress { done, total, iteration }: Progress) {
     bar.set_length(total as u64);
     bar.set_position(done as u64);
@@ -118,7 +118,7 @@ fn bar(target: ProgressDrawTarget, label: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, target);
     let template = "{prefix} {wide_bar} {count}{elapsed} gone{left} {msg}";
     let style = ProgressStyle::with_template(template).expect("the template is right");
-    // Of an unknown total, indicatif would say 0/0 and no time left.
+    // For an unknown total, indicatif would show 0/0 and no time left.
     let count = |state: &ProgressState, text: &mut dyn Write| {
         let _ = state.len().map(|total| write!(text, "{}/{total}  ", state.pos()));
     };

@@ -15,7 +15,7 @@ const MAX_BYTES: u64 = 1 << 30;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EvaluationFile {
-    /// What wrote it.
+    /// The program that wrote it.
     pub program: String,
     /// Of the data.
     pub fingerprint: String,
@@ -23,13 +23,13 @@ pub(crate) struct EvaluationFile {
     pub options: serde_json::Value,
     /// Names of the sessions of each fold.
     pub folds: Vec<Vec<String>>,
-    /// What to be wary of in these folds.
+    /// Warnings about these folds.
     pub warnings: Vec<String>,
     /// One per learner.
     pub learners: Vec<LearnerResult>,
 }
 
-/// How a learner did.
+/// Results of one learner.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LearnerResult {
@@ -42,7 +42,7 @@ pub(crate) struct LearnerResult {
 }
 
 impl EvaluationFile {
-    /// Puts the results of a comparison together.
+    /// Combines the results of a comparison.
     pub(crate) fn new(
         comparison: &Comparison,
         summaries: Vec<Summary>,
@@ -73,7 +73,7 @@ impl EvaluationFile {
         }
     }
 
-    /// Reads a file that belongs to these recordings.
+    /// Reads a file and checks that it belongs to these recordings.
     pub(crate) fn load(path: &Path, recordings: &[Recording]) -> anyhow::Result<Self> {
         let wrong = |problem: String| Mistake::Data(format!("{}: {problem}", path.display()));
         let failed = |source| unjitter::Error::Io { path: path.to_owned(), source };

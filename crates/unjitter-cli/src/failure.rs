@@ -1,11 +1,11 @@
-//! Exit codes, and which mistake gets which.
+//! Exit codes of all errors.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::console::say;
 
-/// What the manual says of exit codes.
+/// The manual's text about exit codes.
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -15,14 +15,14 @@ Exit codes:
   4    an output exists already; say --force to replace it
   130  interrupted; nothing was left half-written";
 
-/// A mistake that the command line itself finds.
+/// An error that the command line itself finds.
 #[derive(Debug)]
 pub enum Mistake {
     /// An option or a combination of options.
     Usage(String),
-    /// What a file says.
+    /// The content of a file.
     Data(String),
-    /// A file in the way.
+    /// An existing file.
     Exists(PathBuf),
     /// Ctrl-C.
     Interrupted(String),
@@ -47,17 +47,17 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
     Mistake::Usage(message.into()).into()
 }
 
-/// Tells the user what went wrong, and picks the exit code.
+/// Prints the error, and picks the exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
-        // Whoever was reading has seen enough.
+        // The reader of a pipe has seen enough.
         return ExitCode::SUCCESS;
     }
     say(&format!("error: {}{}", message(error), cure(error).unwrap_or_default()));
     ExitCode::from(code(error))
 }
 
-/// The error and its causes. Many of ours say their cause themselves; it is not said again.
+/// The error and its causes. A cause that the message already contains is not repeated.
 fn message(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -70,13 +70,13 @@ fn message(error: &anyhow::Error) -> String {
     text
 }
 
-/// The option that helps, which the library cannot know.
+/// The option that helps, which the library does not know.
 fn cure(error: &anyhow::Error) -> Option<String> {
     let option = |field: &str| match field {
         "session" | "time" | "label" | "subject" | "event_session" | "event_time" => {
             Some(format!("--{}-column", field.replace('_', "-")))
         }
-        // Whoever listed columns has named them already.
+        // A user who listed columns has named them already.
         _ => None,
     };
     match error.downcast_ref::<unjitter::Error>()? {

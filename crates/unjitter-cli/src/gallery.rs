@@ -1,5 +1,4 @@
-//! The figures of a fitted model and of a comparison: the same drawings for the report and for
-//! papers.
+//! The figures of a fitted model and of a comparison, shared by the report and the files for papers.
 
 use unjitter::evaluation::{Bins, precision_recall_curve, reliability_curve};
 use unjitter::io::Dataset;
@@ -22,7 +21,7 @@ const EXCERPT: usize = 8;
 
 /// A figure and the name of its file.
 pub(crate) struct Drawing {
-    /// Without ending.
+    /// File name without extension.
     pub stem: &'static str,
     /// With its title and caption.
     pub figure: Figure,
@@ -40,7 +39,7 @@ fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawi
     Drawing { stem, figure }
 }
 
-/// Names of the figures that there may be.
+/// Names of all possible figures.
 pub(crate) fn drawn(with_evaluation: bool) -> &'static [&'static str] {
     match with_evaluation {
         true => &["delays", "alignment", "comparison", "precision-recall", "calibration"],
@@ -113,7 +112,7 @@ fn delays_drawing(fitted: &Fitted, aligned: &[Aligned]) -> Drawing {
     drawing("delays", "How late the presses are", caption, delays(&data))
 }
 
-/// The probabilities of a learner and the labels, all sessions in a row.
+/// The probabilities of a learner and the labels, concatenated over sessions.
 fn pooled(learner: &LearnerResult, data: &Dataset) -> Option<(Vec<f64>, Vec<bool>)> {
     let truth: Option<Vec<&Vec<bool>>> =
         data.recordings.iter().map(|recording| recording.truth.as_ref()).collect();
@@ -125,7 +124,7 @@ fn curves(learners: &[LearnerResult], data: &Dataset) -> anyhow::Result<Option<D
     for learner in learners {
         let Some((probabilities, labels)) = pooled(learner, data) else { return Ok(None) };
         let mut curve = precision_recall_curve(&probabilities, &labels)?;
-        // Where recall stands still the curve only falls: its highest point is enough.
+        // At equal recall the curve only falls: its highest point is enough.
         curve.dedup_by(|next, kept| next.scores.recall == kept.scores.recall);
         let step = curve.len().div_ceil(CURVE_POINTS).max(1);
         let scores = learner.summary.labelled.as_ref().map(|labelled| labelled.scores);
@@ -165,7 +164,7 @@ fn calibrated(learners: &[LearnerResult], data: &Dataset) -> anyhow::Result<Opti
     Ok(Some(drawing("calibration", &title, caption, svg)))
 }
 
-/// The few stamps in a row that lie closest together: there is most to see.
+/// The densest sequence of a few stamps: it shows most.
 fn excerpt(data: &Dataset, aligned: &[Aligned]) -> Option<Drawing> {
     let most = aligned.iter().map(|one| one.stamps.len()).max().filter(|most| *most > 0)?;
     let in_a_row = aligned

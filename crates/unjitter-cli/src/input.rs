@@ -1,4 +1,4 @@
-//! Which data: a folder, or single tables, and what their columns are called.
+//! The input data: a folder or single tables, and the names of their columns.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ pub(crate) struct EventColumnArgs {
 }
 
 impl EventColumnArgs {
-    /// Takes over what is not given here; says which events are meant, if that is taken over.
+    /// Takes over values not given here; returns the chosen events, if they are taken over.
     fn adopt(&mut self, other: Self) -> Option<String> {
         let own = std::mem::take(&mut self.event_session_column);
         self.event_session_column = own.or(other.event_session_column);
@@ -109,7 +109,7 @@ impl EventColumnArgs {
         Some(self.only.join(" and "))
     }
 
-    /// By column, the values that are meant.
+    /// The chosen values by column.
     fn values(&self) -> anyhow::Result<BTreeMap<String, Vec<String>>> {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for text in self.only.iter().filter(|text| !text.is_empty()) {
@@ -135,7 +135,7 @@ pub(crate) enum Unit {
 }
 
 impl ColumnArgs {
-    /// Takes over what is not given here.
+    /// Takes over values not given here.
     fn adopt(&mut self, other: Self) {
         let usual = Columns::default();
         let pairs = [
@@ -177,7 +177,7 @@ impl ColumnArgs {
 }
 
 impl Input {
-    /// The files that are meant.
+    /// The files of the dataset.
     pub(crate) fn files(&self) -> anyhow::Result<DatasetFiles> {
         let given = [&self.instances, &self.events, &self.sessions, &self.observed, &self.signal];
         if given.iter().copied().flatten().filter(|path| is_stream(path)).count() > 1 {
@@ -196,7 +196,7 @@ impl Input {
                     "give a folder or --instances, not both: whose instances are meant?",
                 ));
             }
-            // A single file is a table of instances: what else would somebody name?
+            // A single file must be a table of instances.
             Some(path) if path.is_file() => DatasetFiles { instances: path.clone(), ..given },
             Some(folder) => given.or_in_folder(folder)?,
             None if self.instances.is_none() => {
@@ -210,7 +210,7 @@ impl Input {
         Ok(files)
     }
 
-    /// Names of the columns, and which events are meant.
+    /// Names of the columns, and the choice of events.
     pub(crate) fn columns(&self) -> anyhow::Result<Columns> {
         Ok(Columns {
             event_session: self.event_columns.event_session_column.clone(),
@@ -220,8 +220,8 @@ impl Input {
         })
     }
 
-    /// Takes over the names of columns of when a model was fitted, where others are not given now;
-    /// says which events are meant, if that is taken over.
+    /// Takes over the column names from the model's fit that are not given now; returns the chosen
+    /// events, if they are taken over.
     pub(crate) fn adopt(&mut self, recorded: &serde_json::Value) -> Option<String> {
         // A model of the library, or of another version, may have other notes.
         if let Ok(columns) = Deserialize::deserialize(&recorded["columns"]) {
@@ -245,14 +245,14 @@ impl Input {
     }
 }
 
-/// A column of errors that people made.
+/// A column of recorded human errors.
 pub fn recorded_errors(path: &Path, column: &str) -> anyhow::Result<Vec<f64>> {
     let mut table = Table::open(path, true)?;
     let place = table.column(column)?;
     let mut row = Row::default();
     let mut errors = Vec::new();
     while table.next(&mut row)? {
-        // Events that were missed altogether have no error.
+        // Missed events have no error.
         if !row.cell(place).is_empty() {
             errors.push(table.number(&row, place)?);
         }

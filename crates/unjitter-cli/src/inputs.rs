@@ -1,8 +1,7 @@
-//! What the program reads, so that nothing is ever written over it, whatever the flags.
+//! The program's inputs, so that no output overwrites them, whatever the flags.
 //!
-//! A path on the command line is an input unless its option is known to be an output. So an option
-//! that somebody adds is safe from the start, and no verb has to think of it: whatever writes a
-//! file asks here.
+//! A path on the command line is an input unless its option is listed as an output. So a new option is
+//! safe from the start, and verbs need no check of their own: everything that writes a file asks here.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +12,7 @@ use unjitter::io::tables_in;
 use crate::failure::usage;
 use crate::output::is_stream;
 
-/// Options that name what is written; `work` is of the experiments.
+/// Options that name outputs; `work` belongs to the experiments.
 const OUTPUTS: [&str; 6] = ["output", "missed", "detected", "figures", "journal", "work"];
 
 /// Files and folders that are read.
@@ -22,7 +21,7 @@ static INPUTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Remembers the inputs among the arguments of a verb.
 pub fn remember(arguments: &ArgMatches) {
     for id in arguments.ids().filter(|id| !OUTPUTS.contains(&id.as_str())) {
-        // Whatever is no path is of another type.
+        // Values that are not paths have another type.
         let paths = arguments.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
         paths.into_iter().flatten().for_each(|path| add(path));
     }
@@ -33,7 +32,7 @@ pub fn add(path: &Path) {
     INPUTS.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
 }
 
-/// Refuses to write over an input: even by force, that is a slip.
+/// Refuses to overwrite an input: even with force, that is a slip.
 pub fn refuse(output: &Path) -> anyhow::Result<()> {
     let inputs = INPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     match inputs.iter().any(|input| is_read_from(input, output)) {
@@ -72,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Paths that verbs read. Whoever adds an option with a path decides here or in `OUTPUTS`.
+    /// Options with paths that verbs read. A new option with a path goes here or into `OUTPUTS`.
     const READ: [&str; 11] = [
         "config",
         "data",

@@ -1,4 +1,4 @@
-//! What is in a dataset, as text for a terminal.
+//! The contents of a dataset, as text for a terminal.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ const WIDTH: usize = 80;
 /// Eighths of a column.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// The whole inspection: numbers, delays, and what looks wrong last, where the eye rests.
+/// The whole inspection: numbers, delays, and the findings last, where the eye rests.
 pub(crate) fn render(inspection: &Inspection) -> String {
     let mut text = numbers(&inspection.summary);
     let histograms = [
@@ -127,7 +127,7 @@ fn bars(histogram: &Histogram) -> String {
     lines.concat() + &middle
 }
 
-/// A bar of up to `BAR` columns, to an eighth of a column; what is not nothing is seen.
+/// A bar of up to `BAR` columns, to an eighth of a column; visible unless zero.
 fn bar(count: usize, highest: usize) -> String {
     let eighths = (count * BAR * 8).div_ceil(highest.max(1));
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
@@ -140,7 +140,7 @@ fn findings(findings: &[Finding]) -> String {
     findings.iter().map(finding).collect()
 }
 
-/// What a finding says, with the option that helps, which the library cannot know.
+/// The message of a finding, with the option that helps, which the library does not know.
 pub(crate) fn in_words(finding: &Finding) -> String {
     match finding {
         Finding::OtherUnit { unit, .. } => format!("{finding} (--times-in {unit})"),
@@ -148,7 +148,7 @@ pub(crate) fn in_words(finding: &Finding) -> String {
     }
 }
 
-/// A finding, with the lines after the first set in.
+/// A finding, with all lines but the first indented.
 fn finding(finding: &Finding) -> String {
     let severity = match finding.severity() {
         Severity::Problem => "problem",

@@ -1,5 +1,5 @@
-//! Ctrl-C. Work that can keep what it has done says so and is asked to stop; anything else, and a
-//! second Ctrl-C, ends the program at once, with nothing half-written left behind.
+//! Ctrl-C. Work that can keep its results registers here and is asked to stop; otherwise, and at a second
+//! Ctrl-C, the program ends at once and leaves no half-written file.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -10,15 +10,15 @@ use crate::console::say;
 use crate::failure::Mistake;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// How much work under way looks at the flag.
+/// Number of registered pieces of work.
 static LISTENING: AtomicUsize = AtomicUsize::new(0);
 
-/// Work that looks at the flag, until it is dropped.
+/// Registers work that checks the flag, until it is dropped.
 #[derive(Debug)]
 pub struct Listening;
 
 impl Listening {
-    /// From now on.
+    /// Begins now.
     pub fn start() -> Self {
         LISTENING.fetch_add(1, Ordering::SeqCst);
         Self
@@ -42,18 +42,17 @@ pub fn watch() {
         }
         say("\nstopping; press Ctrl-C again to stop at once");
     };
-    // A signal that is ignored when the program begins, as nohup does and shells do for work in
-    // the background, is to be ignored: then none has a handler, and those that are not ignored
-    // end the program as they always do.
+    // A signal that is ignored when the program begins, as under nohup or in a shell's background, must
+    // stay ignored. Then no signal has a handler, and those that are not ignored end the program as usual.
     let _ = ctrlc::try_set_handler(handler);
 }
 
-/// Work of the library stops after a Ctrl-C and tells `watch` how far it is.
+/// A control that stops the library's work after a Ctrl-C and reports progress to `watch`.
 pub fn control<'a>(watch: &'a (dyn Fn(Progress) + Sync)) -> Control<'a> {
     Control { stop: Some(&INTERRUPTED), watch: Some(watch) }
 }
 
-/// Fails once somebody pressed Ctrl-C.
+/// Fails after a Ctrl-C.
 pub(crate) fn stop_if_requested(what_is_left: &str) -> anyhow::Result<()> {
     match INTERRUPTED.load(Ordering::SeqCst) {
         true => Err(Mistake::Interrupted(what_is_left.to_owned()).into()),

@@ -1,4 +1,4 @@
-//! Learners, each with the grid of options that it chooses from, and their names in tables.
+//! Learners, each with its grid of options, and their names in tables.
 
 use serde::{Deserialize, Serialize};
 use unjitter::baselines::{
@@ -20,17 +20,17 @@ pub enum Kind {
     Imprecise,
     /// Labels aligned by hand.
     HandAligned,
-    /// Each stamp at its word.
+    /// Each stamp as a label of the nearest instance.
     Naive,
     /// Bags with witnesses.
     MultipleInstance,
-    /// Stamps at their word, neighbours left out.
+    /// The same, with other instances near a stamp left out.
     DropNear,
     /// Soft labels around stamps.
     Smear,
 }
 
-/// Kinds by the ends of their names in the paper's tables, and what they mean to a newcomer.
+/// Kinds by the ends of their names in the paper's tables, with an explanation for newcomers.
 const KINDS: [(Kind, &str, &str); 6] = [
     (Kind::Imprecise, "M", "sloppy stamps, all alignments"),
     (Kind::HandAligned, "H", "labels aligned by hand"),
@@ -46,12 +46,12 @@ const CLASSIFIERS: [(ClassifierName, &str); 3] = [
     (ClassifierName::Mlp, "NN"),
 ];
 
-/// How names of learners with this classifier begin.
+/// Beginning of the names of learners with this classifier.
 pub(crate) fn abbreviation(classifier: ClassifierName) -> &'static str {
     CLASSIFIERS.iter().find(|(known, _)| *known == classifier).map_or("", |(_, name)| name)
 }
 
-/// In plain words, what a learner of this name does.
+/// A plain description of the learner of this name.
 pub(crate) fn description(name: &str) -> &'static str {
     let end = name.rsplit('-').next().unwrap_or(name);
     KINDS.iter().find(|(_, known, _)| *known == end).map_or("", |(_, _, meaning)| meaning)
@@ -62,9 +62,9 @@ pub(crate) fn description(name: &str) -> &'static str {
 pub struct Grid {
     /// Which learner.
     pub kind: Kind,
-    /// Model of a learner from all alignments; classifier and priors are every learner's.
+    /// Model of a learner from all alignments; all learners share its classifier and priors.
     pub model: Model,
-    /// How it is fitted; the optimiser is every learner's.
+    /// Settings of its fit; all learners share the optimiser.
     pub fit: FitOptions,
     /// Precisions of the prior on weights.
     pub precisions: Vec<f64>,
@@ -82,7 +82,7 @@ impl Grid {
         self.precisions.iter().flat_map(|&precision| self.at(precision)).collect()
     }
 
-    /// With the name of its first candidate.
+    /// The contender, named after its first candidate.
     pub fn contender(&self) -> Contender {
         let candidates = self.candidates();
         Contender { name: candidates.first().map_or(String::new(), |one| one.name()), candidates }
@@ -117,7 +117,7 @@ fn each<T: Copy>(values: &[T], learner: impl Fn(T) -> Box<dyn Learner>) -> Vec<B
     values.iter().map(|&value| learner(value)).collect()
 }
 
-/// What a name such as LR-M stands for.
+/// The meaning of a name such as LR-M.
 pub(crate) fn parsed(name: &str) -> anyhow::Result<(ClassifierName, Kind)> {
     let upper = name.trim().to_uppercase();
     let full = if upper == "MI" { "LR-MI" } else { &upper };

@@ -1,10 +1,10 @@
 //! The command line of unjitter: parse, then run.
 //!
-//! There is no mathematics here. Each verb is a file in `commands`; what they share is beside it.
+//! There is no mathematics here. Each verb is a file in `commands`; shared code is beside it.
 //!
-//! This is a library only so that the experiments of the workspace, a program of their own, draw,
-//! write, stop and fail in the same way. What is public is what they use; it is no API, and changes
-//! without notice.
+//! This is a library only so that the experiments of the workspace, a separate program, share its
+//! drawing, writing, stopping and errors. Its public items are those that they use; it is no API, and
+//! changes without notice.
 
 mod args;
 mod checked;

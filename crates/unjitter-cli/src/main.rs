@@ -1,4 +1,4 @@
-//! The program `unjitter`. All of it is in the library beside it.
+//! The program `unjitter`. Its code is in the library beside it.
 
 use std::process::ExitCode;
 

@@ -82,7 +82,7 @@ pub(crate) enum CountsName {
 }
 
 impl ModelArgs {
-    /// For the library. `classifiers` are those in use, which learners may bring by their names.
+    /// The model for the library. `classifiers` are those in use, which learners may name.
     pub(crate) fn model(&self, classifiers: &[ClassifierName]) -> anyhow::Result<Model> {
         self.refuse_idle(classifiers)?;
         let mut priors = Priors { weight_precision: self.weight_precision, ..Priors::default() };
@@ -104,8 +104,7 @@ impl ModelArgs {
         Ok(model)
     }
 
-    /// Refuses settings of parts that are not in use: whoever gives one expects that it changes
-    /// something.
+    /// Refuses settings of parts that are not in use: a user who gives one expects an effect.
     fn refuse_idle(&self, classifiers: &[ClassifierName]) -> anyhow::Result<()> {
         let has = |name| classifiers.contains(&name);
         let (kernel, mlp) = (has(ClassifierName::Kernel), has(ClassifierName::Mlp));
@@ -155,12 +154,12 @@ impl ModelArgs {
         }
     }
 
-    /// How to fit.
+    /// Settings of the fit.
     pub(crate) fn fit_options(&self, seed: u64) -> FitOptions {
         FitOptions {
             restarts: self.restarts,
             seed,
-            // The program sets up the threads for everything.
+            // The program sets the threads once for everything.
             threads: None,
             optimiser: LbfgsOptions {
                 max_iterations: self.max_iterations,
@@ -170,7 +169,7 @@ impl ModelArgs {
     }
 }
 
-/// What `--prior` understands, for the manual: name, values.
+/// Priors that `--prior` accepts: name, number of values.
 const PRIORS: [(&str, usize); 9] = [
     ("intercept-precision", 1),
     ("hit-rate", 2),

@@ -1,4 +1,4 @@
-//! Models from files, and whether they go with the data.
+//! Models from files, and their match with the data.
 
 use std::path::{Path, PathBuf};
 
@@ -33,8 +33,7 @@ fn load(path: &Path) -> anyhow::Result<Fitted> {
     Ok(Fitted::load(path)?)
 }
 
-/// Options of columns and events as they were when the model was fitted, where others are not given
-/// now.
+/// Options of columns and events from the model's fit, unless others are given now.
 pub(crate) fn adopt_columns(
     input: &mut Input,
     fitted: &Fitted,
@@ -54,7 +53,7 @@ pub(crate) fn adopt_columns(
     match note("features").map(serde_json::from_value) {
         Some(Ok(features)) => {
             columns.features = features;
-            // Whatever else the table has does not matter.
+            // Other columns of the table do not matter.
             columns.ignore.clear();
         }
         _ => console.warn("the model does not name its features: columns are taken in order"),

@@ -1,5 +1,4 @@
-//! Which noise model. The library's table says which there are and what settings they have: a new
-//! one needs nothing here.
+//! The noise model. The library's table lists the models and their settings: a new one needs nothing here.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
@@ -17,7 +16,7 @@ pub(crate) struct NoiseArgs {
     given: Vec<(&'static Setting, Option<f64>)>,
 }
 
-/// The settings of all noise models; where several have one of the same name, the first.
+/// The settings of all noise models; the first of several with the same name.
 fn settings() -> Vec<&'static Setting> {
     let mut settings: Vec<&Setting> = Vec::new();
     for setting in Noise::kinds().iter().flat_map(|kind| kind.settings) {
@@ -28,7 +27,7 @@ fn settings() -> Vec<&'static Setting> {
     settings
 }
 
-/// A name as it stands on the command line.
+/// A name in the command line's spelling.
 fn spelt(name: &str) -> String {
     name.replace('_', "-")
 }
@@ -100,7 +99,7 @@ impl FromArgMatches for NoiseArgs {
     }
 }
 
-/// As if each were a field.
+/// Serialises each option like a field.
 impl Serialize for NoiseArgs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

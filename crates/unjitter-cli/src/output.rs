@@ -1,4 +1,4 @@
-//! Files that a verb writes: all or none, and never over somebody's work by accident.
+//! Files that a verb writes: all or none, and never over existing work by accident.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use crate::failure::{Mistake, usage};
 use crate::inputs;
 use crate::interrupt::stop_if_requested;
 
-/// Where results go.
+/// The outputs of a verb.
 #[derive(Debug)]
 pub(crate) struct Output {
     force: bool,
     files: Vec<(PathBuf, Vec<u8>)>,
-    /// Where they go, each once.
+    /// Their paths, each once.
     places: Vec<PathBuf>,
 }
 
 impl Output {
-    /// Promises files: refuses at once, before any work, if one is there already.
+    /// Announces files: refuses at once, before any work, if one exists.
     pub(crate) fn promise<'a>(
         paths: impl IntoIterator<Item = &'a Path>,
         force: bool,
@@ -33,7 +33,7 @@ impl Output {
         Ok(promised)
     }
 
-    /// Promises a file that the verb keeps itself, and goes on with if it is there already.
+    /// Announces a file that the verb writes itself, and continues if it exists.
     pub(crate) fn keep(&mut self, path: &Path) -> anyhow::Result<()> {
         inputs::refuse(path)?;
         self.take_place(path)
@@ -76,7 +76,7 @@ impl Output {
     }
 }
 
-/// Refuses a table and a result for machines on one standard output.
+/// Refuses a table and a result for machines on the same standard output.
 pub(crate) fn refuse_mixed(console: &Console, paths: &[&Path]) -> anyhow::Result<()> {
     if console.json && paths.iter().any(|path| is_stream(path)) {
         return Err(usage("--json and the output both go to standard output; name an --output"));
@@ -84,7 +84,7 @@ pub(crate) fn refuse_mixed(console: &Console, paths: &[&Path]) -> anyhow::Result
     Ok(())
 }
 
-/// Whether a path stands for standard input or output.
+/// Whether a path means standard input or output.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new(STANDARD_INPUT)
 }
@@ -96,13 +96,13 @@ fn make_folder(path: &Path) -> anyhow::Result<()> {
     Ok(std::fs::create_dir_all(folder).map_err(failed)?)
 }
 
-/// Replaces a file of the program's own, which may be there already.
+/// Replaces a file of the program's own, which may exist.
 pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     inputs::refuse(path)?;
     Ok(unjitter::io::replace(path, bytes)?)
 }
 
-/// A path spelt in one way only, as far as it is there.
+/// A path in its canonical spelling, as far as it exists.
 fn place(path: &Path) -> PathBuf {
     if let Ok(place) = path.canonicalize() {
         return place;
@@ -136,14 +136,14 @@ fn refuse(path: &Path, force: bool) -> anyhow::Result<()> {
 pub(crate) enum Stream {
     /// Standard output.
     Printed,
-    /// Standard output, when whoever was reading has seen enough.
+    /// Standard output after its reader has closed it.
     Closed,
     /// A file.
     File(WholeFile),
 }
 
 impl Stream {
-    /// Promises a file, or standard output.
+    /// Announces a file, or standard output.
     pub(crate) fn open(path: &Path, force: bool) -> anyhow::Result<Self> {
         refuse(path, force)?;
         if is_stream(path) {
@@ -166,12 +166,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader has closed the output.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self, Self::Closed)
     }
 
-    /// Puts the file in its place.
+    /// Moves the file to its place.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Printed => std::io::stdout().flush()?,

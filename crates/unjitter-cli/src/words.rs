@@ -1,8 +1,8 @@
-//! Numbers as people write them.
+//! Numbers formatted for people.
 
 use std::fmt::Write as _;
 
-/// A number with three digits that count.
+/// A number with three significant digits.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -25,8 +25,8 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{} s", number(value))
 }
 
-/// How presses lie to their events: the mean, and the standard deviation of a single one, which
-/// nobody should read as the error of that mean.
+/// Lateness of presses: the mean, and the standard deviation of a single press, which must not be read as
+/// the error of the mean.
 pub(crate) fn lateness(delay: f64, spread: f64) -> String {
     let side = if delay >= 0.0 { "late" } else { "early" };
     let (delay, spread) = (seconds(delay.abs()), seconds(spread));
@@ -41,8 +41,8 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", number(100.0 * share))
 }
 
-/// Adds a probability to six places, digit for digit what `{:.6}` gives. That goes to great lengths
-/// for numbers of any size; of 0 to 1, as in every line of a prediction, whole numbers tell the same.
+/// Appends a probability with six places, exactly as `{:.6}`. That formats numbers of any size at some
+/// cost; for 0 to 1, as in every line of a prediction, whole numbers give the same digits faster.
 pub(crate) fn write_probability(text: &mut String, p: f64) {
     let Some(mut rest) = millionths(p) else {
         let _ = write!(text, "{p:.6}");
@@ -57,7 +57,7 @@ pub(crate) fn write_probability(text: &mut String, p: f64) {
     text.extend(digits);
 }
 
-/// 10⁶·p to the nearest whole number, of two the even one, for p from 0 to 1.
+/// 10⁶·p rounded to the nearest whole number, ties to even, for p from 0 to 1.
 fn millionths(p: f64) -> Option<u32> {
     if p.is_sign_negative() || !(0.0..=1.0).contains(&p) {
         return None;

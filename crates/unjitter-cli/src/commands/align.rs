@@ -1,4 +1,4 @@
-//! `unjitter align`: every stamp back where it belongs.
+//! `unjitter align`: the place of every stamp.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub(crate) struct Align {
     config: ConfigFile,
 }
 
-/// What aligning found, for machines.
+/// The result of aligning, for machines.
 #[derive(Debug, Serialize)]
 pub(crate) struct AlignResult {
     stamps: usize,
@@ -103,17 +103,17 @@ pub(crate) fn align(fitted: &Fitted, data: &Dataset) -> anyhow::Result<Vec<Align
     Ok(aligned.collect::<unjitter::Result<_>>()?)
 }
 
-/// What was pressed.
+/// The column of the press.
 const STAMP: &str = "stamp";
-/// Columns that are added to the events, after the stamp.
+/// Columns added to the events, after the stamp.
 const COLUMNS: [&str; 4] = ["low", "high", "instance_time", "p_spurious"];
 
 fn events(data: &Dataset) -> &EventsTable {
     data.events.as_ref().expect("the data were read with events")
 }
 
-/// Refuses a table that `align` wrote, unless its stamps are what is read: times that were put right
-/// are no presses, and nobody would see that they were moved twice.
+/// Refuses a table that `align` wrote, unless its stamps are read: corrected times are not presses, and a
+/// second move would go unnoticed.
 pub(crate) fn refuse_aligned(data: &Dataset) -> anyhow::Result<()> {
     let EventsTable { file, header, .. } = events(data);
     let (time, has) = (events(data).time_column(), |name: &str| header.iter().any(|h| h == name));
@@ -127,10 +127,10 @@ pub(crate) fn refuse_aligned(data: &Dataset) -> anyhow::Result<()> {
     Err(Mistake::Data(message).into())
 }
 
-/// A table that has some of the new columns but not all has them for something else.
+/// A table with some but not all of the new columns uses them for something else.
 fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<()> {
     let EventsTable { file, header, .. } = events(data);
-    // Of the time and the stamp, one is read; the other is new.
+    // One of the time and the stamp is read; the other is new.
     let new =
         if events(data).time_column() == STAMP { place_column(data, time_column) } else { STAMP };
     let is_there = |name: &&str| header.iter().any(|column| column == name);
@@ -144,8 +144,8 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
     }
 }
 
-/// The column that says where events belong: that of their times, or of everybody's times if
-/// events are read from their stamps.
+/// The column for corrected times: the events' time column, or the common one if events are read from
+/// their stamps.
 fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
     match events(data).time_column() {
         STAMP if time_column == STAMP => "time",
@@ -154,7 +154,7 @@ fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
     }
 }
 
-/// The events table with times put right and its new columns.
+/// The events table with corrected times and its new columns.
 pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> Vec<u8> {
     let events = events(data);
     let mut places: Vec<Option<(usize, AlignedStamp)>> = vec![None; events.rows.len()];

@@ -1,4 +1,4 @@
-//! `unjitter demo`: everything once, on data whose truth is known.
+//! `unjitter demo`: all verbs once, on data with a known truth.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ const PRESSED: f64 = 0.9;
 const EXTRA: f64 = 0.1;
 /// Learners of the demo, ours first.
 const LEARNERS: [&str; 6] = ["LR-M", "LR-H", "MI", "LR-D", "LR-S", "LR-N"];
-/// What the column of times is called in its tables.
+/// The time column of its tables.
 const TIME: &str = "time";
 /// Every file that it writes.
 const FILES: [&str; 14] = [
@@ -155,13 +155,13 @@ impl Demo {
         Ok(())
     }
 
-    /// What files say of where they came from.
+    /// The origin that files record.
     fn note(&self) -> serde_json::Value {
         serde_json::json!({ "demo": { "seed": self.seed } })
     }
 }
 
-/// What all learners of the demo share: nothing is chosen, so that it takes seconds.
+/// Settings common to all learners of the demo: without choices, so that it takes seconds.
 fn grid(data: &Dataset, seed: u64) -> Grid {
     let spacing = median_spacing(&data.sessions());
     Grid {

@@ -1,4 +1,4 @@
-//! `unjitter evaluate`: learners side by side, by cross-validation that cannot leak.
+//! `unjitter evaluate`: comparison of learners by cross-validation without leaks.
 
 use std::path::{Path, PathBuf};
 
@@ -115,7 +115,7 @@ impl EventArgs {
     fn scoring(&self) -> anyhow::Result<EventScoring> {
         let Self { tolerance, min_separation } = *self;
         let scoring = EventScoring { tolerance, min_separation, ..EventScoring::default() };
-        // Wrong options are told before the work.
+        // Reports wrong options before the work.
         scoring.check()?;
         Ok(scoring)
     }
@@ -244,19 +244,19 @@ impl Evaluate {
     }
 }
 
-/// How learners are compared.
+/// Settings of a comparison.
 pub(crate) struct How<'a> {
     /// Folds and thresholds.
     pub folds: CrossValidation,
-    /// When an event counts as found.
+    /// When an event counts as detected.
     pub events: EventScoring,
-    /// Where finished work is kept.
+    /// The file of finished work.
     pub journal: Option<&'a Path>,
-    /// What the file says of where it came from.
+    /// The origin that the file records.
     pub note: serde_json::Value,
 }
 
-/// Runs a comparison with a bar. The first contender is the reference of the tests.
+/// Runs a comparison with a progress bar. The first contender is the reference of the tests.
 pub(crate) fn compare(
     recordings: &[Recording],
     contenders: &[Contender],
@@ -324,7 +324,7 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
     text + &event_table(summaries).map_or(String::new(), |events| format!("\n\n{events}"))
 }
 
-/// What the learners come to by events; nothing without labels.
+/// Scores of the learners by events; nothing without labels.
 fn event_table(summaries: &[&Summary]) -> Option<String> {
     let header = ["learner", "event F1", "precision", "recall", "false alarms per hour"];
     let mut table = bare_table(&header);
@@ -338,7 +338,7 @@ fn event_table(summaries: &[&Summary]) -> Option<String> {
     said.map(|said| format!("{}\n {said}", table.trim_fmt()))
 }
 
-/// What counts as found, in a sentence.
+/// The tolerance of detections, in a sentence.
 pub(crate) fn tolerance(events: &EventSummary) -> String {
     let apart = match events.min_separation {
         0.0 => String::new(),

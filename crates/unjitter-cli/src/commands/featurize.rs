@@ -90,7 +90,7 @@ pub(crate) enum AnchorName {
     End,
 }
 
-/// What was made, for machines.
+/// The result, for machines.
 #[derive(Debug, Serialize)]
 struct FeaturizeResult<'a> {
     sessions: usize,
@@ -193,7 +193,7 @@ impl Featurize {
         }
     }
 
-    /// Why there may be no instance at all.
+    /// Why there may be no instances.
     fn cause(&self) -> String {
         match self.method {
             Method::Windows => format!(

@@ -53,7 +53,7 @@ pub(crate) struct Fit {
     config: ConfigFile,
 }
 
-/// What a fit found, for machines.
+/// The result of a fit, for machines.
 #[derive(Debug, Serialize)]
 struct FitResult<'a> {
     model: &'a Path,
@@ -94,7 +94,7 @@ impl Fit {
     }
 }
 
-/// Fits with a bar, and stops on Ctrl-C.
+/// Fits with a progress bar, and stops on Ctrl-C.
 pub(crate) fn fit(
     data: &Dataset,
     model: &unjitter::Model,
@@ -118,7 +118,7 @@ pub(crate) fn fit(
 /// Notes of a model, by name.
 type Notes = BTreeMap<String, serde_json::Value>;
 
-/// Where a model came from, checked before there is one: learning may take hours.
+/// The origin of a model, checked before the fit, which may take hours.
 pub(crate) fn notes(data: &Dataset, options: serde_json::Value) -> anyhow::Result<Notes> {
     let notes = BTreeMap::from([
         ("program".to_owned(), format!("unjitter {}", env!("CARGO_PKG_VERSION")).into()),
@@ -176,7 +176,7 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
     text
 }
 
-/// What was learned about the annotator, in words.
+/// The learned annotator, in words.
 pub(crate) fn annotator(learned: &Learned) -> String {
     let Learned { delay, spread, miss_rate, false_rate } = *learned;
     format!(

@@ -1,4 +1,4 @@
-//! `unjitter inspect`: what is in a dataset, and what looks wrong.
+//! `unjitter inspect`: contents of a dataset, and what looks wrong.
 
 use clap::Args;
 use serde::Serialize;

@@ -48,7 +48,7 @@ pub(crate) struct Predict {
     config: ConfigFile,
 }
 
-/// What was found, for machines.
+/// The result, for machines.
 #[derive(Debug, Serialize)]
 struct PredictResult<'a> {
     instances: usize,
@@ -57,7 +57,7 @@ struct PredictResult<'a> {
     output: &'a PathBuf,
 }
 
-/// What has been found so far.
+/// The result so far.
 #[derive(Default)]
 struct Found {
     instances: usize,
@@ -66,7 +66,7 @@ struct Found {
     seen: Vec<Seen>,
 }
 
-/// What has been seen of one session.
+/// Instances of one session so far.
 struct Seen {
     session: String,
     clock: Clock,
@@ -81,7 +81,7 @@ impl Predict {
         outputs.extend(self.detected.as_deref());
         let mut detected = Output::promise(outputs, self.force)?;
         let mut stream = Stream::open(&self.output, self.force)?;
-        // Wrong options are told before the work.
+        // Reports wrong options before the work.
         self.events(&[])?;
         let fitted = self.model.load()?;
         // No events are read here.
@@ -109,7 +109,7 @@ impl Predict {
         })
     }
 
-    /// Goes through the table, piece by piece.
+    /// Processes the table piece by piece.
     fn predict(
         &self,
         fitted: &Fitted,
@@ -143,7 +143,7 @@ impl Predict {
     fn events(&self, seen: &[Seen]) -> anyhow::Result<(Vec<u8>, usize)> {
         let options =
             EventOptions { threshold: self.threshold, min_separation: self.min_separation };
-        // Even where there is nothing to detect, the options have to be right.
+        // Options are checked even if there is nothing to detect.
         detect_events(&[], &[], &options)?;
         let mut table = TableText::new(b',', ["session", "time", "probability"]);
         let mut found = 0;

@@ -22,7 +22,7 @@ use crate::output::{Output, is_stream, refuse_mixed};
 use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
 use crate::words::{count, counted, percent, seconds};
 
-/// Probability from which something is drawn as an event.
+/// Probability from which an event is drawn.
 const THRESHOLD: f64 = 0.5;
 
 /// Write a page to look at: timelines, figures, tables
@@ -107,7 +107,7 @@ impl Report {
     }
 }
 
-/// What a page is made of.
+/// The content of a page.
 pub(crate) struct Content<'a> {
     pub fitted: &'a Fitted,
     pub data: &'a Dataset,
@@ -146,7 +146,7 @@ impl Content<'_> {
     }
 
     fn warnings(&self, evaluation: Option<&EvaluationFile>) -> Vec<String> {
-        // Those are looked for in the data that are shown.
+        // The report looks for far stamps in its own data.
         let not_far = |warning: &&Warning| !matches!(warning, Warning::FarStamps { .. });
         let mut warnings: Vec<String> =
             self.fitted.warnings().iter().filter(not_far).map(ToString::to_string).collect();

@@ -125,19 +125,19 @@ impl AnnotatorArgs {
     }
 }
 
-/// A dataset that was made.
+/// A simulated dataset.
 pub(crate) struct Made {
     /// Sessions with stamps and truth.
     pub recordings: Vec<Recording<'static>>,
-    /// How their times are written.
+    /// The notation of their times.
     clocks: Vec<Clock>,
     /// Names of the features.
     pub features: Vec<String>,
-    /// The raw recordings, where there are some.
+    /// The raw recordings, if there are any.
     pub bands: Vec<ChestBand>,
 }
 
-/// What was made, for machines.
+/// The result, for machines.
 #[derive(Debug, Serialize)]
 struct SimulateResult<'a> {
     folder: &'a PathBuf,
@@ -183,7 +183,7 @@ impl Simulate {
 }
 
 impl Preset {
-    /// The preset, with another number of sessions if need be.
+    /// The preset, with another number of sessions if given.
     pub(crate) fn respiration(self, sessions: Option<usize>) -> Respiration {
         let all = match self {
             Self::Mpuff => Respiration::mpuff(),
@@ -216,7 +216,7 @@ impl Made {
         Ok(Self { recordings, clocks, features, bands: vec![] })
     }
 
-    /// With stamps for the true events.
+    /// The same with stamps for the true events.
     pub(crate) fn annotated(self, sloppiness: &Sloppiness, seed: u64) -> anyhow::Result<Self> {
         let unit = median_spacing(&self.sessions());
         let annotator = sloppiness.annotator(&self.recordings, unit)?;

@@ -1,14 +1,14 @@
-//! A stretch of a recording: what the detector sees, and where each stamp belongs.
+//! A stretch of a recording: the detector's probabilities, and the place of each stamp.
 
 use super::axis::{Axis, extent};
 use super::canvas::{Anchor, Canvas, Pen, Place, draw};
 use super::frame::{Frame, TEXT};
 use crate::palette::{BLACK, BLUE, MUTED, ORANGE, VERMILION};
 
-/// What to draw.
+/// The data of the figure.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Alignment {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Below the axis of time, with its unit.
     pub x_label: String,
@@ -25,7 +25,7 @@ pub(crate) struct AlignmentInstance {
     pub time: f64,
     /// Probability that it is positive.
     pub probability: f64,
-    /// Whether it is truly positive, where that is known.
+    /// Whether it is truly positive, if known.
     pub is_true: bool,
 }
 
@@ -67,7 +67,7 @@ fn instances(frame: &Frame<'_, '_>, data: &Alignment) {
     let half = (0.3 * (frame.right - frame.left) / count).clamp(0.6, 5.0);
     for instance in data.instances.iter().filter(|i| i.time.is_finite()) {
         let (x, y) = frame.place(instance.time, instance.probability);
-        // A sliver even at zero: there is an instance here.
+        // A thin line even at zero, to show the instance.
         let y = y.min(frame.bottom - 1.0);
         frame.canvas.rectangle((x - half, y), (x + half, frame.bottom), BLUE, 0.75);
         if instance.is_true {

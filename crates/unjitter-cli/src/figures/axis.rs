@@ -1,6 +1,6 @@
 //! A range of numbers with ticks at round ones.
 
-/// Where a stretch of numbers lies on paper, and where its ticks are.
+/// The position of a range of numbers on paper, and its ticks.
 #[derive(Debug, Clone)]
 pub(super) struct Axis {
     low: f64,
@@ -24,7 +24,7 @@ impl Axis {
         Self { low, high, ticks: (first..=last).map(label).collect() }
     }
 
-    /// An axis that holds all finite values, its ends at round numbers.
+    /// An axis that contains all finite values, with ends at round numbers.
     pub(super) fn around(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extent(values).unwrap_or((0.0, 1.0));
         let (low, high) = widen(low, high);
@@ -38,7 +38,7 @@ impl Axis {
         Self { low: -0.5, high: names.len().max(1) as f64 - 0.5, ticks }
     }
 
-    /// How far along the axis a value lies: 0 at its beginning, 1 at its end.
+    /// Position of a value along the axis: 0 at its beginning, 1 at its end.
     pub(super) fn share(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
@@ -62,7 +62,7 @@ pub(super) fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// A range with an inside: one value gets half its size, or a half, on either side.
+/// A range with an inside: a single value gets half its size, or a half, on either side.
 fn widen(low: f64, high: f64) -> (f64, f64) {
     if high - low > 1e-9 * low.abs().max(high.abs()) {
         return (low, high);

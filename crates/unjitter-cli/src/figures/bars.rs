@@ -6,10 +6,10 @@ use super::frame::{Frame, TEXT};
 use super::style::{Style, styles};
 use crate::palette::{GRID, INK, MUTED};
 
-/// What to draw.
+/// The data of the figure.
 #[derive(Debug, Clone, Default)]
 pub struct Bars {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Below the axis of scores.
     pub score_label: String,
@@ -36,9 +36,9 @@ pub struct Bar {
 
 /// Pixels for each learner.
 const ROW: f64 = 38.0;
-/// Pixels across for the scores: no more than a telephone shows legibly.
+/// Pixels across for the scores: the most that a telephone shows legibly.
 const PLOT: f64 = 200.0;
-/// Pixels to the right of them for the same in figures.
+/// Pixels to the right of them for the scores as numbers.
 const SCORES: f64 = 140.0;
 
 /// Draws one row per learner.

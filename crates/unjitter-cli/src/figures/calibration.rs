@@ -1,14 +1,14 @@
-//! Whether "seventy per cent" happens seven times out of ten, and how often it was said.
+//! Calibration: predicted against observed shares, and how often each was predicted.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Pen, draw};
 use super::frame::{Frame, TEXT};
 use crate::palette::{BLUE, INK, MUTED};
 
-/// What to draw.
+/// The data of the figure.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Calibration {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Groups of instances, by rising probability.
     pub bins: Vec<CalibrationBin>,
@@ -25,7 +25,7 @@ pub(crate) struct CalibrationBin {
     pub count: usize,
 }
 
-/// Draws promised against observed shares above a histogram of counts, on a scale of powers of ten.
+/// Draws predicted against observed shares above a histogram of counts, on a logarithmic scale.
 pub(crate) fn calibration(data: &Calibration) -> String {
     let (left, side, top) = (60.0, 320.0, 14.0);
     let (right, bottom) = (left + side, top + side);

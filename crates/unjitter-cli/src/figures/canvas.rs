@@ -1,7 +1,7 @@
 //! Drawing in fractions of a pixel on plotters' SVG back end.
 //!
-//! The back end rounds every coordinate to a whole number, which shows in curves and small markers.
-//! So a figure is drawn ten times as large, and its opening tag says at what size to show it.
+//! The back end rounds every coordinate to a whole number, which is visible in curves and small markers.
+//! So a figure is drawn ten times as large, and its opening tag gives the size to show.
 
 use plotters::coord::Shift;
 use plotters::element::{DashedPathElement, Drawable, PointCollection};
@@ -20,7 +20,7 @@ const FONT_FACTOR: f64 = 1.24;
 /// A place, in pixels from the upper left corner.
 pub(super) type Place = (f64, f64);
 
-/// How a line looks.
+/// Style of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pen {
     /// From the palette.
@@ -51,7 +51,7 @@ impl Pen {
     }
 }
 
-/// Where a text sits relative to its place.
+/// Position of a text relative to its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Anchor {
     Left,
@@ -61,12 +61,12 @@ pub(super) enum Anchor {
     Upwards,
 }
 
-/// A figure under way.
+/// A figure being drawn.
 pub(super) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
-/// Draws a figure of the given size in pixels; `label` says what it shows to those who hear it.
+/// Draws a figure of the given size in pixels; `label` describes it for screen readers.
 pub(super) fn draw(size: (u32, u32), label: &str, paint: impl FnOnce(&Canvas<'_>)) -> String {
     let mut svg = String::new();
     let (width, height) = (drawn(f64::from(size.0)) as u32, drawn(f64::from(size.1)) as u32);
@@ -85,11 +85,11 @@ pub(super) fn draw(size: (u32, u32), label: &str, paint: impl FnOnce(&Canvas<'_>
     )
 }
 
-/// Pixels above a figure for its title, where it stands alone.
+/// Pixels above a stand-alone figure for its title.
 const TITLE_BAND: f64 = 32.0;
 
-/// A figure as a file of its own: with its title above, which a page has in words, and on white,
-/// since nobody knows what it will be laid on.
+/// A figure as a file of its own: with its title above, which a page has as text, and on white, since its
+/// background is unknown.
 pub fn as_file(svg: &str) -> String {
     let (tag, body) = svg.split_once('>').unwrap_or((svg, ""));
     let value = |name: &str| {

@@ -1,4 +1,4 @@
-//! One line per learner: how a score moves with a setting, with its uncertainty.
+//! One line per learner: a score against a setting, with its uncertainty.
 
 use super::axis::Axis;
 use super::canvas::{Canvas, draw};
@@ -6,16 +6,16 @@ use super::frame::Frame;
 use super::labels::{self, Label};
 use super::style::{Style, styles};
 
-/// What to draw.
+/// The data of the figure.
 #[derive(Debug, Clone, Default)]
 pub struct Curves {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Below the horizontal axis.
     pub x_label: String,
     /// Beside the vertical axis.
     pub y_label: String,
-    /// Names of the places 0, 1, 2, … of a horizontal axis that is no number; empty for numbers.
+    /// Names of the places 0, 1, 2, … of a horizontal axis of categories; empty for numbers.
     pub categories: Vec<String>,
     /// Ends of the vertical axis; by default round numbers around the data.
     pub y_range: Option<(f64, f64)>,
@@ -51,7 +51,7 @@ impl CurveDot {
     }
 }
 
-/// Draws lines with bands.
+/// Draws lines with their intervals.
 pub fn curves(data: &Curves) -> String {
     let room = labels::room(data.curves.iter().map(|curve| curve.name.as_str()));
     let (width, height) = (600.0 + room, 370.0);
@@ -65,7 +65,7 @@ pub fn curves(data: &Curves) -> String {
         for (k, (curve, style)) in data.curves.iter().zip(styles).enumerate() {
             let points: Vec<CurveDot> =
                 curve.points.iter().copied().filter(CurveDot::is_drawn).collect();
-            // A few pixels aside for each series, so that intervals at one x do not cover.
+            // A few pixels apart for each series, so that intervals at the same x do not overlap.
             let aside = 3.0 * (k as f64 - 0.5 * (data.curves.len() as f64 - 1.0));
             line(&frame, &points, style, aside);
             let y = points.last().map_or(bottom, |last| frame.up(last.y));
@@ -78,7 +78,7 @@ pub fn curves(data: &Curves) -> String {
 fn axes(data: &Curves) -> (Axis, Axis) {
     let points = || data.curves.iter().flat_map(|curve| &curve.points);
     let x = if data.categories.is_empty() {
-        // Half a step of air before the first point and after the last.
+        // Half a step of space before the first point and after the last.
         let (low, high) = super::axis::extent(points().map(|p| p.x)).unwrap_or((0.0, 1.0));
         let air = 0.03 * (high - low);
         Axis::exactly(low - air, high + air)

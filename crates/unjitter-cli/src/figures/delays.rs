@@ -1,25 +1,25 @@
-//! How late the presses were, and what the model learned of it.
+//! Delays of the presses, and the learned density.
 
 use super::axis::{Axis, extent};
 use super::canvas::{Anchor, Pen, draw};
 use super::frame::{Frame, TEXT};
 use crate::palette::{BLUE, INK, MUTED, ORANGE};
 
-/// What to draw.
+/// The data of the figure.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Delays {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Below the axis of delays, with their unit.
     pub x_label: String,
-    /// Delays, each with the weight at which it counts.
+    /// Delays with their weights.
     pub delays: Vec<(f64, f64)>,
     /// The learned density: delay and height, by rising delay.
     pub density: Vec<(f64, f64)>,
 }
 
-/// Draws a histogram of unit area under the density. The axis is as wide as the density; what falls
-/// outside is counted in a note.
+/// Draws a histogram of unit area under the density. The axis is as wide as the density; a note counts
+/// the delays outside.
 pub(crate) fn delays(data: &Delays) -> String {
     let (left, right, top, bottom) = (60.0, 384.0, 40.0, 260.0);
     draw((400, 312), &data.title, |canvas| {
@@ -66,8 +66,7 @@ fn legend(frame: &Frame<'_, '_>, data: &Delays) {
     }
 }
 
-/// From, to and height of bins of equal width over the axis, of unit area together with what lies
-/// outside.
+/// From, to and height of bins of equal width over the axis; with the delays outside, their area is one.
 fn histogram(delays: &[(f64, f64)], axis: &Axis) -> Vec<(f64, f64, f64)> {
     let bins = (2.0 * (delays.len() as f64).sqrt()).clamp(8.0, 48.0) as usize;
     let mut sums = vec![0.0; bins];

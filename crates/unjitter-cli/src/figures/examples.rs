@@ -1,4 +1,4 @@
-//! An example of every figure, to be looked at: set `UNJITTER_FIGURES` to a folder and run the tests.
+//! An example of every figure for visual checks: set `UNJITTER_FIGURES` to a folder and run the tests.
 
 use super::*;
 

@@ -9,7 +9,7 @@ pub(super) const TEXT: f64 = 12.0;
 /// Height of titles.
 pub(super) const TITLE: f64 = 14.0;
 
-/// A rectangle of the canvas on which numbers have their places.
+/// A rectangle of the canvas with axes.
 pub(super) struct Frame<'c, 'a> {
     pub(super) canvas: &'c Canvas<'a>,
     pub(super) x: Axis,
@@ -21,7 +21,7 @@ pub(super) struct Frame<'c, 'a> {
 }
 
 impl Frame<'_, '_> {
-    /// Where a pair of values lies; outside ones at the edge.
+    /// Position of a pair of values; values outside are moved to the edge.
     pub(super) fn place(&self, x: f64, y: f64) -> Place {
         (self.across(x), self.up(y))
     }
@@ -34,7 +34,7 @@ impl Frame<'_, '_> {
         self.bottom - self.y.share(self.y.clamp(y)) * (self.bottom - self.top)
     }
 
-    /// Both axes with all their ticks, and what they are.
+    /// Both axes with all their ticks and labels.
     pub(super) fn axes(&self, x_label: &str, y_label: &str) {
         self.across_axis(x_label);
         for (value, label) in &self.y.ticks {

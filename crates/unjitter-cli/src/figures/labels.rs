@@ -22,8 +22,8 @@ pub(super) struct Label<'n> {
     pub(super) y: f64,
 }
 
-/// Writes the names from `x` on, each as near to its height as the others allow, inside
-/// `top..bottom` where they fit.
+/// Writes the names from `x` on, each as near to its height as the others allow, inside `top..bottom` if
+/// they fit.
 pub(super) fn write(
     canvas: &Canvas<'_>,
     mut labels: Vec<Label<'_>>,
@@ -35,7 +35,7 @@ pub(super) fn write(
     for k in 1..labels.len() {
         labels[k].y = labels[k].y.max(labels[k - 1].y + APART);
     }
-    // What was pushed below the edge pushes back.
+    // Names pushed below the edge push back.
     let mut limit = bottom;
     for label in labels.iter_mut().rev() {
         label.y = label.y.min(limit);

@@ -1,9 +1,9 @@
 //! Figures as SVG text, one file per figure, each a pure function of plain numbers.
 //!
-//! Every colour is from the palette and background and title are left out, so that a page can
-//! restyle them for dark screens and say the title itself; those of a page are narrow enough for a
-//! telephone. No series is told apart by colour alone. A point that is not finite is
-//! left out; a figure without data is an empty frame.
+//! Every colour is from the palette, and background and title are left out, so that a page can restyle
+//! figures for dark screens and show the title as text. Figures of a page are narrow enough for a
+//! telephone. Series never differ by colour alone. A point that is not finite is left out; a figure
+//! without data is an empty frame.
 
 mod alignment;
 mod axis;

@@ -7,10 +7,10 @@ use super::labels::sample;
 use super::style::{Style, styles};
 use crate::palette::{GRID, MUTED};
 
-/// What to draw.
+/// The data of the figure.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PrecisionRecall {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// One per learner.
     pub curves: Vec<PrecisionRecallCurve>,
@@ -67,7 +67,7 @@ fn steps(frame: &Frame<'_, '_>, curve: &PrecisionRecallCurve, style: Style) {
     }
 }
 
-/// Lines on which 2·p·r / (p + r) is the same, labelled where recall is one.
+/// Lines of equal 2·p·r / (p + r), labelled at recall one.
 fn guides(frame: &Frame<'_, '_>) {
     for f1 in [0.2, 0.4, 0.6, 0.8] {
         let places: Vec<Place> = (0..=60)

@@ -1,9 +1,9 @@
-//! How learners are told apart: by colour, by dashes and by the shape of their markers.
+//! Styles of the learners: colours, dashes and shapes of markers.
 
 use super::canvas::{Canvas, Pen, Place};
 use crate::palette::{BLACK, BLUE, GREEN, MUTED, ORANGE, PURPLE, SKY, VERMILION};
 
-/// The look of one series.
+/// The style of one series.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
     pub(super) colour: &'static str,
@@ -27,8 +27,8 @@ const DASHES: [Option<(f64, f64)>; 4] =
 const MARKERS: [Marker; 6] =
     [Marker::Dot, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Ring, Marker::Cross];
 
-/// A look for each name. The paper's learners have their own colours in every figure; others take
-/// those that are left.
+/// A style for each name. The paper's learners have their own colours in every figure; others take the
+/// remaining ones.
 pub(super) fn styles<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Style> {
     let names: Vec<&str> = names.collect();
     let mut used: Vec<&str> = names.iter().filter_map(|name| own(name)).collect();

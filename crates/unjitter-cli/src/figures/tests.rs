@@ -3,7 +3,7 @@
 use super::*;
 use crate::palette;
 
-/// A figure drawn from the same few numbers, whatever it shows.
+/// A figure drawn from the same few numbers.
 type Draw = fn(name: &str, numbers: &[f64]) -> String;
 
 const FIGURES: [(&str, Draw); 8] = [
@@ -94,7 +94,7 @@ fn no_data_breaks_a_figure() {
 #[test]
 fn what_is_not_finite_is_left_out() {
     for (figure, draw) in FIGURES {
-        // These say how many there were.
+        // These print their number of values.
         if ["bars", "bars on a given range", "curves over names", "delays"].contains(&figure) {
             continue;
         }

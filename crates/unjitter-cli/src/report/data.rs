@@ -1,4 +1,4 @@
-//! What the report shows: plain data, already computed and already worded.
+//! The content of the report: plain data, already computed and worded.
 //!
 //! Times are in seconds from the origin of their session. Texts are plain text, never markup; the one
 //! exception is the drawing of a [`Figure`].
@@ -12,9 +12,9 @@ pub(crate) struct Report {
     pub title: String,
     /// The command that made the page.
     pub command: String,
-    /// What to be wary of, in plain words.
+    /// Warnings, in plain words.
     pub warnings: Vec<String>,
-    /// What was learned about the annotator, and what the data are.
+    /// Facts about the learned annotator and the data.
     pub facts: Vec<Fact>,
     /// One timeline each.
     pub sessions: Vec<SessionView>,
@@ -40,11 +40,11 @@ pub(crate) struct Fact {
 pub(crate) struct SessionView {
     /// Its name.
     pub name: String,
-    /// Whose recording it is.
+    /// The person or animal recorded.
     pub subject: Option<String>,
-    /// ISO-8601 time of time zero, where the data had calendar times.
+    /// ISO-8601 time of time zero, if the data had calendar times.
     pub start: Option<String>,
-    /// What the sensor recorded.
+    /// The sensor's recording.
     pub signal: Option<SignalView>,
     /// Times of the instances.
     pub times: Vec<f64>,
@@ -52,9 +52,9 @@ pub(crate) struct SessionView {
     pub p_detector: Vec<f64>,
     /// The same, given everything.
     pub p_positive: Vec<f64>,
-    /// Probability that each is positive although nobody pressed.
+    /// Probability that each is positive although it was not pressed.
     pub p_missed: Vec<f64>,
-    /// Hand labels, where there are any.
+    /// Hand labels, if there are any.
     pub truth: Option<Vec<bool>>,
     /// The presses.
     pub stamps: Vec<StampView>,
@@ -88,7 +88,7 @@ pub(crate) struct StampView {
     pub instance_time: f64,
     /// Probability of that instance.
     pub p_instance: f64,
-    /// Probability that it was pressed for nothing.
+    /// Probability that there was no event.
     pub p_spurious: f64,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct StampView {
 pub(crate) struct Figure {
     /// Its heading.
     pub title: String,
-    /// What to see in it.
+    /// What it shows.
     pub caption: String,
     /// An `<svg>` element made by this program, in the colours of [`crate::palette`]. It goes into the page as it is.
     pub svg: String,
@@ -108,7 +108,7 @@ pub(crate) struct Figure {
 pub(crate) struct TableView {
     /// Its heading.
     pub title: String,
-    /// What to see in it.
+    /// What it shows.
     pub caption: String,
     /// One per column.
     pub header: Vec<String>,

@@ -1,7 +1,7 @@
-//! A recording cut down to what a screen can show.
+//! A recording reduced to what a screen can show.
 //!
-//! Equal buckets of samples give their smallest and largest value each, at their own times: what a line through all
-//! samples would have touched, this line touches too. Averages would hide the peaks that people look for.
+//! Equal buckets of samples give their smallest and largest value each, at their own times: the line touches
+//! everything that a line through all samples would touch. Averages would hide the peaks that people look for.
 
 /// Indices of the samples to keep, and which of them have a gap before them.
 #[derive(Debug, PartialEq)]
@@ -15,7 +15,7 @@ pub(super) struct Kept {
 /// A pause of this many typical sampling steps is a gap.
 const GAP_STEPS: f64 = 5.0;
 
-/// Keeps at most `limit` samples, two at least. Linear in the number of samples, but for one median.
+/// Keeps at most `limit` samples, at least two. Linear in the number of samples, except for one median.
 pub(super) fn downsample(times: &[f64], values: &[f64], limit: usize) -> Kept {
     let length = times.len().min(values.len());
     let present: Vec<usize> =

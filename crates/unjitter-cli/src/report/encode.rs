@@ -1,9 +1,9 @@
 //! Sessions as small JSON: whole numbers, differences, and no more digits than a screen can show.
 //!
-//! A time is a count of ticks since the earliest time of its session, a tick being about a millionth of the
-//! session. Ascending times are stored as steps from one to the next. A probability is in ten-thousandths. Whole
-//! numbers cannot be NaN: a time that is not finite drops what it dates, a probability that is not finite is
-//! [`UNKNOWN`]. `decode.js` is the inverse.
+//! A time is a count of ticks since the earliest time of its session, where a tick is about a millionth
+//! of the session. Ascending times are stored as differences. A probability is in ten-thousandths. Whole
+//! numbers cannot be NaN: an entry with a time that is not finite is dropped, a probability that is not
+//! finite is [`UNKNOWN`]. `decode.js` is the inverse.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ const UNKNOWN: i64 = -1;
 const POINTS_PER_SESSION: usize = 6_000;
 /// Signal points of all sessions, at about 6 bytes each.
 const POINTS_IN_ALL: usize = 240_000;
-/// The drawing knows this many heights.
+/// Number of heights in the drawing.
 const LEVELS: f64 = 10_000.0;
 
 #[derive(Serialize)]
@@ -152,7 +152,7 @@ fn probability(p: f64) -> i64 {
     if p.is_nan() { UNKNOWN } else { (p.clamp(0.0, 1.0) * 1e4).round() as i64 }
 }
 
-/// From each number to the next, from zero to the first.
+/// Differences of successive numbers, starting from zero.
 fn steps(numbers: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut before = 0;
     numbers.map(|number| number - std::mem::replace(&mut before, number)).collect()

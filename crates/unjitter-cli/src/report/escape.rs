@@ -1,4 +1,4 @@
-//! Text from data made harmless where it stands in the page.
+//! Escaping of text from data in the page.
 
 /// For text between tags and for attributes in double quotes.
 pub(super) fn html(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! A made-up report for tests and for looking at: breathing, puffs, and somebody who presses late.
+//! A made-up report for tests and visual checks: breathing, puffs, and a late annotator.
 
 use std::f64::consts::TAU;
 
@@ -112,7 +112,7 @@ fn hourly() -> SessionView {
     }
 }
 
-/// A report with everything on it: plain sessions, hostile names, and sessions with hardly anything in them.
+/// A report with everything on it: plain sessions, hostile names, and nearly empty sessions.
 pub(super) fn report() -> Report {
     let mut sessions: Vec<SessionView> = (0..12).map(breathing).collect();
     sessions[1].start = None;

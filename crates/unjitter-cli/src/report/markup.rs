@@ -3,7 +3,7 @@
 use super::data::{Fact, Figure, TableView};
 use super::escape::html;
 
-/// `section`, where there is something to show in it.
+/// `section`, unless there is nothing to show in it.
 pub(super) fn unless_empty<T>(items: &[T], section: &str) -> String {
     if items.is_empty() { String::new() } else { section.into() }
 }

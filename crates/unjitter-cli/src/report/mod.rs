@@ -1,20 +1,20 @@
-//! The report: one HTML file that needs nothing else, to look at rather than to read.
+//! The report: one self-contained HTML file, to look at rather than to read.
 //!
-//! **One file.** People mail it, archive it beside the data and open it years later without a network. So styles,
-//! script, data and figures are inside, and a content security policy forbids every request. The script runs only
-//! because the policy names its hash; text that escaped its quotes would not.
+//! **One file.** People mail it, archive it beside the data and open it years later without a network. So
+//! styles, script, data and figures are inside, and a content security policy forbids every request. The
+//! script runs only because the policy names its hash; text that escaped its quotes would not run.
 //!
-//! **Pure.** [`page`] takes finished data and gives text. It computes nothing about sessions, reads no file and knows
-//! no clock: the same report gives the same bytes.
+//! **Pure.** [`page`] turns finished data into text. It computes nothing about sessions, reads no file
+//! and no clock: the same report gives the same bytes.
 //!
-//! **A timeline by hand.** What matters is a curve from each press to where it belongs, on one time axis with the
-//! signal, probabilities and events. No charting library draws that, so a few small scripts do, in SVG because it
-//! prints sharply. They draw only what is in view, as one path for each kind of mark, and thin out what is finer than
-//! a pixel; the number of elements does not grow with the data.
+//! **A timeline by hand.** The main thing is a curve from each press to its place, on one time axis with
+//! the signal, probabilities and events. No charting library draws that, so a few small scripts do, in
+//! SVG because it prints sharply. They draw only the part in view, as one path for each kind of mark, and
+//! thin out details finer than a pixel; the number of elements does not grow with the data.
 //!
-//! **Data are untrusted.** Session names come from files of others. In markup they are escaped here, in the data block
-//! `<`, `>` and `&` are escaped, and scripts set text, never markup. Figures alone are trusted; this program draws
-//! them.
+//! **Data are untrusted.** Session names come from other people's files. They are escaped in markup; in
+//! the data block `<`, `>` and `&` are escaped; and scripts set text, never markup. Only figures are
+//! trusted; this program draws them.
 //!
 //! | file | one line |
 //! |---|---|
@@ -41,7 +41,7 @@ use sha2::{Digest, Sha256};
 
 pub(crate) use data::{Fact, Figure, Report, SessionView, SignalView, StampView, TableView};
 
-/// In the order of use: what is above knows nothing of what is below.
+/// In the order of use: a script uses only those above it.
 const SCRIPTS: [&str; 14] = [
     include_str!("script/scale.js"),
     include_str!("script/clock.js"),
@@ -79,7 +79,7 @@ pub(crate) fn page(report: &Report) -> String {
     })
 }
 
-/// Puts values into the places `{{name}}` of a template. What has been put in is not looked at again.
+/// Fills the places `{{name}}` of a template. Inserted text is not scanned again.
 fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
     let mut filled = String::new();
     let mut rest = template;
@@ -96,7 +96,7 @@ fn fill(template: &str, value: impl Fn(&str) -> String) -> String {
 mod tests {
     use super::*;
 
-    /// Writes the page that the browser test opens (see `tests/page`), and that people can look at.
+    /// Writes the page for the browser test (see `tests/page`) and for visual checks.
     #[test]
     fn a_page_with_everything_on_it() {
         let html = page(&fixture::report());

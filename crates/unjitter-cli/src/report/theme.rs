@@ -1,14 +1,14 @@
 //! Colours of the page, light and dark, as CSS made from the palette.
 //!
-//! Figures carry the light values as presentation attributes, over which any CSS rule wins. So one rule per colour
-//! turns `fill="#0072B2"` into `fill: var(--blue)`, and a change of theme changes variables only.
+//! Figures carry the light values as presentation attributes, which any CSS rule overrides. So one rule per
+//! colour turns `fill="#0072B2"` into `fill: var(--blue)`, and a change of theme changes variables only.
 
 use std::fmt::Write;
 
 use crate::palette;
 
-/// A colour's CSS name, its value in the palette, and its equal on a dark page: of the same hue and at least as
-/// far from the background.
+/// A colour's CSS name, its value in the palette, and its counterpart on a dark page: the same hue, at
+/// least as far from the background.
 struct Tone {
     name: &'static str,
     light: &'static str,
@@ -28,7 +28,7 @@ const TONES: [Tone; 10] = [
     Tone { name: "sky", light: palette::SKY, dark: "#9AD4F5" },
 ];
 
-/// What figures do not use: the page itself.
+/// Colours of the page itself, which figures do not use.
 const SURFACES: [Tone; 3] = [
     Tone { name: "page", light: "#F7F7F5", dark: "#131518" },
     Tone { name: "card", light: "#FFFFFF", dark: "#1B1E22" },

@@ -68,7 +68,7 @@ pub(super) fn sorted(times: &[f64]) -> (Vec<usize>, Vec<f64>) {
     (order, times)
 }
 
-/// What the best matching does with the last of the first detections and events.
+/// What the best matching of the first detections and events does with the last of each.
 #[derive(Debug, Clone, Copy)]
 enum Choice {
     LeaveTruth,
