@@ -68,7 +68,7 @@ impl Experiments {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let specs: Vec<Spec> =
             self.files.iter().map(|file| Spec::read(file)).collect::<anyhow::Result<_>>()?;
-        // At once, and not after hours of work.
+        // At once, not after hours of work.
         inputs::refuse(&self.output.join("RESULTS.md"))?;
         let given = self.read_data()?;
         let (mut pages, mut all) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ impl Experiments {
         let bar = self.console.progress(&spec.name);
         let watch = |progress| {
             show(&bar, progress);
-            // A time that cannot be noted is told at the end.
+            // A failure to store the time is reported at the end.
             let _ = stopwatch.look();
         };
         let begin = |label: &str| bar.set_message(label.to_owned());
@@ -159,7 +159,7 @@ impl Experiments {
         })
     }
 
-    /// The command that gives these results: folders of data go by their last name.
+    /// The command that reproduces these results; data folders appear by their last name.
     fn command(&self, file: &Path) -> String {
         let last =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();

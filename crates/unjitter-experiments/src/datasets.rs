@@ -1,4 +1,4 @@
-//! What experiments are run on.
+//! Datasets of the experiments.
 
 use serde::{Deserialize, Serialize};
 use unjitter::signal::CycleOptions;

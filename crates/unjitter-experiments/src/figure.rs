@@ -1,10 +1,10 @@
-//! The figure of an outcome: lines over a sweep, marks side by side without one.
+//! The figure of an outcome: lines over a sweep, or marks side by side without one.
 use unjitter_cli::figures::{Bar, Bars, Curve, CurveDot, Curves, bars, curves};
 
 use crate::outcome::{Outcome, Point, Series};
 use crate::spec::Measure;
 
-/// Below this width of the scores, an axis from 0 to 1 would hide what there is to see.
+/// For narrower scores, an axis from 0 to 1 would hide the differences.
 const NARROW: f64 = 0.3;
 
 /// The figure as SVG.
@@ -33,7 +33,7 @@ pub(crate) fn figure(outcome: &Outcome) -> String {
     }
 }
 
-/// Names of the settings, where they are few whole numbers (of components): no axis between them.
+/// Names of the settings, if they are few whole numbers (of components): no axis between them.
 fn categories(outcome: &Outcome) -> Vec<String> {
     let values: Vec<f64> = settings(outcome);
     let whole = values.iter().enumerate().all(|(k, &x)| x == (k + 1) as f64);

@@ -1,4 +1,4 @@
-//! A learner of an experiment, and the grid of candidates it stands for.
+//! A learner of an experiment, and its grid of candidates.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -20,18 +20,18 @@ pub(crate) struct LearnerSpec {
     /// Its classifier.
     #[serde(default = "logistic", deserialize_with = "all_heard")]
     pub classifier: ClassifierSpec,
-    /// Noise model, of `imprecise` only; by default Gaussian.
+    /// Noise model, only for `imprecise`; by default Gaussian.
     pub noise: Option<Noise>,
     /// Precisions of the prior on weights.
     #[serde(default = "one")]
     pub weight_precision: Vec<f64>,
-    /// Instances per bag, of `multiple_instance` only.
+    /// Instances per bag, only for `multiple_instance`.
     pub bag_size: Option<Vec<usize>>,
-    /// Distance to a stamp in units, of `drop_near` only.
+    /// Distance to a stamp in units, only for `drop_near`.
     pub radius: Option<Vec<f64>>,
-    /// Width of the bell in units, of `smear` only.
+    /// Width of the bell in units, only for `smear`.
     pub width: Option<Vec<f64>>,
-    /// Starts besides the naive one, of `imprecise` only.
+    /// Starts besides the naive one, only for `imprecise`.
     pub restarts: Option<usize>,
     /// When the optimiser stops.
     #[serde(default)]
@@ -42,7 +42,7 @@ fn logistic() -> ClassifierSpec {
     ClassifierSpec::Logistic
 }
 
-/// A classifier with no setting but its own: the library itself overlooks what it does not know.
+/// A classifier without unknown settings, which the library itself would overlook.
 fn all_heard<'de, D: Deserializer<'de>>(input: D) -> Result<ClassifierSpec, D::Error> {
     let found = toml::Table::deserialize(input)?;
     let classifier = ClassifierSpec::deserialize(found.clone()).map_err(D::Error::custom)?;
@@ -80,7 +80,7 @@ impl LearnerSpec {
     fn grid(&self, components: Option<usize>, unit: f64) -> Grid {
         let noise = match components {
             None => self.noise.clone().unwrap_or(Noise::Gaussian),
-            // The same density, and the same fit as wherever else a Gaussian is asked for.
+            // The same density, and the same fit as for any other Gaussian.
             Some(1) => Noise::Gaussian,
             Some(components) => Noise::GaussianMixture { components },
         };

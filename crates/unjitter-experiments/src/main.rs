@@ -1,10 +1,9 @@
-//! The paper's experiments, and any of their kind: a TOML file says which annotators, learners,
-//! datasets and seeds; running it gives tables and figures.
+//! The paper's experiments, and others of their kind: a TOML file lists annotators, learners, datasets
+//! and seeds; running it gives tables and figures.
 //!
-//! `command` is the command line, `spec` says what to do, `plan` lays the grid out, `run` goes
-//! through it with a journal per cell, `outcome` holds the numbers, `results` writes them,
-//! `stopwatch` tells how long it all took. Nothing is computed here that the library does not
-//! compute; what is said, drawn and written goes the way of the command line.
+//! `command` is the command line, `spec` the specification, `plan` the grid; `run` works through it with
+//! a journal per cell; `outcome` holds the numbers, `results` writes them, `stopwatch` measures the time.
+//! All computation is the library's; messages, figures and files use the code of the command line.
 
 mod command;
 mod datasets;

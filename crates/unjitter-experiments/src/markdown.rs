@@ -38,9 +38,9 @@ pub(crate) fn page(outcomes: &[Outcome], figures: &str) -> String {
     page
 }
 
-/// How long all experiments took together; empty where no time is known.
+/// Time of all experiments together; empty if no time is known.
 fn times(outcomes: &[Outcome]) -> String {
-    // The datasets of one command were run together: each has the time of all.
+    // One command ran its datasets together: each has the time of all.
     let mut commands: Vec<&How> = Vec::new();
     for how in outcomes.iter().map(|outcome| &outcome.how).filter(|how| how.took.is_some()) {
         if commands.iter().all(|other| other.command != how.command) {
@@ -69,7 +69,7 @@ fn section(outcome: &Outcome, figures: &str) -> String {
     section
 }
 
-/// What it was run on and how, so that anybody can run it again.
+/// Data and settings of the run, for reproduction.
 fn how(outcome: &Outcome) -> String {
     let (data, how) = (&outcome.dataset, &outcome.how);
     let seeds: Vec<String> = how.seeds.iter().map(u64::to_string).collect();
@@ -117,7 +117,7 @@ fn sweep_table(outcome: &Outcome) -> String {
     table
 }
 
-/// Learners down, scores across; the last column where there are tests.
+/// Learners down, scores across; the last column only if there are tests.
 fn learner_table(outcome: &Outcome) -> String {
     let mut table = String::from("| learner | mean F1 | pooled F1 | precision | recall |");
     let mut rule = String::from("|---|---|---|---|---|");

@@ -1,4 +1,4 @@
-//! The numbers of an experiment on one dataset, as they are kept on disk.
+//! The numbers of an experiment on one dataset, as stored on disk.
 
 use serde::{Deserialize, Serialize};
 use unjitter::evaluation::MeanInterval;
@@ -18,21 +18,21 @@ pub(crate) struct Outcome {
     pub title: String,
     /// Its paragraph.
     pub about: String,
-    /// What was measured.
+    /// The measured quantity.
     pub measure: Measure,
-    /// On what.
+    /// The dataset.
     pub dataset: DatasetSummary,
-    /// The swept setting in words; `None` where there is one setting only.
+    /// The swept setting in words; `None` if there is only one setting.
     pub sweep: Option<String>,
     /// One per learner, in the order of the file.
     pub series: Vec<Series>,
-    /// Paired tests, where they were asked for.
+    /// Paired tests, if requested.
     pub tests: Vec<Test>,
     /// How it was run.
     pub how: How,
 }
 
-/// What a dataset is like.
+/// Properties of a dataset.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DatasetSummary {
@@ -60,7 +60,7 @@ pub(crate) struct How {
     pub quick: bool,
     /// Seeds.
     pub seeds: Vec<u64>,
-    /// Outer folds; of measures without learners 0.
+    /// Outer folds; 0 for measures without learners.
     pub folds: usize,
     /// Inner folds.
     pub inner_folds: usize,
@@ -71,7 +71,7 @@ pub(crate) struct How {
     pub took: Option<Took>,
 }
 
-/// How one learner did.
+/// Results of one learner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Series {
@@ -83,7 +83,7 @@ pub(crate) struct Series {
     pub points: Vec<Point>,
 }
 
-/// What a learner is to the comparison.
+/// The role of a learner in the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Role {
@@ -103,13 +103,13 @@ pub(crate) struct Point {
     pub x: Option<f64>,
     /// Scores of single folds (or sessions), each the mean over seeds.
     pub folds: Vec<f64>,
-    /// Their mean, with its t-interval of 95 % as far as it lies between 0 and 1.
+    /// Their mean, with its t-interval of 95 %, clipped to 0 and 1.
     pub mean: MeanInterval,
     /// The score of all folds and seeds taken together.
     pub pooled: f64,
-    /// Precision of all folds and seeds taken together, of detectors.
+    /// Precision of all folds and seeds taken together, for detectors.
     pub precision: Option<f64>,
-    /// Recall of all folds and seeds taken together, of detectors.
+    /// Recall of all folds and seeds taken together, for detectors.
     pub recall: Option<f64>,
 }
 
@@ -127,7 +127,7 @@ pub(crate) struct Test {
     pub difference: f64,
     /// After Bonferroni's correction.
     pub p_value: f64,
-    /// How many tests were corrected for.
+    /// Number of tests in the correction.
     pub comparisons: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Mistakes in a specification, with the line on which they stand.
+//! Mistakes in a specification, with their lines.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use unjitter_cli::failure::usage;
 
-/// A value that cannot be used: where it is (`sweep.values.2`), and what is wrong.
+/// An unusable value: its place (`sweep.values.2`), and the problem.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     pub(crate) at: String,
@@ -25,7 +25,7 @@ impl Mistake {
     }
 }
 
-/// What the parser says, with file, line and column.
+/// The parser's message, with file, line and column.
 pub(crate) fn unreadable(path: &Path, text: &str, error: &toml::de::Error) -> anyhow::Error {
     let place = error.span().map_or(String::new(), |span| {
         let before = &text[..span.start];
@@ -37,7 +37,7 @@ pub(crate) fn unreadable(path: &Path, text: &str, error: &toml::de::Error) -> an
     usage(format!("{}{place}: {message}", path.display()))
 }
 
-/// The line of a value, or of the nearest table around it that is there.
+/// The line of a value, or of the nearest enclosing table that exists.
 fn line_of(text: &str, at: &str) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut steps = at.split('.');

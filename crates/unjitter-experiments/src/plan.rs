@@ -1,9 +1,9 @@
-//! The grid of an experiment on one dataset, laid out: which recordings, which learner, which folds.
+//! The grid of an experiment on one dataset: recordings, learners, folds.
 //!
-//! Seeds draw stamps; folds are the same for all of them, so that a fold's score can be averaged
-//! over seeds. Cells that would compute the same numbers are the same cell. Learners that never look
-//! at stamps are all given the same ones, so they have one cell in every experiment. (None at all
-//! would not do: cross-validation also weighs the held-out stamps.)
+//! Seeds draw stamps; folds are the same for all of them, so that a fold's score can be averaged over
+//! seeds. Cells that would compute the same numbers are the same cell. Learners that never use stamps all
+//! get the same ones, so they have one cell in every experiment. (No stamps at all would not work:
+//! cross-validation also scores the held-out stamps.)
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::datasets::Dataset;
 use crate::learner::LearnerSpec;
 use crate::spec::{Over, Spec, TimeUnit};
 
-/// An annotator and what our learners assume of it.
+/// An annotator, and our learners' assumption about it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Setting {
     pub(crate) x: Option<f64>,
@@ -40,7 +40,7 @@ pub(crate) struct Cell {
     pub(crate) options: CrossValidation,
     /// Equal for cells that compute the same numbers.
     pub(crate) key: String,
-    /// What to tell who watches.
+    /// Label for the progress report.
     pub(crate) label: String,
 }
 
@@ -95,7 +95,7 @@ fn annotate(
     annotator.annotator(&dataset.recordings, unit)?.annotate_all(&dataset.recordings, seed)
 }
 
-/// Every learner on every drawing. `version` keeps numbers of other versions of the program apart.
+/// Every learner on every drawing. `version` separates numbers of different versions of the program.
 pub(crate) fn cells(
     spec: &Spec,
     dataset: &Dataset,

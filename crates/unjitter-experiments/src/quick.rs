@@ -6,7 +6,7 @@ use unjitter_cli::learners::Kind;
 use crate::datasets::Simulated;
 use crate::spec::Spec;
 
-/// What replaces its namesake in the quick version; what is not given stays.
+/// Replacements for the quick version; values that are not given stay.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Quick {

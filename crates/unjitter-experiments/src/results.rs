@@ -1,7 +1,7 @@
-//! Outcomes on disk: numbers and figure of each, and one page of all.
+//! Outcomes on disk: numbers and figure of each, and one page for all.
 //!
-//! The page is made anew from every JSON file in the folder, so that a run changes its own sections
-//! and leaves the others as they are. Each file is written whole or not at all.
+//! The page is rebuilt from every JSON file in the folder, so that a run changes its own sections and
+//! leaves the others unchanged. Each file is written whole or not at all.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Going through the grid, one journal per cell, so that killed work goes on where it was.
+//! Work through the grid, with one journal per cell, so that interrupted work can continue.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,14 +19,14 @@ use crate::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
 use crate::plan::{self, Cell, Setting};
 use crate::spec::{Measure, Spec};
 
-/// How to run an experiment.
+/// Settings of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunOptions {
     /// The small version.
     pub quick: bool,
     /// Folder of journals; without one, nothing is kept on the way.
     pub work: Option<PathBuf>,
-    /// Errors that people made, instead of the annotator's `tails`.
+    /// Recorded human errors, instead of the annotator's `tails`.
     pub errors: Option<Vec<f64>>,
     /// The command, for the record.
     pub command: String,
@@ -36,12 +36,12 @@ pub(crate) struct RunOptions {
     pub figure: bool,
 }
 
-/// Share of the interval around a mean.
+/// Level of the interval around a mean.
 const LEVEL: f64 = 0.95;
 
-/// Runs an experiment on each dataset. `control` hears of every fit, and `begin` of what the next
-/// ones are for. After a request to stop the error is the library's `Interrupted`, and the next run
-/// with the same work folder goes on from there.
+/// Runs an experiment on each dataset. `control` hears of every fit, and `begin` of the purpose of the
+/// next ones. After a request to stop the error is the library's `Interrupted`, and the next run with the
+/// same work folder continues from there.
 pub(crate) fn run(
     spec: &Spec,
     datasets: &[Dataset],
@@ -79,7 +79,7 @@ pub(crate) fn run(
     datasets.iter().zip(&plans).map(outcome).collect()
 }
 
-/// Replaces the shape of the delays, and says so: these are other results than those of the file.
+/// Replaces the shape of the delays, and records it: the results differ from those of the file.
 fn draw_from(errors: &[f64], spec: &mut Spec) {
     spec.annotator.tails = Tails::Recorded { errors: errors.to_vec() };
     spec.name.push_str("-recorded");
@@ -91,13 +91,13 @@ fn draw_from(errors: &[f64], spec: &mut Spec) {
     spec.about = format!("{}\n\n{note}", spec.about.trim());
 }
 
-/// What is kept of a cell.
+/// The stored scores of a cell.
 struct Scores {
     folds: Vec<f64>,
     pooled: Confusion,
 }
 
-/// Judges every distinct cell once.
+/// Evaluates every distinct cell once.
 fn judge_all(
     plans: &[Vec<Cell>],
     options: &RunOptions,
@@ -151,8 +151,7 @@ fn judge(
     comparison.contenders.into_iter().next().context("one contender was judged")
 }
 
-/// The mean of shares, F1 among them, and its t-interval cut at 0 and 1: of few folds it would reach
-/// to where no share can be.
+/// The mean of shares, such as F1, and its t-interval clipped to 0 and 1: with few folds it would reach beyond.
 fn mean_share(folds: &[f64]) -> unjitter::Result<MeanInterval> {
     let found = mean_interval(folds, LEVEL)?;
     Ok(MeanInterval { low: found.low.max(0.0), high: found.high.min(1.0), ..found })

@@ -1,4 +1,4 @@
-//! What an outcome shows, in plain sentences made from its numbers.
+//! The results of an outcome, in plain sentences made from its numbers.
 
 use crate::outcome::{Outcome, Point, Role, Series, Test};
 use crate::spec::Measure;
@@ -43,8 +43,8 @@ fn kept(outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// How ours moves over the sweep, everybody at the end that is harder for it, and how often it is
-/// the best.
+/// How our learner changes over the sweep, all learners at the end that is harder for it, and how often
+/// it is the best.
 fn swept(outcome: &Outcome) -> Option<String> {
     let ours = outcome.series.iter().find(|series| series.role == Role::Ours)?;
     let (first, last) = ends(ours)?;
@@ -70,7 +70,7 @@ fn swept(outcome: &Outcome) -> Option<String> {
     })
 }
 
-/// At how many settings ours is above all others that learn from stamps; `None` without others.
+/// At how many settings our learner is above all others that use stamps; `None` without others.
 fn leads(outcome: &Outcome, ours: &Series) -> Option<String> {
     let rivals: Vec<&Series> =
         outcome.series.iter().filter(|series| series.role == Role::Baseline).collect();
@@ -97,7 +97,7 @@ fn ranked(outcome: &Outcome) -> Option<String> {
     (!listed.is_empty()).then(|| format!("From best to worst by mean F1: {}.", listed.join(", ")))
 }
 
-/// How the tests came out, one by one; `None` where there are none.
+/// The results of the tests, one by one; `None` if there are none.
 fn tested(tests: &[Test]) -> Option<String> {
     let tell = |test: &Test| {
         let way = if test.difference < 0.0 { "below" } else { "above" };
@@ -117,7 +117,7 @@ fn tested(tests: &[Test]) -> Option<String> {
     Some(format!("{} ({correction}).", told.join("; ")))
 }
 
-/// A p-value in as many digits as matter, and a small one as a bound.
+/// A p-value in significant digits, and a small one as a bound.
 pub(crate) fn p_value(p: f64) -> String {
     match p {
         _ if p < 1e-4 => "p below 0.0001".to_owned(),

@@ -1,4 +1,4 @@
-//! What an experiment file says.
+//! The content of an experiment file.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::quick::Quick;
 pub(crate) struct Spec {
     /// Short name, also of files: letters, digits, `-` and `_`.
     pub name: String,
-    /// What it shows, in one line.
+    /// Its result, in one line.
     pub title: String,
     /// Panel of the paper's figure, which is also the order of the results.
     #[serde(default)]
@@ -25,34 +25,34 @@ pub(crate) struct Spec {
     /// A paragraph for the results.
     #[serde(default)]
     pub about: String,
-    /// What is measured.
+    /// The measured quantity.
     #[serde(default)]
     pub measure: Measure,
-    /// Simulated datasets, where no recordings are given.
+    /// Simulated datasets, if no recordings are given.
     #[serde(default = "Simulated::all")]
     pub datasets: Vec<Simulated>,
     /// Seeds of stamps.
     #[serde(default = "two_seeds")]
     pub seeds: Vec<u64>,
-    /// What times of the annotator are multiples of.
+    /// Unit of the annotator's times.
     #[serde(default)]
     pub time_unit: TimeUnit,
-    /// How learners are judged; its seed is that of folds and fits.
+    /// Settings of the evaluation; its seed is that of folds and fits.
     #[serde(default)]
     pub cross_validation: CrossValidation,
     /// The annotator.
     #[serde(default)]
     pub annotator: Sloppiness,
-    /// A file of errors that people made, instead of the annotator's `tails`.
+    /// A file of recorded human errors, instead of the annotator's `tails`.
     pub errors: Option<ErrorsFile>,
     /// A setting that takes several values.
     pub sweep: Option<Sweep>,
-    /// Who is compared.
+    /// The learners.
     #[serde(default)]
     pub learners: Vec<LearnerSpec>,
     /// The learner that all others are tested against, by name.
     pub compare: Option<String>,
-    /// What is different in the quick version.
+    /// Differences of the quick version.
     #[serde(default)]
     pub quick: Quick,
 }
@@ -61,7 +61,7 @@ fn two_seeds() -> Vec<u64> {
     vec![0, 1]
 }
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
@@ -72,7 +72,7 @@ pub(crate) enum Measure {
     Kept,
 }
 
-/// What times of an annotator are multiples of.
+/// Unit of an annotator's times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TimeUnit {
@@ -103,7 +103,7 @@ pub(crate) struct Sweep {
     pub values: Vec<f64>,
 }
 
-/// What can be swept.
+/// Settings that can be swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Over {
@@ -115,7 +115,7 @@ pub(crate) enum Over {
     OffsetSpread,
     /// The share of events pressed.
     Pressed,
-    /// Presses for nothing per event.
+    /// Spurious presses per event.
     Extra,
     /// Components of the noise model of our learners.
     Components,

@@ -1,7 +1,7 @@
-//! How long an experiment took, over all the runs that it needed.
+//! Time of an experiment, over all its runs.
 //!
-//! Time is noted in a file of the work folder every few seconds, beside the journals: work that was
-//! interrupted or killed has its time counted when it is gone on with, as its numbers are.
+//! Time is stored in a file of the work folder every few seconds, beside the journals: when interrupted
+//! work continues, its earlier time counts too, as its numbers do.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -13,14 +13,14 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use unjitter_cli::inputs;
 
-/// Between two notes: what a killed run may lose.
+/// Time between two entries: the most that a killed run can lose.
 const OFTEN: Duration = Duration::from_secs(2);
 
-/// Time of all runs, and on how many threads the last one was.
+/// Time of all runs, and number of threads of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Took {
-    /// By the clock on the wall.
+    /// Wall-clock time.
     pub seconds: f64,
     /// Threads.
     pub threads: usize,
@@ -29,12 +29,12 @@ pub(crate) struct Took {
 /// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
-    /// What the time was spent on.
+    /// The work that took the time.
     work: String,
     seconds: f64,
 }
 
-/// Runs from its making on.
+/// Measures from its creation on.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     file: PathBuf,
@@ -43,7 +43,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Begins to measure a piece of work, of which earlier runs may be noted in the folder.
+    /// Begins to measure a piece of work; earlier runs may be stored in the folder.
     pub(crate) fn start(folder: &Path, work: String) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the work folder {}", folder.display()))?;
@@ -52,20 +52,20 @@ impl Stopwatch {
         Ok(Self { file, work, noted: Mutex::new(Instant::now()) })
     }
 
-    /// Notes the time, if the last note is some while ago.
+    /// Stores the time, if the last entry is some time ago.
     pub(crate) fn look(&self) -> anyhow::Result<()> {
         let mut noted = self.noted.lock().expect("nobody panics while noting");
         let passed = noted.elapsed();
         if passed >= OFTEN { self.note(passed, &mut noted) } else { Ok(()) }
     }
 
-    /// Notes the rest, and adds up what all runs took.
+    /// Stores the rest, and sums the time of all runs.
     pub(crate) fn stop(self) -> anyhow::Result<Took> {
         let mut noted = self.noted.lock().expect("nobody panics while noting");
         self.note(noted.elapsed(), &mut noted)?;
         let text = std::fs::read_to_string(&self.file)
             .with_context(|| format!("cannot read {}", self.file.display()))?;
-        // A line that was cut off by a kill is no note.
+        // A line cut off by a kill is not an entry.
         let notes = text.lines().filter_map(|line| serde_json::from_str(line).ok());
         let own = notes.filter(|note: &Note| note.work == self.work);
         let seconds = own.map(|note| note.seconds).sum();
@@ -74,7 +74,7 @@ impl Stopwatch {
 
     fn note(&self, passed: Duration, noted: &mut Instant) -> anyhow::Result<()> {
         let note = Note { work: self.work.clone(), seconds: passed.as_secs_f64() };
-        // The end of a line comes first: what a kill cut off is then a line of its own.
+        // The line feed comes first, so that a line cut off by a kill stays separate.
         let line = format!("\n{}", serde_json::to_string(&note)?);
         OpenOptions::new()
             .create(true)
@@ -109,7 +109,7 @@ mod tests {
             stopwatch.look().unwrap();
             stopwatch.stop().unwrap().seconds
         };
-        // A hundred seconds each, and what the test itself takes.
+        // A hundred seconds each, plus the test's own time.
         assert!((100.0..120.0).contains(&measure("a")));
         assert!((100.0..120.0).contains(&measure("b")));
         let file = folder.path().join("times.jsonl");

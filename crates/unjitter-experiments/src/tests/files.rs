@@ -1,4 +1,4 @@
-//! What experiment files may say, and what is said of mistakes.
+//! Experiment files, and messages about their mistakes.
 
 use std::path::Path;
 
@@ -81,7 +81,7 @@ fn every_shipped_experiment_is_in_order() {
         if path.extension().is_some_and(|extension| extension == "toml") {
             let spec = Spec::read(&path).unwrap();
             assert_eq!(Some(spec.name.as_str()), path.file_stem().unwrap().to_str());
-            // The names that their comments promise.
+            // The names in their comments.
             let text = std::fs::read_to_string(&path).unwrap();
             for learner in &spec.learners {
                 assert!(text.contains(&format!("# {}", learner.name())), "{}", learner.name());

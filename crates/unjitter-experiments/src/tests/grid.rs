@@ -1,4 +1,4 @@
-//! The grid of a sweep, and which of its cells are one.
+//! The grid of a sweep, and its identical cells.
 
 use std::collections::BTreeSet;
 

@@ -44,7 +44,7 @@ fn parse(text: &str) -> anyhow::Result<Spec> {
     Spec::parse(Path::new("some/tiny.toml"), text)
 }
 
-/// Sessions in which one feature gives events away, and another is noise.
+/// Sessions in which one feature reveals events, and another is noise.
 fn dataset(sessions: usize) -> Dataset {
     let recording = |s: usize| {
         let count = 60;

@@ -1,4 +1,4 @@
-//! The page, from outcomes that were never run.
+//! The page, from made-up outcomes.
 
 use unjitter::evaluation::MeanInterval;
 
@@ -109,7 +109,7 @@ fn sentences_follow_the_numbers() {
                  at 5 the scores are LR-M 0.80, LR-N 0.10. LR-M is ahead of all others that learn \
                  from stamps at 2 of 2 settings.";
     assert!(found.contains(story), "{found}");
-    // Were it the other way round, it would be said as well.
+    // The opposite is reported as well.
     let found = page(&[swept([0.6, 0.8], [0.7, 0.1])]);
     assert!(found.contains("at 0.5 the scores are LR-M 0.60, LR-N 0.70."), "{found}");
     assert!(found.contains("at 1 of 2 settings"), "{found}");

@@ -1,4 +1,4 @@
-//! Runs from end to end: interrupted, gone on with, quick.
+//! Runs from end to end: interrupted, continued, quick.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -129,7 +129,7 @@ fn quick_runs_end_to_end() {
     assert!(folder.path().join("results/tiny.made-up.quick.svg").is_file());
     let [ours, ceiling] = &found[0].series[..] else { panic!("{found:?}") };
     assert_eq!((ours.points.len(), ours.points[0].x), (1, Some(1.0)));
-    // The feature gives events away: both learn it, from stamps or from labels.
+    // The feature reveals events: both learn it, from stamps or from labels.
     assert!(ours.points[0].pooled > 0.9 && ceiling.points[0].pooled > 0.9, "{found:?}");
 }
 
@@ -158,7 +158,7 @@ fn positives_are_lost_as_delays_spread() {
 fn recorded_errors_replace_the_tails() {
     let text = TINY.split("[[learners]]").next().unwrap();
     let text = text.replacen("compare = \"LR-M\"", "measure = \"kept\"", 1);
-    // Errors of exactly one spread: at half a spacing on either side nothing is left in place.
+    // Errors of exactly one spread: half a spacing to either side leaves nothing in place.
     let errors = Some(vec![0.2, -0.2]);
     let options = RunOptions { errors, ..options(None) };
     let found = go(&parse(&text).unwrap(), &[dataset(4)], &options).unwrap();
