@@ -17,7 +17,7 @@ use crate::pool::{alone, each_row, threads_for};
 use crate::session::{PyFeatures, PySession, recordings};
 use crate::watch::watched;
 
-/// Any learner, in the form that [`Learner::options`] has.
+/// Any learner, in the form of [`Learner::options`].
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", content = "options", rename_all = "snake_case")]
 enum AnyLearner {
@@ -55,7 +55,7 @@ pub(crate) struct Detector(unjitter::Detector);
 impl Detector {
     #[staticmethod]
     fn from_json(py: Python<'_>, text: &str) -> PyResult<Self> {
-        // A kernel is factored anew, which takes longer the longer its text is.
+        // A kernel is factorised again, which takes longer for a longer text.
         py.detach(|| alone(threads_for(text.len()), || from_json("detector", text)))?.map(Self)
     }
 
@@ -68,7 +68,7 @@ impl Detector {
         self.0.classifier().features()
     }
 
-    /// Coefficients and intercept of a logistic classifier, for features as they are given.
+    /// Coefficients and intercept of a logistic classifier, for raw features.
     fn linear<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyArray1<f64>>, f64)> {
         let (coefficients, intercept) = self.0.linear()?;
         Some((coefficients.into_pyarray(py), intercept))
@@ -93,7 +93,7 @@ impl Detector {
     }
 }
 
-/// Trains a learner (JSON) that leaves a detector.
+/// Trains a learner (JSON) that gives a detector.
 #[pyfunction]
 pub(crate) fn learn(
     py: Python<'_>,
@@ -115,8 +115,7 @@ pub(crate) fn learn(
     }
 }
 
-/// Of the true positives, how many stay positive where each stamp goes to its nearest instance, and
-/// how many there are.
+/// How many true positives stay positive if each stamp goes to its nearest instance, and how many there are.
 #[pyfunction]
 pub(crate) fn kept_by_naive(sessions: Vec<PySession<'_>>) -> PyResult<(usize, usize)> {
     let (mut kept, mut all) = (0, 0);
@@ -128,13 +127,12 @@ pub(crate) fn kept_by_naive(sessions: Vec<PySession<'_>>) -> PyResult<(usize, us
     Ok((kept, all))
 }
 
-/// One contender on one fold: which candidate, its threshold, the log evidence of held-out stamps,
-/// F1 against labels, and the probabilities of each held-out session.
+/// One contender on one fold: the candidate, its threshold, the log evidence of held-out stamps, F1
+/// against labels, and the probabilities of each held-out session.
 type NewFold<'py> = (usize, f64, Option<f64>, Option<f64>, Vec<Bound<'py, PyArray1<f64>>>);
 
-/// Compares contenders, each a name and candidates (JSON), by nested cross-validation:
-/// positions of the sessions of each fold, results by contender and fold, a summary (JSON), and
-/// what to be wary of.
+/// Compares contenders, each a name and candidates (JSON), by nested cross-validation: positions of the
+/// sessions of each fold, results by contender and fold, a summary (JSON), and warnings.
 #[pyfunction]
 #[pyo3(signature = (contenders, options, summary, reference, sessions, threads, journal=None, show=None))]
 #[expect(clippy::too_many_arguments, reason = "what, how and on what, and who watches")]
@@ -156,7 +154,7 @@ pub(crate) fn compare<'py>(
     let contenders = contenders.into_iter().map(contender).collect::<PyResult<Vec<_>>>()?;
     let options: CrossValidation = from_json("options", options)?;
     let summary: SummaryOptions = from_json("summary", summary)?;
-    // Wrong options are told before the work.
+    // Reports wrong options before the work.
     summary.events.check().map_err(to_python)?;
     let recordings = recordings(&sessions)?;
     let compared = watched(py, show, |control| {

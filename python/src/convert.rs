@@ -1,11 +1,11 @@
-//! Errors and settings, from and to Python.
+//! Conversion of errors and settings.
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use unjitter::Error;
 
-/// The library's message in the exception that Python people expect: `ValueError` for input, and
-/// for files what the system said (`FileNotFoundError` and the like).
+/// The library's message in the exception that Python users expect: `ValueError` for input, and the
+/// system's error for files (`FileNotFoundError` and the like).
 pub(crate) fn to_python(error: Error) -> PyErr {
     match error {
         Error::Io { path, source } => match source.raw_os_error() {
@@ -21,7 +21,7 @@ pub(crate) fn to_python(error: Error) -> PyErr {
     }
 }
 
-/// The argument that helps, which the library cannot know.
+/// The argument that helps, which the library does not know.
 fn cure(error: &Error) -> Option<String> {
     match error {
         Error::NumbersForNames { .. } => {
@@ -36,8 +36,8 @@ fn cure(error: &Error) -> Option<String> {
     }
 }
 
-/// Settings in the form that model files have. The Python half writes them, so that a mistake here
-/// is one of values, such as a name that nobody knows.
+/// Settings in the form of model files. The Python half writes them, so a mistake here is one of values,
+/// such as an unknown name.
 pub(crate) fn from_json<T: serde::de::DeserializeOwned>(what: &str, text: &str) -> PyResult<T> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("{what}: {error}")))
 }

@@ -10,7 +10,7 @@ use unjitter::io::{Clock, Columns, Dataset, DatasetFiles};
 
 use crate::convert::{from_json, to_python};
 
-/// A session as the Python class takes it.
+/// A session for the Python class.
 #[derive(IntoPyObject)]
 pub(crate) struct NewSession<'py> {
     #[pyo3(item("X"))]
@@ -55,8 +55,8 @@ impl<'py> NewSession<'py> {
     }
 }
 
-/// Sessions of a folder or of single files, each with the moment at its zero, if that is not 0: a
-/// date as in the table, or a number of seconds; and the names of the features.
+/// Sessions of a folder or of single files, each with the moment at its zero, if that is not 0: a date as
+/// in the table, or a number of seconds; and the names of the features.
 #[pyfunction]
 #[pyo3(signature = (folder=None, instances=None, events=None, columns="{}"))]
 #[expect(clippy::type_complexity, reason = "sessions with their zeros, and names")]

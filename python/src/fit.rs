@@ -10,8 +10,7 @@ use crate::fitted::Fitted;
 use crate::session::{PySession, lend};
 use crate::watch::watched;
 
-/// Fits a model (JSON) to sessions, with notes (JSON) that its file will keep. `show` sees the
-/// progress, as in [`watched`].
+/// Fits a model (JSON) to sessions, with notes (JSON) for its file. `show` sees the progress, as in [`watched`].
 #[pyfunction]
 #[pyo3(signature = (model, options, sessions, use_labels=false, notes="{}", show=None))]
 pub(crate) fn fit(

@@ -17,12 +17,12 @@ use crate::session::{PyFeatures, PySession};
 pub(crate) struct Fitted(pub(crate) unjitter::Fitted);
 
 impl Fitted {
-    /// Whether work on rows is shared out: only a kernel does that.
+    /// Whether work on rows is distributed over threads: only a kernel's is.
     fn is_shared(&self) -> bool {
         matches!(self.0.model().classifier, ClassifierSpec::Kernel { .. })
     }
 
-    /// Runs work on so many rows, in a pool if it is shared out.
+    /// Runs work on so many rows, in a pool if it is distributed.
     fn pooled<T: Send>(&self, rows: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
         if self.is_shared() { alone(threads_for(rows), work) } else { Ok(work()) }
     }
@@ -77,12 +77,12 @@ impl Fitted {
         (learned.delay, learned.spread, learned.miss_rate, learned.false_rate)
     }
 
-    /// Kind and words of everything to be wary of.
+    /// Kind and message of every warning.
     fn warnings(&self) -> PyResult<Vec<(String, String)>> {
         self.0.warnings().iter().map(describe).collect()
     }
 
-    /// Likewise for the stamps of a session.
+    /// The same for the stamps of a session.
     fn far_stamps(&self, session: PySession<'_>) -> PyResult<Option<(String, String)>> {
         self.0.far_stamps(&session.lend(0, false)?).as_ref().map(describe).transpose()
     }
@@ -92,13 +92,13 @@ impl Fitted {
         self.0.features()
     }
 
-    /// Coefficients and intercept of a logistic classifier, for features as they are given.
+    /// Coefficients and intercept of a logistic classifier, for raw features.
     fn linear<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyArray1<f64>>, f64)> {
         let (coefficients, intercept) = self.0.linear()?;
         Some((coefficients.into_pyarray(py), intercept))
     }
 
-    /// What a kernel classifier multiplies its landmarks by.
+    /// Weights of a kernel classifier's landmarks.
     fn landmark_weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         Some(self.0.landmark_weights()?.into_pyarray(py))
     }
@@ -206,7 +206,7 @@ impl Fitted {
     }
 }
 
-/// A warning's kind, as in model files, and its words.
+/// A warning's kind, as in model files, and its message.
 fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {
     let value = serde_json::to_value(warning)
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;

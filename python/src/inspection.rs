@@ -1,4 +1,4 @@
-//! What looks wrong in sessions, before anything is learned from them.
+//! Checks of sessions before anything is learned from them.
 
 use pyo3::prelude::*;
 use unjitter::inspection::{self, Severity};
@@ -6,8 +6,8 @@ use unjitter::io::{Clock, TimeUnit};
 
 use crate::session::{PySession, lend};
 
-/// Words of everything that makes sessions unfit, and of everything suspicious. Times are in seconds
-/// if they are `dated`, otherwise in a unit that nobody told.
+/// Messages of all findings that make sessions unfit, and of all suspicious ones. Times are in seconds if
+/// they are `dated`, otherwise in an unknown unit.
 #[pyfunction]
 pub(crate) fn inspect(
     py: Python<'_>,

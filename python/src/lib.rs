@@ -1,8 +1,8 @@
 //! The compiled half of the Python package: arrays in, arrays out.
 //!
-//! Nothing is computed here; every function turns its arguments into what the library takes, lets go
-//! of the interpreter, calls the library and turns the answer back. The Python half has the classes,
-//! the defaults and the words. Settings travel as JSON, in the form that model files have.
+//! Nothing is computed here; every function converts its arguments, releases the interpreter, calls the
+//! library and converts the result back. The Python half has the classes, the defaults and the messages.
+//! Settings travel as JSON, in the form of model files.
 
 mod baselines;
 mod convert;

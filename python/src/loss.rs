@@ -13,10 +13,10 @@ use crate::pool::alone;
 use crate::posterior::Values;
 use crate::watch::watched;
 
-/// Instances per thread, at least: fewer are done sooner than a thread is started.
+/// Least number of instances per thread: fewer are done sooner than a thread is started.
 const INSTANCES_PER_THREAD: usize = 4096;
 
-/// How the evidence depends on log-odds and on what is learned of the annotator.
+/// The evidence as a function of log-odds and of the annotator's parameters.
 #[pyclass(frozen, module = "unjitter._core")]
 #[derive(Debug)]
 pub(crate) struct Annotator {
@@ -50,7 +50,7 @@ impl Annotator {
         parameters.map(|parameter| (parameter.name.clone(), parameter.range.len())).collect()
     }
 
-    /// Unconstrained parameters to begin with: natural values where given, else a first guess.
+    /// Start parameters, unconstrained: natural values if given, else a first guess.
     fn start<'py>(&self, py: Python<'py>, values: Values) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let values: Vec<(&str, &[f64])> =
             values.iter().map(|(name, values)| (name.as_str(), &values[..])).collect();
@@ -69,7 +69,7 @@ impl Annotator {
         self.annotator.delay_and_spread(&params.as_array().to_vec()).map_err(to_python)
     }
 
-    /// The log prior (JSON) of the parameters that are free, and its gradient.
+    /// The log prior (JSON) of the free parameters, and its gradient.
     fn log_prior<'py>(
         &self,
         py: Python<'py>,
@@ -84,9 +84,9 @@ impl Annotator {
         Ok((value, gradient.into_pyarray(py)))
     }
 
-    /// Log evidence of each sequence of a batch, with its derivatives. Sequences lie one after the
-    /// other in `times`, `log_odds` (as many as `instances` says) and `events` (as `stamps` says).
-    /// The result does not depend on the number of threads.
+    /// Log evidence of each sequence of a batch, with its derivatives. Sequences are concatenated in
+    /// `times` and `log_odds` (with lengths `instances`) and in `events` (with lengths `stamps`). The
+    /// result does not depend on the number of threads.
     #[expect(clippy::too_many_arguments, reason = "three arrays, how to cut them, and parameters")]
     fn gradient<'py>(
         &self,
@@ -111,7 +111,7 @@ impl Annotator {
         let most = instances.iter().sum::<usize>() / INSTANCES_PER_THREAD;
         let threads = threads.min(most).min(times.len()).max(1);
         let solve = |control: Control<'_>, k: usize| {
-            // Nobody will look at the results.
+            // The results will not be used.
             if control.is_stop_requested() {
                 return None;
             }
@@ -156,7 +156,7 @@ fn in_parallel<T: Send>(
     alone(threads, || (0..tasks).into_par_iter().map(&run).collect())
 }
 
-/// The library's message, with the place in the batch where it does not name a session.
+/// The library's message, with the place in the batch if it names no session.
 fn of_sequence(index: usize, error: Error) -> PyErr {
     match error {
         Error::BadInput { .. } => {

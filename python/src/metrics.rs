@@ -31,7 +31,7 @@ pub(crate) fn detect_events<'py>(
     Ok((times.into_pyarray(py), scores.into_pyarray(py)))
 }
 
-/// Positions of matched events and of the detections that are credited with them.
+/// Positions of matched events and of their detections.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "two arrays")]
 pub(crate) fn match_events<'py>(
@@ -49,7 +49,7 @@ pub(crate) fn match_events<'py>(
     Ok((truths.into_pyarray(py), detections.into_pyarray(py)))
 }
 
-/// One session: true events, detections, their scores, and how long anybody looked.
+/// One session: true events, detections, their scores, and the observed time.
 type Events<'py> = (Floats<'py>, Floats<'py>, Floats<'py>, f64);
 
 /// The same, owned.

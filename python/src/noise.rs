@@ -1,4 +1,4 @@
-//! Which noise models there are.
+//! The table of noise models.
 
 use pyo3::prelude::*;
 use unjitter::Noise;

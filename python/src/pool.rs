@@ -1,9 +1,9 @@
 //! Threads for one call.
 //!
-//! The library shares work out with rayon, whose own pool is started at the first use and kept. A
-//! process forked later, as multiprocessing does, has that pool without its threads and waits for
-//! them for ever. So every call that may share work out brings a pool, which is gone when it ends:
-//! some tens of microseconds for each thread.
+//! The library distributes work with rayon, whose global pool is started at the first use and kept. A
+//! process forked later, as by multiprocessing, has that pool without its threads and waits for them for
+//! ever. So every call that may distribute work brings its own pool, which ends with it: some tens of
+//! microseconds for each thread.
 
 use std::num::NonZero;
 
@@ -15,10 +15,10 @@ use unjitter::FeatureView;
 use crate::convert::to_python;
 use crate::session::PyFeatures;
 
-/// Rows per thread, at least: fewer are predicted sooner than a thread is started.
+/// Least number of rows per thread: fewer are predicted sooner than a thread is started.
 const ROWS_PER_THREAD: usize = 256;
 
-/// Runs `work` in a pool of its own of so many threads. One takes a thread too: rayon can make the
+/// Runs `work` in its own pool of so many threads. A pool of one takes a thread too: rayon can make the
 /// caller the only thread of a pool, but never frees such a pool.
 pub(crate) fn alone<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
@@ -26,14 +26,13 @@ pub(crate) fn alone<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) ->
     Ok(pool.install(work))
 }
 
-/// How many threads it takes to predict so many rows: all cores where there is enough to do.
+/// Number of threads for predicting so many rows: all cores if there is enough to do.
 pub(crate) fn threads_for(rows: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     cores.min(rows / ROWS_PER_THREAD).max(1)
 }
 
-/// One number for each row of features, without the interpreter; in a pool if the work may be
-/// shared out.
+/// One number for each row of features, without the interpreter; in a pool if the work may be distributed.
 pub(crate) fn each_row<'py>(
     py: Python<'py>,
     features: &PyFeatures<'py>,

@@ -1,4 +1,4 @@
-//! Bare inference, for people who bring their own log-odds.
+//! Bare inference, for callers with their own log-odds.
 
 use ndarray::Array3;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
@@ -27,10 +27,10 @@ fn borrow(values: &Values) -> Vec<(&str, &[f64])> {
     values.iter().map(|(name, values)| (name.as_str(), &values[..])).collect()
 }
 
-/// Numbers that draws may take together: 1.6 GB while they are copied.
+/// Most numbers in all draws together: 1.6 GB while they are copied.
 const MAX_DRAWN: usize = 100_000_000;
 
-/// Numbers that a draw takes besides its stamps.
+/// Numbers per draw besides its stamps.
 const DRAW: usize = 4;
 
 /// The posterior over the alignments of one session.
@@ -59,7 +59,7 @@ pub(crate) fn posterior(
         .map_err(to_python)
 }
 
-/// A matrix by columns: values, the row of each, and where each column begins.
+/// A matrix by columns: values, the row of each, and the beginning of each column.
 type Columns<'py> =
     (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
 

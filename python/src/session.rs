@@ -8,8 +8,8 @@ use unjitter::{Features, Recording, Session};
 
 use crate::convert::to_python;
 
-/// What the Python class `Session` has checked and laid out: C-contiguous arrays, of doubles
-/// but for features in single precision, labels as −1 (unknown), 0 or 1.
+/// The arrays that the Python class `Session` has checked: C-contiguous, in double precision except for
+/// features in single, labels as −1 (unknown), 0 or 1.
 #[derive(FromPyObject)]
 pub(crate) struct PySession<'py> {
     #[pyo3(attribute("X"))]
@@ -22,7 +22,7 @@ pub(crate) struct PySession<'py> {
     name: Option<String>,
 }
 
-/// Features in the precision that NumPy holds them in.
+/// Features in NumPy's precision.
 #[derive(FromPyObject)]
 pub(crate) enum PyFeatures<'py> {
     Double(PyReadonlyArray2<'py, f64>),
@@ -40,8 +40,8 @@ impl PyFeatures<'_> {
 }
 
 impl PySession<'_> {
-    /// The session, its features borrowed. Labels are known to it with `use_labels` only.
-    /// `position` among others is the name of a session that has none.
+    /// The session, with borrowed features. It has labels only with `use_labels`. A session without a
+    /// name is named by its `position`.
     pub(crate) fn lend(&self, position: usize, use_labels: bool) -> PyResult<Session<'_>> {
         self.lend_as(self.name.clone().unwrap_or_else(|| position.to_string()), use_labels)
     }
@@ -72,8 +72,7 @@ impl PySession<'_> {
         }
     }
 
-    /// The session with its labels apart, if all are known: for judging, and for learners that are
-    /// trained on them.
+    /// The session with its labels apart, if all are known: for evaluation, and for learners trained on them.
     fn recording_as(&self, name: String) -> PyResult<Recording<'_>> {
         let complete = |labels: &PyReadonlyArray1<'_, i8>| {
             let label = |&label: &i8| (label >= 0).then_some(label == 1);
@@ -84,8 +83,8 @@ impl PySession<'_> {
     }
 }
 
-/// The name of each session: its own, or its position among others where it has none. A position
-/// that is the name of another is told apart from it.
+/// The name of each session: its own, or its position if it has none. A position that equals another name
+/// is changed.
 fn names(sessions: &[PySession<'_>]) -> Vec<String> {
     let given: HashSet<&str> = sessions.iter().filter_map(|own| own.name.as_deref()).collect();
     let free = |position: usize| {

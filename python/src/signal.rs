@@ -101,8 +101,7 @@ pub(crate) fn cycle_features<'py>(
     py.detach(|| unjitter::signal::cycle_features(&cycles, neighbours)).into_pyarray(py)
 }
 
-/// Times, features and labels of the cycles of a signal, and the true events that no cycle begins
-/// near.
+/// Times, features and labels of the cycles of a signal, and the true events without a cycle that begins near.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "four arrays")]
 pub(crate) fn session_from_signal<'py>(
@@ -132,7 +131,7 @@ pub(crate) fn session_from_signal<'py>(
     ))
 }
 
-/// Times and features of sliding windows, the names of the features, and how many windows had too
+/// Times and features of sliding windows, the names of the features, and the number of windows with too
 /// few samples.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "two arrays, names and a number")]

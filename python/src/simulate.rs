@@ -12,7 +12,7 @@ use crate::dataset::NewSession;
 use crate::session::{PySession, recordings};
 use crate::watch::watched;
 
-/// Settings of a study by its name, of another size if so many subjects or sessions are asked for.
+/// Settings of a study by its name, resized to the given numbers of subjects or sessions.
 #[pyfunction]
 #[pyo3(signature = (kind, subjects=None, sessions=None))]
 pub(crate) fn study(
@@ -94,8 +94,8 @@ pub(crate) fn respiration<'py>(
     Ok(recordings.iter().map(|recording| NewSession::new(py, recording)).collect())
 }
 
-/// The annotator (JSON) of so much sloppiness (JSON) for these sessions; in units of their median
-/// spacing, if not of another.
+/// The annotator (JSON) with this sloppiness (JSON) for these sessions; in units of their median spacing,
+/// unless another is given.
 #[pyfunction]
 #[pyo3(signature = (sloppiness, sessions, unit=None))]
 pub(crate) fn annotator(
@@ -126,7 +126,7 @@ pub(crate) fn annotate<'py>(
     Ok(annotated.iter().map(|one| one.session.stamps().to_vec().into_pyarray(py)).collect())
 }
 
-/// Stamps, the instance that each came from (−1 for none), and the offset of the session.
+/// Stamps, the instance of each (−1 for none), and the offset of the session.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "two arrays and a number")]
 pub(crate) fn press<'py>(

@@ -1,12 +1,12 @@
-//! Times that are written as text, read by the library so that Python and the command line agree.
+//! Times as text, read by the library so that Python and the command line agree.
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use unjitter::io::{Clock, TimeUnit};
 
-/// Texts of one kind: numbers, or dates in nanoseconds since 1970 with, if they have zones, the
-/// seconds that each is ahead of UTC.
+/// Texts of one kind: numbers, or dates in nanoseconds since 1970 with, if they have zones, the seconds
+/// that each is ahead of UTC.
 #[derive(IntoPyObject)]
 pub(crate) enum Times<'py> {
     Numbers(Bound<'py, PyArray1<f64>>),
@@ -28,7 +28,7 @@ impl Time {
         }
         match (clock.moment(), clock.zero_in_seconds()) {
             (Some((moment, offset)), _) => match i64::try_from(moment) {
-                // NumPy has the least of them for no date at all.
+                // NumPy uses the least of them for a missing date.
                 Ok(moment) if moment > i64::MIN => Ok(Self::Date(moment, offset)),
                 _ => Err(expected("a date from 1678 to 2261, as nanoseconds can count")),
             },
@@ -52,7 +52,7 @@ fn expected(words: &str) -> String {
     format!(", expected {words}")
 }
 
-/// Times as they stand in tables. All are of the kind that the first is of.
+/// Times as in tables. All are of the kind of the first.
 #[pyfunction]
 pub(crate) fn read_times(py: Python<'_>, texts: Vec<String>) -> PyResult<Times<'_>> {
     let mut numbers = Vec::new();

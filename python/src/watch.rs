@@ -1,8 +1,8 @@
 //! Long work that Python can watch and interrupt.
 //!
-//! The work runs on a thread of its own without the interpreter. The calling thread waits beside
-//! it, and every few milliseconds shows progress and lets Python handle signals, which it does on
-//! its main thread only. After a signal the work is asked to stop, and waited for.
+//! The work runs on its own thread without the interpreter. The calling thread waits for it, and every
+//! few milliseconds shows progress and lets Python handle signals, which happens on the main thread only.
+//! After a signal the work is asked to stop, and the thread waits for that.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use unjitter::{Control, Iteration, Progress};
 
-/// How long a signal may wait.
+/// Longest wait for a signal.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs `work`; `show(done, total, iteration)` sees its progress now and then, where `iteration` is
-/// nothing or, of a fit, (start, starts, number, value, gradient_norm). An exception of `show` or of a
-/// signal handler stops the work and is raised once it has stopped.
+/// `None` or, for a fit, (start, starts, number, value, gradient_norm). An exception of `show` or of a
+/// signal handler stops the work and is raised after that.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     show: Option<Py<PyAny>>,
@@ -65,7 +65,7 @@ pub(crate) fn watched<T: Send>(
     if let Some(failure) = failure {
         return Err(failure);
     }
-    // What the last look came too early for.
+    // Progress since the last look.
     look(py)?;
     Ok(value.expect("it ended with a value"))
 }
