@@ -22,7 +22,7 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
     """Columns of the stamps of each session, as one table.
 
     One row for each row of the events that the sessions came from, if they came from one frame.
-    Otherwise one session below the other, each in the order in which its stamps were given.
+    Otherwise sessions follow each other, each with its stamps in the given order.
     """
     rows = [session._event_rows for session in sessions]
     found = together(rows)
@@ -47,7 +47,7 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
 
 
 def instances_table(sessions: list[Session], parts: Iterable[_Columns], backend: str | None) -> Any:
-    """Likewise for the instances, with their places in their session."""
+    """The same for the instances, with their places in their session."""
     rows = [session._instance_rows for session in sessions]
     places = (np.arange(len(session)) for session in sessions)
     given = [{"instance": own} | part for own, part in zip(places, parts)]
@@ -57,7 +57,7 @@ def instances_table(sessions: list[Session], parts: Iterable[_Columns], backend:
 def _columns(
     sessions: list[Session], rows: list[Rows | None], parts: list[_Columns]
 ) -> dict[str, Any]:
-    """Columns of the sessions one below the other."""
+    """Columns of the sessions, concatenated."""
     clocks = [session.clock for session in sessions]
     names = [
         str(position) if session.name is None else session.name
@@ -78,7 +78,7 @@ def _columns(
 def _table(
     columns: dict[str, Any], found: Together | None, sessions: list[Session], backend: str | None
 ) -> Any:
-    """The columns as they are, or in the order of a frame, with its index and other columns."""
+    """The columns unchanged, or in the order of a frame, with its index and other columns."""
     if found is None:
         given = next((session.backend for session in sessions if session.backend), None)
         return _tables.frame(columns, backend or given)

@@ -1,4 +1,4 @@
-"""What every detector of the package can do, however it has learned."""
+"""Methods common to every detector of the package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Sessions = Session | Sequence[Session]
 class Detector(BaseEstimator):  # type: ignore[misc]
     """Predictions of a fitted detector, for sessions and for arrays of features.
 
-    Subclasses have a parameter `threshold`, and keep what they learned in ``_fitted``: an object of
+    Subclasses have a parameter `threshold`, and keep the fitted model in ``_fitted``: an object of
     the compiled class ``_learned``, which is pickled as its JSON.
     """
 
@@ -78,13 +78,13 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         return self._each(X, lambda features: self._fitted.log_odds(features))
 
     def detect(self, X: Sessions, *, min_separation: float = 0.0) -> Any:
-        """Times of the events that the detector sees, without looking at any stamp.
+        """Times of the events that the detector finds, without using any stamp.
 
         Parameters
         ----------
         X : Session or list of Session
         min_separation : float
-            Of candidates closer than this, the most probable stays.
+            Keeps the most probable of candidates closer than this.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         return found[0] if isinstance(X, Session) else found
 
     def _each(self, X: Any, answer: Any) -> Any:
-        """The answer for a session or an array, or the list of answers for a list of sessions."""
+        """The result for a session or an array, or the list of results for a list of sessions."""
         if isinstance(X, Session):
             return answer(self._known(X)[0].X)
         if are_sessions(X):
@@ -110,7 +110,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         return answer(self._rows(X))
 
     def _known(self, X: Any) -> list[Session]:
-        """Sessions whose features are those that were learned from, as far as they are named."""
+        """Sessions whose features match those learned from, as far as they are named."""
         self._check_fitted()
         sessions = sessions_of(X)
         for position, session in enumerate(sessions):
@@ -120,7 +120,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         return sessions
 
     def _rows(self, X: Any) -> NDArray[np.float64] | NDArray[np.float32]:
-        """Features as scikit-learn checks them, but no rows are no mistake, and an array without
+        """Features as scikit-learn checks them, but an empty array is allowed, and an array without
         names needs no warning: sessions have names, their arrays do not."""
         self._check_fitted()
         names = getattr(X, "columns", None)
@@ -175,7 +175,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
 
 
 def are_sessions(X: Any) -> bool:
-    """Whether it is a session or a list of them, by its first entry."""
+    """Whether it is a session or a list of sessions, by its first entry."""
     if isinstance(X, Session):
         return True
     if isinstance(X, np.ndarray):
@@ -195,14 +195,14 @@ def sessions_of(X: Any) -> list[Session]:
 
 
 def learnable(sessions: list[Session]) -> None:
-    """Refuses sessions whose features are missing, or whose columns mean different things."""
+    """Refuses sessions with missing features, or with columns of different meaning."""
     same_names(sessions)
     for position, session in enumerate(sessions):
         refuse_missing_in(session, position)
 
 
 def same_names(sessions: list[Session]) -> None:
-    """Refuses sessions whose columns mean different things."""
+    """Refuses sessions with columns of different meaning."""
     first = sessions[0].feature_names
     for position, session in enumerate(sessions):
         names = session.feature_names
@@ -215,7 +215,7 @@ def same_names(sessions: list[Session]) -> None:
 
 
 def seed_of(random_state: Any) -> int:
-    """The library's seed for what scikit-learn calls a random state."""
+    """The library's seed for a random state of scikit-learn."""
     if isinstance(random_state, (int, np.integer)):
         return whole("random_state", random_state)
     return int(check_random_state(random_state).randint(2**31))

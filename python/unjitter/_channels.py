@@ -1,4 +1,4 @@
-"""Channels of a raw signal, however they are given."""
+"""Channels of a raw signal, in any form."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def columns_of(channels: Any) -> dict[str, Any]:
 
 
 def of_channel(values: Any, name: str) -> Any:
-    """What belongs to a channel: its own, or what all share."""
+    """The value for a channel: its own, or the shared one."""
     if not isinstance(values, Mapping):
         return values
     if name not in values:
@@ -64,7 +64,7 @@ def of_channel(values: Any, name: str) -> Any:
 
 
 def earliest(clocks: list[Clock | None]) -> Clock | None:
-    """The clock of several channels: that whose zero comes first; none where times are numbers."""
+    """The clock of several channels: the one with the earliest zero; none if times are numbers."""
     known = [clock for clock in clocks if clock is not None]
     if not known:
         return None
@@ -78,7 +78,7 @@ def earliest(clocks: list[Clock | None]) -> Clock | None:
 
 
 def zone_of(times: Any) -> str | None:
-    """The time zone of channels, from the times of all or of each; none where there is none."""
+    """The time zone of channels, from the times of all or of each; None without a zone."""
     if times is None:
         return None
     each = times.values() if isinstance(times, Mapping) else [times]

@@ -35,9 +35,9 @@ def number(name: str, value: Any) -> float:
 
 
 def no_labels_apart(y: Any) -> None:
-    """Refuses labels of instances that come apart from their sessions: nobody would look at them,
-    and scikit-learn's own scorers would compare them with predictions in a way that makes no sense.
-    One value per session, by which a splitter may choose, is no mistake."""
+    """Refuses labels of instances beside their sessions: no method would use them, and
+    scikit-learn's own scorers would compare them with predictions in a way that makes no sense. One
+    value per session, for a splitter to use, is allowed."""
     if y is None:
         return
     if getattr(y, "ndim", 1) > 1 or any(np.ndim(entry) > 0 for entry in y):
@@ -49,7 +49,7 @@ def no_labels_apart(y: Any) -> None:
 
 
 def settings(value: Any) -> str:
-    """Settings as the compiled half reads them. What is no number in JSON is named by its place."""
+    """Settings as JSON for the compiled half. A value outside JSON is named by its place."""
     _all_finite("", value)
     return json.dumps(value)
 
@@ -58,7 +58,7 @@ def _all_finite(place: str, value: Any) -> None:
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{place} is {value}, expected a finite number")
     if isinstance(value, dict):
-        # A value that is held stands beside its name.
+        # A fixed value follows its name.
         own = value.get("name", "")
         for name, entry in value.items():
             _all_finite(own if own and name == "values" else f"{place}.{name}".strip("."), entry)

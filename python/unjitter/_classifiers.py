@@ -1,4 +1,4 @@
-"""Which classifier turns features into a probability: small objects, like counts and noise."""
+"""Classifiers, from features to a probability: small objects, like counts and noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Logistic:
     kind: ClassVar[str] = "logistic"
 
     def settings(self) -> dict[str, Any]:
-        """The classifier as it stands in a model file."""
+        """The classifier as in a model file."""
         return {"kind": self.kind}
 
 
@@ -28,11 +28,11 @@ class Kernel:
     Parameters
     ----------
     length_scale : float, optional
-        How far, in standard deviations of a feature, an instance makes itself felt. By default the
-        square root of the number of features that vary.
+        Distance over which an instance has influence, in standard deviations of a feature. By
+        default the square root of the number of features that vary.
     landmarks : int, optional
-        How many training instances to build on; all of them by default, which is exact, and slow
-        beyond some thousands.
+        Number of training instances that serve as landmarks; all of them by default, which is
+        exact, and slow beyond some thousands.
     """
 
     length_scale: float | None = None
@@ -40,7 +40,7 @@ class Kernel:
     kind: ClassVar[str] = "kernel"
 
     def settings(self) -> dict[str, Any]:
-        """The classifier as it stands in a model file."""
+        """The classifier as in a model file."""
         return {
             "kind": self.kind,
             "length_scale": None if self.length_scale is None else float(self.length_scale),
@@ -55,9 +55,9 @@ class Mlp:
     Parameters
     ----------
     hidden : int or sequence of int
-        Units of each hidden layer, from the features on.
+        Units of each hidden layer, the first one next to the features.
     activation : {"tanh", "relu"}
-        What a hidden unit does to its input.
+        The activation function of hidden units.
     """
 
     hidden: int | Sequence[int] = (16,)
@@ -71,7 +71,7 @@ class Mlp:
             raise ValueError(f"activation is {self.activation!r}, expected one of tanh, relu")
 
     def settings(self) -> dict[str, Any]:
-        """The classifier as it stands in a model file."""
+        """The classifier as in a model file."""
         return {"kind": self.kind, "hidden": self.hidden, "activation": self.activation}
 
 
@@ -83,7 +83,7 @@ CLASSIFIERS: dict[str, type[Classifier]] = {
 
 
 def classifier_model(classifier: str | Classifier) -> Classifier:
-    """A classifier by name, or as it is."""
+    """A classifier from its name, or unchanged."""
     if isinstance(classifier, str):
         if classifier not in CLASSIFIERS:
             expected = ", ".join(CLASSIFIERS)

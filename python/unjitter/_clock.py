@@ -1,7 +1,7 @@
 """Dates as seconds, and back.
 
 The library counts seconds from the first instance of a session, so that dates lose no digits. The
-moment at zero and its time zone are kept, so that answers come back as dates.
+moment at zero and its time zone are kept, so that results are dates again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAME = re.compile(r"[A-Za-z][\w+/-]*")
 
 @dataclass(frozen=True)
 class Clock:
-    """The moment at zero, in UTC or in a local time that has no zone."""
+    """The moment at zero, in UTC or in a local time without a zone."""
 
     origin: np.datetime64
     time_zone: str | None = None
@@ -49,9 +49,9 @@ class Clock:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Times that have been read: numbers, or dates in UTC or in a local time that has no zone.
+    """Times that have been read: numbers, or dates in UTC or in a local time without a zone.
 
-    `zoneless` is set for NumPy's dates, which cannot have a zone: it is no choice of the user's.
+    `zoneless` marks NumPy's dates, which cannot have a zone; the user did not choose that.
     """
 
     values: NDArray[Any]
@@ -63,23 +63,23 @@ class Times:
         return self.values.dtype.kind == "M"
 
     def clock(self) -> Clock | None:
-        """The clock whose zero is the first of them; none for numbers."""
+        """The clock with the first of them as zero; None for numbers."""
         if not self.are_dates or self.values.size == 0:
             return None
         return Clock(self.values.flat[0].astype("datetime64[ns]"), self.time_zone)
 
     def take(self, rows: Any) -> Times:
-        """Those at some positions."""
+        """The times at some positions."""
         return Times(self.values[rows], self.time_zone, self.zoneless)
 
     def in_zone(self, time_zone: str | None) -> Times:
-        """NumPy's dates as UTC, beside dates that have a zone; others as they are."""
+        """NumPy's dates as UTC, for use with dates that have a zone; others unchanged."""
         if time_zone is None or not self.zoneless:
             return self
         return Times(self.values, time_zone)
 
     def seconds(self, clock: Clock | None, what: str, where: str = "") -> NDArray[np.float64]:
-        """Seconds from the clock's zero, or the numbers themselves where there is no clock."""
+        """Seconds from the clock's zero, or the numbers themselves without a clock."""
         if self.values.size == 0:
             return np.zeros(self.values.shape)
         if clock is None:
@@ -94,7 +94,7 @@ class Times:
 
 
 def refuse_put_back(seconds: NDArray[np.float64], clock: Clock | None, where: str) -> None:
-    """Refuses local dates that step back where summer time ends: sorting would mix two hours."""
+    """Refuses local dates that step back at the end of summer time: sorting would mix two hours."""
     if clock is None or clock.time_zone is not None:
         return
     steps = np.diff(seconds)
@@ -102,7 +102,7 @@ def refuse_put_back(seconds: NDArray[np.float64], clock: Clock | None, where: st
     if backward.size == 0:
         return
     at = int(backward[0])
-    # Time that passed meanwhile, as the command line has it: what is usual, or a little more.
+    # Time that passed meanwhile, as on the command line: the usual step, or a little more.
     usual = (seconds[at] - seconds[0]) / max(at, 1)
     passed = min(max(10.0 * usual, 5.0), 900.0)
     if any(0.0 <= by + steps[at] <= passed for by in (3600.0, 1800.0)):
@@ -115,8 +115,8 @@ def refuse_put_back(seconds: NDArray[np.float64], clock: Clock | None, where: st
 def read_times(values: Any, what: str = "times") -> Times:
     """Times of any kind and shape: arrays, lists and series of numbers, dates, durations or texts.
 
-    Durations become seconds. Texts are read as in tables on disk. Dates with a zone are brought to
-    UTC, and those of several zones are said to be in UTC. Missing dates are refused.
+    Durations become seconds. Texts are read as in tables on disk. Dates with a zone are converted
+    to UTC; dates of several zones are reported in UTC. Missing dates are refused.
     """
     if isinstance(values, Times):
         return values
@@ -151,7 +151,7 @@ def read_times(values: Any, what: str = "times") -> Times:
 
 
 def zone_name(name: str) -> str:
-    """A zone by a name that every library of data frames knows: UTC for one that has none."""
+    """A zone by a name that every data frame library knows: UTC for a zone without such a name."""
     offset = _OFFSET.fullmatch(name)
     if offset is not None:
         return "UTC" if offset[1][1:] == "00:00" else offset[1]
@@ -165,7 +165,7 @@ def is_missing(value: Any) -> bool:
 
 
 def _narwhal(values: Any) -> Any:
-    """Columns and tables as narwhals has them; anything else as it is."""
+    """Columns and tables as narwhals objects; anything else unchanged."""
     # Most times are arrays already, and asking costs more than reading a short one.
     if isinstance(values, (np.ndarray, list, tuple)):
         return values
@@ -176,7 +176,7 @@ def _narwhal(values: Any) -> Any:
 
 
 def _array(values: Any) -> tuple[NDArray[Any], str | None]:
-    """What was given as an array, dates of a series in UTC, and their zone."""
+    """The input as an array, dates of a series in UTC, and their zone."""
     if not isinstance(values, nw.Series):
         return np.asarray(values), None
     zone = getattr(values.dtype, "time_zone", None)
@@ -201,7 +201,7 @@ def _dates(dates: NDArray[Any], what: str, time_zone: str | None, zoneless: bool
 
 
 def _of_objects(values: NDArray[Any], what: str) -> Times:
-    """Times that Python holds one by one: their kind is that of the first that is there."""
+    """Times in a Python sequence: their kind is that of the first one present."""
     flat = values.ravel().tolist()
     missing = np.array([is_missing(value) for value in flat], dtype=bool)
     first = next((value for value, lost in zip(flat, missing) if not lost), None)
@@ -225,7 +225,7 @@ def _of_objects(values: NDArray[Any], what: str) -> Times:
 
 
 def _of_texts(texts: list[str], shape: tuple[int, ...], what: str) -> Times:
-    """Numbers or dates as they are written in tables."""
+    """Numbers or dates as text in tables."""
     try:
         read = _core.read_times(texts)
     except ValueError as error:
@@ -274,7 +274,7 @@ def _zone_of(zone: tzinfo, offset: timedelta | None) -> str:
 
 
 def _offset_name(seconds: float) -> str:
-    """A zone so many seconds ahead of UTC; UTC itself where they are no whole minutes."""
+    """A zone so many seconds ahead of UTC; UTC itself if they are not whole minutes."""
     minutes, rest = divmod(abs(seconds), 60)
     if rest:
         return "UTC"

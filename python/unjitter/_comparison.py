@@ -1,4 +1,4 @@
-"""Learners against each other, by nested cross-validation over sessions or subjects."""
+"""Comparison of learners by nested cross-validation over sessions or subjects."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Learners = Mapping[str, Detector | Sequence[Detector]] | Sequence[Detector | Seq
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How learners did on sessions that they had not seen.
+    """Results of learners on held-out sessions.
 
     Attributes
     ----------
     learners : list of str
         Their names.
     metric : {"f1", "log_evidence"}
-        What `scores` are: F1 against labels; without labels, log evidence per stamp.
+        The score: F1 against labels; without labels, log evidence per stamp.
     scores : ndarray of shape (n_learners, n_folds)
         The score of each learner on each fold.
     intervals : ndarray of shape (n_learners, 2)
@@ -45,11 +45,11 @@ class Comparison:
     folds : list of ndarray
         Positions of the sessions of each fold.
     probabilities : dict of str to list of ndarray
-        By learner, what it said of the instances of each session when that was held out.
+        By learner, the probabilities of the instances of each session while it was held out.
     chosen : ndarray of shape (n_learners, n_folds)
-        Which of its candidates a learner chose, from 0.
+        Index of the candidate that a learner chose, from 0.
     thresholds : ndarray of shape (n_learners, n_folds)
-        Where probabilities were cut.
+        Threshold of the probabilities.
     """
 
     learners: list[str]
@@ -82,7 +82,7 @@ class Comparison:
             (NaN for itself), corrected for the number of comparisons; ``average_precision``,
             ``brier_score``; ``event_precision``, ``event_recall``, ``event_f1`` and
             ``false_alarms_per_hour`` of the events detected, and the ``tolerance`` within which
-            they are found; and ``log_evidence`` per stamp. NaN is what there is not.
+            they count as found; and ``log_evidence`` per stamp. Missing values are NaN.
         """
         if not per_fold:
             columns = {name: [line[name] for line in self.summary] for name in self.summary[0]}
@@ -127,21 +127,21 @@ def compare(
     Parameters
     ----------
     sessions : list of Session
-        With labels for every instance, if learners are to be judged by F1.
+        With labels for every instance, if learners are to be compared by F1.
     learners : list of estimators, or mapping of name to estimator
         :class:`EventDetector` and those of :mod:`unjitter.baselines`. A list of estimators in place
         of one is a grid: in each fold the best is chosen by an inner cross-validation.
     folds, inner_folds : int
         Number of folds; fewer if there are fewer sessions or subjects.
     group_by : {"session", "subject"}
-        What no fold may split.
+        The unit that no fold may split.
     criterion : {"f1", "log_evidence"}, optional
-        What candidates of a grid are chosen by; F1 where every session has labels, by default, and
-        the held-out evidence of the stamps otherwise.
+        The criterion for choosing candidates of a grid; by default F1 if every session has labels,
+        and the held-out evidence of the stamps otherwise.
     threshold : float, "best_f1" or "expected_f1"
-        Where probabilities are cut: at a number; where F1 on the labels of the training sessions is
-        best; or where it is expected to be best given their stamps. Thresholds and random states of
-        the estimators are not used.
+        Threshold of the probabilities: a number; the best one for F1 on the labels of the training
+        sessions; or the best expected one given their stamps. Thresholds and random states of the
+        estimators are not used.
     tolerance : float, optional
         How far from a true event a detected one may be, in the unit of the sessions; by default two
         median spacings of the instances, but no more than half the median distance between true
@@ -157,7 +157,7 @@ def compare(
     level, resamples
         Of the intervals, as in :func:`unjitter.metrics.bootstrap_interval`.
     journal : path, optional
-        A file in which finished work is kept, so that a comparison that was stopped goes on.
+        A file for finished work, so that an interrupted comparison can continue.
     n_jobs : int, optional
         Threads, as in scikit-learn; the result does not depend on it.
     verbose : int
@@ -170,8 +170,8 @@ def compare(
     Warns
     -----
     UnjitterWarning
-        If there are fewer sessions or subjects than folds, or folds with one positive instance or
-        none, whose F1 says little.
+        If there are fewer sessions or subjects than folds, or folds with at most one positive
+        instance, whose F1 is not informative.
 
     Examples
     --------
@@ -246,7 +246,7 @@ def compare(
 
 
 def kept_by_naive(sessions: Session | Sequence[Session]) -> tuple[int, int]:
-    """How many true positives stay positive where each stamp goes to its nearest instance.
+    """How many true positives stay positive if each stamp goes to its nearest instance.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def kept_by_naive(sessions: Session | Sequence[Session]) -> tuple[int, int]:
     Returns
     -------
     kept, all : int
-        Positives that some stamp is nearest to, and all positives, where somebody was annotating.
+        Positives nearest to some stamp, and all positives, in the annotated intervals.
 
     Examples
     --------

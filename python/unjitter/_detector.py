@@ -37,11 +37,11 @@ class EventDetector(Detector):
     classifier : {"logistic", "kernel", "mlp"} or Logistic, Kernel, Mlp
         From features to probability.
     counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
-        How many stamps an instance gives. A value that an object has is known and not learned.
+        Number of stamps per instance. A value given in an object is fixed and not learned.
     noise : str or an object such as Gaussian, StudentT or Uniform
-        Where stamps land around their instance, likewise: ``"gaussian"`` learns delay and spread,
-        ``Gaussian(delay=0.0)`` the spread alone. Any noise model goes by its class or by its name
-        in snake case.
+        Delay of stamps from their instance, likewise: ``"gaussian"`` learns delay and spread,
+        ``Gaussian(delay=0.0)`` the spread alone. Any noise model is given by its class or by its
+        name in snake case.
     regularisation : float
         Precision (1 / variance) of the normal prior on the classifier's weights, on standardised
         features.
@@ -51,25 +51,25 @@ class EventDetector(Detector):
         The unit in which priors measure delays and spreads; by default the median spacing of
         instances.
     frozen : mapping of str to float or array-like, optional
-        Further parameters to hold, by the names that `parameters_` has, whole
+        Further parameters to fix, by their names in `parameters_`, whole
         (``"classifier.intercept"``) or one entry (``"classifier.weights[2]"``).
     restarts : int
         Random starts besides the one that aligns each stamp to the nearest instance.
     threshold : float
-        Probability from which ``predict`` says 1 and ``detect`` sees an event.
+        Probability from which ``predict`` returns 1 and ``detect`` finds an event.
     check : bool
-        Whether ``fit`` and ``align`` refuse sessions in which something is wrong beyond doubt, such
-        as stamps in another unit or off by hours, and ``fit`` warns of what is suspicious.
+        Whether ``fit`` and ``align`` refuse data that is certainly wrong, such as stamps in another
+        unit or off by hours, and ``fit`` warns of suspicious data.
     use_labels : bool
-        Whether to learn from labels too, where sessions have them. Off by default, so that scores
-        on them are honest.
+        Whether to learn from labels too, if sessions have them. Off by default, so that scores on
+        them are honest.
     max_iter : int
         Iterations of the optimiser per start.
     random_state : int, RandomState instance or None
-        Of restarts, first weights and landmarks.
+        For restarts, initial weights and landmarks.
     n_jobs : int, optional
-        Threads; as in scikit-learn, None is 1 (or what joblib's context says) and -1 is all. The
-        result does not depend on it.
+        Threads; as in scikit-learn, None is 1 (or joblib's context) and -1 is all. The result does
+        not depend on it.
     verbose : int
         Above 0, fitting shows a progress bar.
 
@@ -80,9 +80,9 @@ class EventDetector(Detector):
     miss_rate_, false_rate_ : float
         P(no stamp | positive instance), P(stamp | negative instance).
     coef_ : ndarray of shape (1, n_features), intercept_ : ndarray of shape (1,)
-        Of a logistic classifier, for features as they are given.
+        Of a logistic classifier, for raw features.
     parameters_ : dict of str to ndarray
-        All that was learned, by name.
+        All learned parameters, by name.
     log_evidence_ : float
         log p(stamps | features, times) of the training sessions.
     converged_ : bool
@@ -92,7 +92,7 @@ class EventDetector(Detector):
         The unit in which priors measured time.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If the sessions name their features.
+        If the sessions have feature names.
     classes_ : ndarray
         [0, 1].
 
@@ -159,8 +159,8 @@ class EventDetector(Detector):
         X : list of Session, or array-like of shape (n_instances, n_features)
             The sessions; or the features of all instances, with `times` and `events`.
         y : ignored
-            Whatever a splitter of scikit-learn may want to know of each session. Labels of
-            instances belong to the sessions and are refused here.
+            Values for a splitter of scikit-learn, one per session. Labels of instances belong to
+            the sessions and are refused here.
         times : array-like of shape (n_instances,), optional
             Times of the rows of a flat table.
         events : array-like, or mapping of group to array-like, optional
@@ -193,10 +193,10 @@ class EventDetector(Detector):
         return self
 
     def predict_stamped(self, X: Sessions | ArrayLike) -> Any:
-        """Probability that the annotator stamps each instance: all that stamps alone can tell.
+        """Probability that the annotator stamps each instance: the only one that stamps determine.
 
         It is ``false_rate_ + (1 - miss_rate_ - false_rate_) * p`` for an instance that is positive
-        with probability p. Rates and p may trade places with each other; this does not move.
+        with probability p. Rates and p can compensate each other; this probability stays the same.
 
         Parameters
         ----------
@@ -209,15 +209,15 @@ class EventDetector(Detector):
         return self._each(X, lambda features: self._fitted.predict_stamped(features))
 
     def align(self, X: Sessions, *, backend: str | None = None) -> Any:
-        """Give every stamp back where it belongs.
+        """Find the place of every stamp.
 
         Parameters
         ----------
         X : Session or list of Session
-            Sessions with stamps, those learned from or others.
+            Sessions with stamps, from training or new.
         backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
-            The data frame to return; by default that of the frames which the sessions came from,
-            or pandas. "numpy", and the default where there is no pandas, is a :class:`Table`.
+            The data frame to return; by default that of the sessions' frames, or pandas. "numpy",
+            and the default without pandas, is a :class:`Table`.
 
         Returns
         -------
@@ -228,12 +228,12 @@ class EventDetector(Detector):
             ``best_instance`` (in the best alignment of all stamps together) and ``p_spurious``.
             Times are dates if the sessions' were, in UTC if these are of several zones.
 
-            Where the sessions are from one call of :func:`sessions_from_frames`, the rows are those
-            of its `events` that belong to them, in that order and with that index, and the other
-            columns of `events` follow, so that ``events["t"] = detector.align(sessions)["time"]``
-            is right in each row; a column there that has one of the names above is refused. Other
-            sessions, and sessions whose stamps were replaced, come one below the other, and
-            ``event`` is the place of each stamp among those that the session was given.
+            If the sessions are from one call of :func:`sessions_from_frames`, the rows are those of
+            its `events` that belong to them, with that order and index, and the other columns of
+            `events` follow, so ``events["t"] = detector.align(sessions)["time"]`` is right in each
+            row; a column of `events` with one of the names above is refused. Other sessions, and
+            sessions with replaced stamps, follow each other, and ``event`` is the position of each
+            stamp among those given to the session.
 
         Examples
         --------
@@ -259,7 +259,7 @@ class EventDetector(Detector):
         return stamps_table(sessions, (stamps for stamps, *_ in aligned), backend)
 
     def align_instances(self, X: Sessions, *, backend: str | None = None) -> Any:
-        """What stamps and features together say of each instance.
+        """The posterior of each instance, given stamps and features.
 
         Parameters
         ----------
@@ -270,9 +270,9 @@ class EventDetector(Detector):
         Returns
         -------
         DataFrame with one row per instance
-            ``session``, ``instance`` (its place in the session), ``time``, ``p_detector`` (by
-            features alone), ``p_positive`` (given everything), ``p_missed`` (positive, and no stamp
-            says so) and ``observed``. Rows and index are those of the `instances` of
+            ``session``, ``instance`` (its position in the session), ``time``, ``p_detector`` (from
+            features alone), ``p_positive`` (given everything), ``p_missed`` (positive without a
+            stamp) and ``observed``. Rows and index are those of the `instances` of
             :func:`sessions_from_frames`, as in :meth:`align`.
         """
         sessions = self._known(X)
@@ -295,8 +295,8 @@ class EventDetector(Detector):
     def score(self, X: Sessions, y: None = None) -> float:
         """F1 over all labelled instances of sessions at `threshold`.
 
-        Sessions without labels are left out. If none has any, that is a `ValueError` and never
-        another score: rank models of unlabelled sessions with
+        Sessions without labels are left out. If no session has labels, this is a `ValueError` and
+        never another score: rank models of unlabelled sessions with
         ``scoring=metrics.log_evidence_scorer``.
         """
         from . import metrics
@@ -305,14 +305,14 @@ class EventDetector(Detector):
         return metrics.f1_scorer(self, X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file, which the command line reads too; whole or not at all."""
+        """Write a model file, whole or not at all; the command line reads it too."""
         self._check_fitted()
         own = {"threshold": float(self.threshold), "use_labels": bool(self.use_labels)}
         self._fitted.save(os.fspath(path), json.dumps({"python": own}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EventDetector:
-        """Read a model file that this or the command line wrote."""
+        """Read a model file written here or by the command line."""
         return cls._from_fitted(_core.Fitted.load(os.fspath(path)))
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
@@ -335,7 +335,7 @@ class EventDetector(Detector):
         return to_onnx(self, path)
 
     def _repr_html_inner(self) -> str:
-        """scikit-learn's diagram and, once fitted, what was learned of the annotator."""
+        """scikit-learn's diagram and, after fitting, the learned annotator."""
         return str(super()._repr_html_inner()) + self._learned_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
@@ -373,7 +373,7 @@ class EventDetector(Detector):
         return _apart(sessions)
 
     def _refuse(self, sessions: list[Session]) -> list[str]:
-        """Refuses what is wrong beyond doubt, unless told otherwise; what is suspicious."""
+        """Refuses data that is certainly wrong if `check` is on; returns suspicious findings."""
         if not self.check:
             return []
         width = sessions[0].X.shape[1]
@@ -421,7 +421,7 @@ class EventDetector(Detector):
         }
 
     def _adopt(self, fitted: _core.Fitted) -> None:
-        """Sets the attributes that tell what was learned."""
+        """Sets the attributes of the fitted model."""
         self._fitted = fitted
         self.delay_, self.spread_, self.miss_rate_, self.false_rate_ = fitted.learned()
         self.parameters_ = fitted.parameters()
@@ -445,8 +445,8 @@ class EventDetector(Detector):
 
 
 def _apart(sessions: list[Session]) -> list[Session]:
-    """Sessions drawn more than once, as a bootstrap does, by names of their own. Different sessions
-    of one name are left for the library to refuse."""
+    """Gives sessions drawn more than once, as by a bootstrap, names of their own. Different
+    sessions with the same name are left for the library to refuse."""
     seen: dict[int, int] = {}
     apart = []
     for session in sessions:
@@ -457,7 +457,7 @@ def _apart(sessions: list[Session]) -> list[Session]:
 
 
 def _notes(sessions: list[Session]) -> dict[str, Any]:
-    """What a model file says of where it came from."""
+    """The origin that a model file records."""
     notes: dict[str, Any] = {"program": f"unjitter for Python {_core.__version__}"}
     if sessions[0].feature_names is not None:
         notes["features"] = sessions[0].feature_names

@@ -26,7 +26,7 @@ class Detections(NamedTuple):
 
 
 class TimingErrors(NamedTuple):
-    """Detection less event over the hits: positive is late."""
+    """Detection minus event over the hits: positive is late."""
 
     mean: float
     median: float
@@ -35,7 +35,7 @@ class TimingErrors(NamedTuple):
 
 
 class EventMetrics(NamedTuple):
-    """How well events were found, all sessions pooled."""
+    """Scores of detected events, all sessions pooled."""
 
     precision: float
     recall: float
@@ -92,18 +92,18 @@ def detect_events(
 
 
 def match_events(true: ArrayLike, detected: ArrayLike, tolerance: Tolerance) -> NDArray[np.int64]:
-    """Which detection is credited with which event.
+    """Match detections with events.
 
     One to one, as many as possible, and among those matchings one with the least total distance.
 
     Parameters
     ----------
     true, detected : array-like of times
-        Numbers or dates of one session, in any order. NumPy's dates, which know no time zones, are
+        Numbers or dates of one session, in any order. NumPy's dates, which have no time zones, are
         taken as UTC beside dates that have one.
     tolerance : float or (before, after)
-        How far a detection may be from its event, in the unit of time (seconds, for dates); how
-        early and how late, if that differs. The limits themselves still match.
+        Largest distance of a detection from its event, in the unit of time (seconds, for dates);
+        how early and how late, if that differs. The limits themselves still match.
 
     Returns
     -------
@@ -130,9 +130,9 @@ def event_metrics(
     observed: float | Sequence[float] = 0.0,
     seconds_per_unit: float = 1.0,
 ) -> EventMetrics:
-    """How well events were found, and how well timed.
+    """Scores of detected events, and their timing.
 
-    Each session is matched by itself; then counts and errors are pooled.
+    Each session is matched separately; then counts and errors are pooled.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def event_metrics(
     tolerance : float or (before, after)
         As in :func:`match_events`.
     observed : float or sequence of float
-        How long anybody looked, in the unit of time, in each session: for the rate of false alarms.
+        Observed time of each session, in the unit of time: for the rate of false alarms.
     seconds_per_unit : float
         Length of the unit of time in seconds; 0.001 for milliseconds.
 
@@ -171,10 +171,10 @@ def event_average_precision(true: Any, detected: Any, scores: Any, tolerance: To
     Parameters
     ----------
     true, detected : array-like of times, or list of them
-        As in :func:`event_metrics`; detections of a low threshold, as events that none reaches
-        count as never found.
+        As in :func:`event_metrics`; give detections at a low threshold, since events that none
+        reaches count as never found.
     scores : array-like, or list of them
-        How sure each detection is; larger is surer.
+        Certainty of each detection; larger is surer.
     tolerance : float or (before, after)
         As in :func:`match_events`.
 
@@ -243,7 +243,7 @@ def _read(values: Any) -> Times:
 def _events(
     true: Any, detected: Any, scores: Any, observed: float | Sequence[float]
 ) -> list[tuple[_Floats, _Floats, _Floats, float]]:
-    """Events of each session, as the compiled half takes them."""
+    """Events of each session for the compiled half."""
     if not _are_many(true) and not _are_many(detected):
         true, detected = [true], [detected]
         scores = None if scores is None else [scores]

@@ -1,4 +1,4 @@
-"""Features that are missing, refused by their place and with the line that fills them."""
+"""Refuses missing features: names their place and the line of code that fills them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CURE = "unjitter.make_pipeline(OnFeatures(SimpleImputer()), EventDetector())"
 
 
 def refuse_missing_in(session: Session, position: int) -> None:
-    """Refuses a session whose features are not all finite. One without a name has a position."""
+    """Refuses a session with features that are not finite. Without a name, it has a position."""
     title = position if session.name is None else session.name
     rows = session._instance_rows
     places = None if rows is None else rows.positions
@@ -27,9 +27,9 @@ def refuse_missing(
     names: Sequence[Any] | None = None,
     places: NDArray[np.intp] | None = None,
 ) -> None:
-    """Refuses features that are not all finite, by row and column.
+    """Refuses features that are not finite, by row and column.
 
-    `places` are those of the rows in the table of instances that they came from.
+    `places` are the rows' positions in their table of instances.
     """
     # A sum is finite only if all are, and takes no memory; it may also overflow.
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Numbers as the library takes them: aligned, C-contiguous doubles of this machine."""
+"""Arrays for the library: aligned, C-contiguous doubles in native byte order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def floats(values: Any, what: str) -> NDArray[np.float64]:
-    """An array of doubles; `values` themselves where they are one already, without a copy."""
+    """An array of doubles; `values` themselves, without a copy, if they already are one."""
     refuse_masked(values, what)
     given = np.asarray(values)
     if given.dtype.kind == "c":
@@ -18,6 +18,6 @@ def floats(values: Any, what: str) -> NDArray[np.float64]:
 
 
 def refuse_masked(values: Any, what: str) -> None:
-    """The library knows no masks: what lies under one would be taken for a value."""
+    """Refuses masked arrays: the library would take masked entries for values."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(f"{what} has masked values; fill them or leave them out")
