@@ -1,6 +1,6 @@
 """Sessions from data frames and from files.
 
-Frames go through narwhals: pandas, polars and whatever else it knows.
+Frames go through narwhals: pandas, polars and all others that it supports.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ def sessions_from_frames(
 
     Parameters
     ----------
-    instances : DataFrame (pandas, polars or another that narwhals knows)
+    instances : DataFrame (pandas, polars or another that narwhals supports)
         One row per instance: session, time, features, and if there are, label and subject. Rows of
         a session are in order of time.
     events : DataFrame
-        One row per stamp: session and time. Other columns are given back beside the answers.
+        One row per stamp: session and time. Other columns are returned beside the results.
     session : str or None
         The column of the session's name, which no row lacks and which is of one type in all
         tables; None if the tables are one session.
@@ -52,21 +52,21 @@ def sessions_from_frames(
         The column of times: numbers, durations, or dates with or without a time zone, which may
         be text such as ``2024-05-31T14:03:27.5`` or ``2024-05-31T14:03:27+02:00``.
     features : sequence of str, optional
-        The columns of features; by default all that are nothing else.
+        The columns of features; by default all other columns.
     label, subject : str or None
-        Their columns: "label" and "subject" if there are such, or others that must be there.
-        Values in them may be missing. All rows of a session are of one subject.
+        Their columns: "label" and "subject" if they exist, or others that must exist. Values in
+        them may be missing. All rows of a session have the same subject.
     event_time : str, optional
-        The column of times in `events`, where it has another name.
+        The column of times in `events`, if different.
     observed : DataFrame, optional
-        When somebody was annotating: session, start and end.
+        The annotated intervals: session, start and end.
 
     Returns
     -------
     list of Session
-        In the order in which `instances` names them. They remember their rows: what a detector
-        says of them later is in tables of the same library, in the order of these frames and with
-        their index. See :meth:`EventDetector.align`.
+        In the order in which `instances` names them. They remember their rows: results of a
+        detector are tables of the same library, with the order and index of these frames. See
+        :meth:`EventDetector.align`.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def sessions_from_frames(
 
 
 class _Part(NamedTuple):
-    """What belongs to one session: rows of the instances and of the events, and times."""
+    """The data of one session: rows of the instances and of the events, and times."""
 
     name: str | None
     rows: Rows
@@ -133,7 +133,7 @@ class _Part(NamedTuple):
 
 
 class _Columns:
-    """Which column is what."""
+    """The meaning of the columns."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class _Columns:
 
 
 def _objects(rows: nw.DataFrame[Any], column: str | None) -> NDArray[Any] | None:
-    """A column as Python holds it."""
+    """A column as a Python list."""
     if column is None:
         return None
     values = np.empty(len(rows), dtype=object)
@@ -226,7 +226,7 @@ def _subject(values: NDArray[Any], session: str | None) -> str | None:
 
 
 def _optional(rows: nw.DataFrame[Any], column: str | None, default: str) -> str | None:
-    """A column that may be missing if nobody has named it; else it would become a feature."""
+    """A column that may be missing unless the user named it; it must not become a feature."""
     if column is not None and column != default:
         _require(rows, "instances", column)
     return column if column in rows.columns else None
@@ -240,7 +240,7 @@ def _require(rows: nw.DataFrame[Any], table: str, column: str) -> None:
 
 
 def _by_session(rows: nw.DataFrame[Any], table: str, session: str | None) -> dict[Any, _Positions]:
-    """Which rows belong to each session, in order; all rows to None where sessions have no name."""
+    """The rows of each session, in order; all rows under None if sessions have no name."""
     if session is None:
         return {None: np.arange(len(rows))}
     names = rows.get_column(session).to_list()
@@ -329,7 +329,7 @@ def read_dataset(
     event_time: str | None = None,
     only: Mapping[str, str | Sequence[str]] | None = None,
 ) -> list[Session]:
-    """Read a dataset of the layout that the command line has.
+    """Read a dataset in the layout of the command line.
 
     Parameters
     ----------
@@ -341,19 +341,19 @@ def read_dataset(
     session, time, label, subject : str
         Names of the columns.
     features : sequence of str, optional
-        The features; by default all columns that are nothing else.
+        The features; by default all other columns.
     ignore : sequence of str
-        Columns that are no features.
+        Columns that are not features.
     times_in : {"s", "ms", "us", "ns"}
         The unit of times that are numbers; those of the sessions are in seconds.
     header : bool
         Whether tables begin with the names of their columns; otherwise these are called "1", "2"
         and so on.
     event_session, event_time : str, optional
-        Names of the columns in the events, where they are called otherwise there.
+        Names of the columns in the events, if different.
     only : mapping from str to str or sequence of str, optional
-        Which events are meant: by column, the value or the values that one must have, such as
-        ``{"class": "cough"}``. By default all.
+        The events to use: by column, the accepted value or values, such as ``{"class": "cough"}``.
+        By default all.
 
     Returns
     -------

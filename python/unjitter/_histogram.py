@@ -19,10 +19,10 @@ _Floats = NDArray[np.float64]
 
 
 class Histogram(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Features as bin memberships, so that a linear classifier can bend: the paper's transform.
+    """Features as bin memberships, which make a linear classifier nonlinear: the paper's transform.
 
-    Each feature becomes a row of zeros with a one at the bin that holds it; bins are cut at
-    quantiles of the training data. Use it before a detector in a scikit-learn ``Pipeline``.
+    Each feature becomes a row of zeros with a one at its bin; bins are cut at quantiles of the
+    training data. Use it before a detector in a scikit-learn ``Pipeline``.
 
     Parameters
     ----------

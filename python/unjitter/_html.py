@@ -1,7 +1,7 @@
-"""What notebooks show of a session, a posterior and a fitted detector.
+"""Notebook views of a session, a posterior and a fitted detector.
 
-Plain tables and one picture, without scripts or style sheets. Text and lines take the colour that
-the notebook writes in, so that light and dark ones look right; whatever a user named is escaped.
+Plain tables and one picture, without scripts or style sheets. Text and lines take the notebook's
+text colour, so that light and dark ones look right; names from users are escaped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BLUE, ORANGE = "#0072B2", "#E69F00"
 
 
 def session_html(session: Session) -> str:
-    """A session: what it holds, and a strip of its instances and stamps."""
+    """A session: its contents, and a strip of its instances and stamps."""
     rows = [
         ("instances", f"{len(session):,}"),
         ("features", _features(session)),
@@ -41,7 +41,7 @@ def session_html(session: Session) -> str:
 
 
 def posterior_html(posterior: Posterior) -> str:
-    """A posterior: sizes, evidence, and how sure it is."""
+    """A posterior: sizes, evidence, and its certainty."""
     instances, stamps = posterior._shape
     rows = [
         ("instances", f"{instances:,}"),
@@ -54,7 +54,7 @@ def posterior_html(posterior: Posterior) -> str:
 
 
 def learned_html(detector: EventDetector) -> str:
-    """What a fitted detector has learned of the annotator."""
+    """The annotator that a fitted detector has learned."""
     early = detector.delay_ < 0.0
     rows = [
         ("stamps", f"{abs(detector.delay_):.3g} {'early' if early else 'late'} on average"),
@@ -69,7 +69,7 @@ def learned_html(detector: EventDetector) -> str:
 
 
 def _share(p: float) -> str:
-    """A probability for people: digits beyond these are the optimiser's."""
+    """A probability for people: further digits are noise of the optimiser."""
     return "less than 0.01 %" if p < 1e-4 else f"{100.0 * p:.3g} %"
 
 

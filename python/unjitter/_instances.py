@@ -1,6 +1,6 @@
-"""Instances called positive or not, against their labels.
+"""Predicted instances against their labels.
 
-scikit-learn counts; here sessions are pooled, and what it leaves to a warning has a value.
+scikit-learn counts; here sessions are pooled, and cases in which it only warns have a value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Floats = NDArray[np.float64]
 
 
 class Confusion(NamedTuple):
-    """How many instances fell into each of the four cases."""
+    """Counts of the four cases."""
 
     true_positives: int
     false_positives: int
@@ -36,7 +36,7 @@ class Scores(NamedTuple):
 
 
 class BestF1(NamedTuple):
-    """The threshold with the highest F1, and what it gives."""
+    """The threshold with the highest F1, and its scores."""
 
     threshold: float
     precision: float
@@ -45,7 +45,7 @@ class BestF1(NamedTuple):
 
 
 class PrecisionRecallCurve(NamedTuple):
-    """Precision and recall at rising thresholds, as scikit-learn has them."""
+    """Precision and recall at rising thresholds, as in scikit-learn."""
 
     precision: _Floats
     recall: _Floats
@@ -53,7 +53,7 @@ class PrecisionRecallCurve(NamedTuple):
 
 
 class ReliabilityCurve(NamedTuple):
-    """Promised against observed, one entry for each bin that is not empty."""
+    """Predicted against observed shares, one entry for each bin that is not empty."""
 
     mean_predicted: _Floats
     observed_share: _Floats
@@ -61,7 +61,7 @@ class ReliabilityCurve(NamedTuple):
 
 
 def confusion(y_true: Any, y_score: Any, threshold: float = 0.5) -> Confusion:
-    """Count the four cases; an instance is called positive from `threshold` on.
+    """Count the four cases; an instance is predicted positive from `threshold` on.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def confusion(y_true: Any, y_score: Any, threshold: float = 0.5) -> Confusion:
     y_score : array-like of shape (n_instances,) or (n_instances, 2), or list of them
         Probability of the positive label, alone or beside that of the negative one.
     threshold : float
-        Least probability of an instance that is called positive.
+        Least probability of an instance predicted positive.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def precision_recall_f1(y_true: Any, y_score: Any, threshold: float = 0.5) -> Sc
 
 
 def precision(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
-    """Share of the instances called positive that are; 0 if none is called so.
+    """Share of true ones among the instances predicted positive; 0 if there are none.
 
     Parameters are those of :func:`confusion`.
 
@@ -128,7 +128,7 @@ def precision(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
 
 
 def recall(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
-    """Share of the positive instances that are called so; 0 if there are none.
+    """Share of the positive instances that are predicted positive; 0 if there are none.
 
     Parameters are those of :func:`confusion`.
 
@@ -159,10 +159,10 @@ def f1(y_true: Any, y_score: Any, threshold: float = 0.5) -> float:
 
 
 def precision_recall_curve(y_true: Any, y_score: Any) -> PrecisionRecallCurve:
-    """Precision and recall at every threshold there is.
+    """Precision and recall at every threshold.
 
     The form is scikit-learn's: thresholds rise, and a last point of precision 1 and recall 0, which
-    has no threshold, closes the curve. Where no label is positive recall is 0, not 1.
+    has no threshold, closes the curve. If no label is positive, recall is 0, not 1.
 
     Parameters
     ----------
@@ -187,14 +187,14 @@ def precision_recall_curve(y_true: Any, y_score: Any) -> PrecisionRecallCurve:
     labels, scores = pooled(y_true, y_score)
     if labels.any():
         return PrecisionRecallCurve(*sklearn.metrics.precision_recall_curve(labels, scores))
-    # scikit-learn would warn, and say that all of nothing is found.
+    # scikit-learn would warn, and give a recall of 1.
     thresholds = np.unique(scores)
     nothing = np.zeros(len(thresholds))
     return PrecisionRecallCurve(np.append(nothing, 1.0), np.append(nothing, 0.0), thresholds)
 
 
 def average_precision(y_true: Any, y_score: Any) -> float:
-    """Area under the steps of precision over recall; 0 where no label is positive.
+    """Area under the steps of precision over recall; 0 if no label is positive.
 
     Parameters are those of :func:`confusion`.
 
@@ -203,14 +203,14 @@ def average_precision(y_true: Any, y_score: Any) -> float:
     1.0
     """
     labels, scores = pooled(y_true, y_score)
-    # Without positives scikit-learn says the same, with a warning.
+    # Without positives scikit-learn gives the same, with a warning.
     return float(sklearn.metrics.average_precision_score(labels, scores)) if labels.any() else 0.0
 
 
 def best_f1(y_true: Any, y_score: Any) -> BestF1:
     """The threshold with the highest F1; of equals the highest.
 
-    A threshold that is chosen on the data it is judged by flatters: choose it on the training
+    A threshold chosen on the data that evaluates it is too optimistic: choose it on the training
     sessions.
 
     Parameters
@@ -230,7 +230,7 @@ def best_f1(y_true: Any, y_score: Any) -> BestF1:
     0.4
     """
     labels, scores = pooled(y_true, y_score)
-    # From counts: of the precision and recall of a curve, equals would differ by rounding.
+    # From counts: computed from precision and recall of a curve, equals would differ by rounding.
     thresholds, place = np.unique(scores, return_inverse=True)
     hits, called = (np.bincount(place, own)[::-1].cumsum() for own in (labels, None))
     best = float(thresholds[::-1][np.argmax(2.0 * hits / (called + labels.sum()))])
@@ -240,7 +240,7 @@ def best_f1(y_true: Any, y_score: Any) -> BestF1:
 def reliability_curve(
     y_true: Any, y_score: Any, *, n_bins: int = 10, strategy: str = "uniform"
 ) -> ReliabilityCurve:
-    """Whether "seventy per cent" happens seven times out of ten.
+    """Calibration: whether "seventy per cent" happens seven times out of ten.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def reliability_curve(
     array([0., 1.])
     """
     labels, scores = pooled(y_true, y_score)
-    # The bins of scikit-learn's calibration_curve, which does not tell how many are in each.
+    # The bins of scikit-learn's calibration_curve, which does not return their counts.
     bins = np.searchsorted(_edges(scores, n_bins, strategy), scores)
     _, bins, counts = np.unique(bins, return_inverse=True, return_counts=True)
     predicted, observed = (np.bincount(bins, own) / counts for own in (scores, labels))
@@ -273,7 +273,7 @@ def reliability_curve(
 def expected_calibration_error(
     y_true: Any, y_score: Any, *, n_bins: int = 10, strategy: str = "uniform"
 ) -> float:
-    """Mean gap between promise and observation, weighted by the size of the bins.
+    """Mean gap between prediction and observation, weighted by the size of the bins.
 
     Parameters are those of :func:`reliability_curve`. It depends on the bins: name them beside the
     number.
@@ -300,7 +300,7 @@ def brier_score(y_true: Any, y_score: Any) -> float:
 
 
 def log_loss(y_true: Any, y_score: Any) -> float:
-    """Mean of -log(probability given to the label that came true); smaller is better.
+    """Mean of -log(probability of the true label); smaller is better.
 
     Nothing is clipped: one certain mistake makes it infinite. Parameters are those of
     :func:`confusion`.
@@ -309,14 +309,14 @@ def log_loss(y_true: Any, y_score: Any) -> float:
     >>> metrics.log_loss([0, 1], [0.0, 0.0])
     inf
     """
-    # scikit-learn's would clip. No logarithm is positive: less their mean is its size.
+    # scikit-learn's would clip. No logarithm is positive: minus their mean is its size.
     return float(abs(scipy.stats.bernoulli.logpmf(*pooled(y_true, y_score)).mean()))
 
 
 def _called(
     y_true: Any, y_score: Any, threshold: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which instances are positive, and which are called so."""
+    """Which instances are positive, and which are predicted positive."""
     if np.isnan(threshold):
         raise ValueError("threshold is NaN, expected a number")
     labels, scores = pooled(y_true, y_score)
@@ -324,7 +324,7 @@ def _called(
 
 
 def _edges(scores: _Floats, n_bins: int, strategy: str) -> _Floats:
-    """Where bins meet; a bin has its upper edge."""
+    """The edges between bins; a bin contains its upper edge."""
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f"strategy is {strategy!r}, expected one of uniform, quantile")
     if not 1 <= whole("n_bins", n_bins) <= 1_000_000:

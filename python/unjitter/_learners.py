@@ -1,4 +1,4 @@
-"""Learners to compare with: what people do with sloppy stamps today."""
+"""Learners for comparison: common practice with sloppy stamps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._session import Session
 
 
 class Baseline(Detector):
-    """What all learners of a detector alone share; see :class:`Naive` for the parameters."""
+    """Base of all learners without an annotator; see :class:`Naive` for the parameters."""
 
     kind: ClassVar[str]
     _fitted: _core.Detector
@@ -84,7 +84,7 @@ class Baseline(Detector):
         return metrics.f1_scorer(self, X)
 
     def settings(self) -> dict[str, Any]:
-        """The learner as the library reads it."""
+        """The learner as JSON for the library."""
         supervised = {
             "classifier": classifier_model(self.classifier).settings(),
             "priors": Priors(intercept_precision=self.intercept_precision).settings(
@@ -95,7 +95,7 @@ class Baseline(Detector):
         return {"kind": self.kind, "options": {"supervised": supervised, **self._options()}}
 
     def _options(self) -> dict[str, Any]:
-        """What one learner has and others have not."""
+        """Settings that only this learner has."""
         return {}
 
     def _forget(self, *names: str) -> None:
@@ -105,9 +105,9 @@ class Baseline(Detector):
 
 
 class HandAligned(Baseline):
-    """Supervised learning on labels that somebody aligned by hand: the ceiling.
+    """Supervised learning on hand-aligned labels: the upper limit.
 
-    Every instance of every session must have a label; stamps are not looked at. Parameters and
+    Every instance of every session must have a label; stamps are not used. Parameters and
     attributes are those of :class:`Naive`.
 
     Examples
@@ -122,7 +122,7 @@ class HandAligned(Baseline):
 
 
 class Naive(Baseline):
-    """Each stamp at its word: it belongs to the nearest instance, and all else is negative.
+    """Each stamp marks its nearest instance as positive; all others are negative.
 
     Parameters
     ----------
@@ -134,21 +134,21 @@ class Naive(Baseline):
     intercept_precision : float
         The same for its constant term.
     threshold : float
-        Probability from which ``predict`` says 1 and ``detect`` sees an event.
+        Probability from which ``predict`` returns 1 and ``detect`` finds an event.
     max_iter : int
         Iterations of the optimiser.
     random_state : int, RandomState instance or None
-        Of first weights and landmarks.
+        For initial weights and landmarks.
     n_jobs : int, optional
         Threads, as in scikit-learn; the result does not depend on it.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, n_features), intercept_ : ndarray of shape (1,)
-        Of a logistic classifier, for features as they are given.
+        Of a logistic classifier, for raw features.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If the sessions name their features.
+        If the sessions have feature names.
     classes_ : ndarray
         [0, 1].
 
@@ -165,7 +165,7 @@ class Naive(Baseline):
 
 
 class DropNear(Baseline):
-    """Stamps at their word, but instances near one, its nearest excepted, are left out.
+    """As :class:`Naive`, without the other instances near a stamp.
 
     Parameters
     ----------
@@ -261,8 +261,8 @@ class Smear(Baseline):
 class MultipleInstance(Baseline):
     """Bags of neighbouring instances with a witness each: MI-SVM (Andrews et al. 2002) adapted.
 
-    A bag is positive if a stamp, taken at its word, falls into it. Of a positive bag only the
-    instance counts that the detector finds likeliest; choosing it and fitting alternate.
+    A bag is positive if it contains the nearest instance of a stamp. In a positive bag only the
+    likeliest instance by the detector counts; choosing it and fitting alternate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much memory inference may take."""
+"""The memory limit of inference."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _GIBIBYTE = 2**30
 
 
 def set_memory_limit(gibibytes: float) -> None:
-    """Let the sums over alignments take so much memory, in all threads together, and no more.
+    """Limit the memory of the sums over alignments, in all threads together.
 
-    What would need more, such as the stamps of a clock that is an hour off at ten instances a
-    second, is a `ValueError` instead of an abort. By default the limit is half of what machine,
-    control groups and ``ulimit -v`` leave to the process. Threads that need much wait for each
-    other; no result depends on it. A fit that gave up a start or a step for it warns.
+    A session that would need more, such as one with a clock an hour off at ten instances a second,
+    is a `ValueError` instead of an abort. By default the limit is half of what machine, control
+    groups and ``ulimit -v`` leave to the process. Threads that need much wait for each other; no
+    result depends on it. A fit warns if it gave up a start or a step for lack of memory.
 
     Parameters
     ----------

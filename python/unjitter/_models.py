@@ -1,9 +1,8 @@
-"""Count models, and what noise models share with them: small objects with a name and values.
+"""Count models, and the base of noise models: small objects with a name and values.
 
-One meaning everywhere: a value that is given is known, and nobody learns it. A value that is not
-(None) is learned, by a detector and by the loss for PyTorch alike; bare inference learns nothing
-and needs them all. Where learning starts is another matter, and only the loss is told: by its
-argument `start`.
+The rule everywhere: a value that is given is fixed. A value that is not given (None) is learned, by
+a detector and by the loss for PyTorch; bare inference learns nothing and needs them all. Start
+values are separate, and only the loss takes them, by its argument `start`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class Model:
     kind: ClassVar[str]
 
     def settings(self) -> dict[str, Any]:
-        """The model as it stands in a model file."""
+        """The model as in a model file."""
         return {"kind": self.kind}
 
     def values(self) -> dict[str, list[float]]:
@@ -67,7 +66,7 @@ class Bernoulli(_Rates):
 
 @dataclass(frozen=True)
 class Poisson(_Rates):
-    """Independent stamps, as many as a Poisson variable says.
+    """Independent stamps, as many as a Poisson variable.
 
     Parameters
     ----------
@@ -104,11 +103,11 @@ class Categorical(Model):
     table : array-like of shape (2, C + 1), optional
         P(count | label), all of it: the first row is that of negative instances.
     max_count : int, optional
-        C, where no table tells; 2 by default.
+        C, without a table; 2 by default.
     false_rate, hit_rate : float, optional
         P(at least one stamp | negative instance), P(at least one stamp | positive instance).
     false_split, hit_split : array-like of shape (C,), optional
-        How counts of at least one share these.
+        Probabilities of the counts from one on, given at least one stamp.
 
     Examples
     --------
@@ -147,7 +146,7 @@ class Categorical(Model):
         table = np.asarray(self.table, dtype=np.float64)
         if table.ndim != 2 or table.shape[0] != 2 or table.shape[1] < 2:
             raise ValueError(f"table has shape {table.shape}, expected (2, C + 1) with C >= 1")
-        # Tables typed by hand are rounded; anything further off is a mistake.
+        # Tables typed by hand are rounded; a larger deviation is a mistake.
         if not (np.all(table >= 0.0) and np.allclose(table.sum(axis=1), 1.0, rtol=0.0, atol=1e-6)):
             raise ValueError("each row of table must be probabilities that sum to 1")
         if np.any((table[:, -1] == 0.0) & (table[:, 0] < 1.0)):
@@ -159,7 +158,7 @@ class Categorical(Model):
         for name, row in zip(("false", "hit"), table.tolist()):
             some, counts = sum(row[1:]), len(row) - 1
             given[f"{name}_rate"] = some
-            # Of an instance that never gives a stamp, no split matters.
+            # The split of an instance that never gives a stamp does not matter.
             given[f"{name}_split"] = tuple(p / some if some > 0 else 1 / counts for p in row[1:])
         return given
 
@@ -183,12 +182,12 @@ _Part = TypeVar("_Part")
 
 
 def counts_model(counts: str | Counts) -> Counts:
-    """A count model by name, or as it is."""
+    """A count model from its name, or unchanged."""
     return named("counts", counts, COUNTS)
 
 
 def named(what: str, given: str | _Part, known: dict[str, type[_Part]]) -> _Part:
-    """A part by name, or as it is."""
+    """A part from its name, or unchanged."""
     if isinstance(given, str):
         if given not in known:
             raise ValueError(f"{what} is {given!r}, expected one of {', '.join(known)}")
@@ -200,7 +199,7 @@ def named(what: str, given: str | _Part, known: dict[str, type[_Part]]) -> _Part
 
 
 def numbers(values: ArrayLike | Sequence[float]) -> tuple[float, ...]:
-    """A list of numbers that nobody can change."""
+    """An immutable list of numbers."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"expected a list of numbers, got {values!r}")

@@ -1,4 +1,4 @@
-"""Noise models, made of the library's table: a new one needs nothing here."""
+"""Noise models, made from the library's table: a new one needs nothing here."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ._models import Model, named, numbers
 
 @dataclass(frozen=True)
 class Noise(Model):
-    """Where stamps land around their instance: what all noise models share."""
+    """Delay of stamps from their instance: the base of all noise models."""
 
     #: The row of the library's table: name, about, parameters and settings.
     row: ClassVar[dict[str, Any]]
 
     def __post_init__(self) -> None:
-        """Lists become tuples, and tell their length where nobody does."""
+        """Converts lists to tuples, and takes a missing length from them."""
         lengths = [own for own in self.row["settings"] if own["value"] == "length"]
         if not lengths:
             return
@@ -59,8 +59,8 @@ class Noise(Model):
 
 
 def arguments(row: dict[str, Any]) -> Iterator[tuple[str, str, str, Any]]:
-    """Name, type, words and default of each argument of a class; what must be given has no default
-    (...) and comes first."""
+    """Name, type, description and default of each argument of a class; required ones have no
+    default (...) and come first."""
     usual = []
     for own in row["settings"]:
         kind, default = ("int" if own["value"] == "length" else "float"), own["default"]
@@ -91,7 +91,7 @@ def _class(row: dict[str, Any]) -> type[Noise]:
     namespace = {
         "row": row,
         "kind": row["name"],
-        # Where people and `pickle` find it.
+        # The public place, for users and `pickle`.
         "__module__": "unjitter",
         "__doc__": f"{row['about']}.\n\nParameters\n----------\n{documented}\n",
     }
@@ -104,7 +104,7 @@ NOISE: dict[str, type[Noise]] = {
 
 
 def noise_model(noise: str | Noise) -> Noise:
-    """A noise model by name, or as it is."""
+    """A noise model from its name, or unchanged."""
     needed = NOISE[noise].needs() if isinstance(noise, str) and noise in NOISE else []
     if needed:
         name = NOISE[str(noise)].__name__

@@ -1,8 +1,8 @@
 """A detector as an ONNX model: features to probability, in double precision.
 
-The graph repeats what the library computes, operation for operation: differences before squares,
+The graph repeats the library's computation, operation for operation: differences before squares,
 the sigmoid in the form that is exact in its tail. Only the order of sums is the runtime's own, so
-answers agree to rounding. A kernel classifier is written on its landmarks,
+results agree to rounding. A kernel classifier is written on its landmarks,
 
     f(x) = b + Σ_l α_l k(z_l, x),   α = L⁻ᵀ w,   L Lᵀ = k(Z, Z)
 
@@ -25,7 +25,7 @@ from .stamps.files import write_whole
 if TYPE_CHECKING:
     from ._detector import EventDetector
 
-# The oldest operator set whose operators are the ones used here; runtimes of 2020 know it.
+# The oldest operator set with all operators used here; runtimes of 2020 support it.
 OPSET = 13
 
 _Floats = NDArray[np.float64]
@@ -90,7 +90,7 @@ def _values(file: dict[str, Any]) -> dict[str, _Floats]:
 
 
 class _Graph:
-    """Nodes and constants, named as they come."""
+    """Nodes and constants, named in their order."""
 
     def __init__(self, onnx: Any) -> None:
         self.onnx = onnx
@@ -145,8 +145,8 @@ def _standardised(graph: _Graph, state: dict[str, Any]) -> str:
 
 def _linear(graph: _Graph, inputs: str, weights: _Floats, intercept: _Floats) -> str:
     """b + inputs · w, one number per row."""
-    # A matrix of one column, though a vector would do: onnxruntime multiplies no rows by a matrix,
-    # but not by a vector.
+    # A matrix of one column instead of a vector: onnxruntime can multiply an empty set of rows by a
+    # matrix, but not by a vector.
     dots = graph.add("MatMul", inputs, graph.constant(weights[:, None], "weights"))
     dots = graph.add("Squeeze", dots, graph.constant([1], "second_axis", np.int64))
     return graph.add("Add", graph.constant(intercept, "intercept"), dots)
@@ -181,7 +181,7 @@ def _squared_distances(graph: _Graph, points: str, landmarks: _Floats) -> str:
     """|x − z|² (instances x landmarks), summed feature by feature.
 
     All differences at once would take instances x landmarks x features of memory; a matrix product
-    would take less, but cancels for points that lie far out and close together.
+    would take less, but cancels for points far out and close together.
     """
     onnx, helper = graph.onnx, graph.onnx.helper
     double = onnx.TensorProto.DOUBLE

@@ -1,4 +1,4 @@
-"""Pipelines that can do what their detector can."""
+"""Pipelines with the methods of their detector."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from ._base import Sessions
 
 
 def _has(name: str) -> Any:
-    """Whether the last step has a method, so that a pipeline without a detector has none either."""
+    """Whether the last step has a method, so that a pipeline without a detector lacks it too."""
     return lambda pipeline: hasattr(pipeline.steps[-1][1], name)
 
 
 class Pipeline(sklearn.pipeline.Pipeline):  # type: ignore[misc]
-    """scikit-learn's pipeline, which can ``align`` and ``detect`` too if its last step can.
+    """scikit-learn's pipeline, with ``align`` and ``detect`` if its last step has them.
 
-    scikit-learn's own passes on the methods that it knows, such as ``predict_proba``, and no
-    others. All else is as there: parameters, ``set_params``, slices, ``GridSearchCV``. Steps that
-    are fitted already need not be fitted again, so that ``Pipeline(model.steps)`` makes one of
-    these from any other.
+    scikit-learn's own only passes on the methods that it knows, such as ``predict_proba``. All else
+    is the same: parameters, ``set_params``, slices, ``GridSearchCV``. Fitted steps need not be
+    fitted again, so ``Pipeline(model.steps)`` converts any other pipeline.
 
     Examples
     --------
@@ -66,7 +65,7 @@ class Pipeline(sklearn.pipeline.Pipeline):  # type: ignore[misc]
         return self.steps[-1][1]
 
     def _transformed(self, X: Any) -> Any:
-        """What the last step is given."""
+        """The input of the last step."""
         return X if len(self.steps) == 1 else self[:-1].transform(X)
 
 

@@ -1,4 +1,4 @@
-"""Bare inference, for people who bring their own scores."""
+"""Bare inference, for callers with their own scores."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Posterior:
         self._shape = (len(times), len(events))
 
     def __reduce__(self) -> tuple[Any, _Given]:
-        # Inference again is as exact as its result, and its input is smaller.
+        # Repeating inference is as exact as its result, and its input is smaller.
         return posterior, self._given
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class Posterior:
         Parameters
         ----------
         n : int
-            How many; refused where they would take gigabytes.
+            How many; refused if they would take gigabytes.
         seed : int
             The same seed gives the same draws.
 
@@ -123,11 +123,11 @@ def posterior(
     events : array-like of shape (n_stamps,)
         The stamps; they do not decrease.
     log_odds : array-like of shape (n_instances,)
-        Log-odds that each instance is positive, by any classifier; infinite where it is known.
+        Log-odds that each instance is positive, by any classifier; infinite if it is known.
     counts : Bernoulli, Categorical, Poisson or Geometric
-        How many stamps an instance gives, with all its values.
+        Number of stamps per instance, with all its values.
     noise : noise model such as Gaussian
-        Where they land, with all its values.
+        Their delays, with all its values.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def posterior(
 
 
 def _one_dimension(name: str, values: ArrayLike) -> _Floats:
-    # A copy: what was given may change later.
+    # A copy: the user may change the original later.
     numbers = np.asarray(values, dtype=np.float64).copy()
     if numbers.ndim != 1:
         raise ValueError(f"{name} have shape {numbers.shape}, expected one dimension")

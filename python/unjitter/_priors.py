@@ -1,4 +1,4 @@
-"""What is believed before any data."""
+"""Priors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Priors:
-    """Priors on what is learned about the annotator, and on the classifier's constant term.
+    """Priors on the annotator's parameters, and on the classifier's constant term.
 
     The prior on the classifier's weights is the detector's `regularisation`. Delays and spreads
     are measured in the detector's `time_unit`, by default the median spacing of instances.
@@ -27,7 +27,7 @@ class Priors:
     intercept_precision : float
         1 / variance of the normal prior on the classifier's constant term.
     count_split : float
-        Dirichlet concentration of how counts of at least one are shared (categorical counts).
+        Dirichlet concentration of the split of counts of at least one (categorical counts).
     mixture_weight : float
         Dirichlet concentration of the weights of a mixture.
     degrees_of_freedom : (shape, rate)
@@ -47,7 +47,7 @@ class Priors:
     shape: tuple[float, float] = (2.0, 0.2)
 
     def settings(self, weight_precision: float) -> dict[str, Any]:
-        """The priors as they stand in a model file."""
+        """The priors as in a model file."""
         return {
             "weight_precision": float(weight_precision),
             "intercept_precision": float(self.intercept_precision),

@@ -1,4 +1,4 @@
-"""A bar that shows how far long work is."""
+"""A progress bar for long work."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Bar:
     ) -> None:
         if self._bar is not None:
             if kind is None:
-                # Starts converge before their last iteration; what is left will not come.
+                # Starts converge before their last iteration; the rest will not come.
                 self._bar.total = self._bar.n
             self._bar.close()
 

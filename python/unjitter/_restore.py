@@ -1,4 +1,4 @@
-"""An estimator's parameters from a model file, which the command line may have written."""
+"""An estimator's parameters from a model file, possibly of the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._priors import Priors
 
 
 def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
-    """What `EventDetector` must be given in order to fit this model again."""
+    """The arguments of an `EventDetector` that would fit this model again."""
     model = json.loads(fitted.model())
     held = {entry["name"]: entry["values"] for entry in model["frozen"]}
     priors: dict[str, Any] = dict(model["priors"])
@@ -30,7 +30,7 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
         "classifier": _part(model["classifier"], held, "classifier", CLASSIFIERS),
         "counts": _part(model["counts"], held, "counts", COUNTS),
         "noise": _part(model["noise"], held, "noise", NOISE),
-        # After the parts have taken theirs: single entries, and what the classifier holds.
+        # After the parts have taken theirs: single entries, and fixed values of the classifier.
         "frozen": held or None,
         "regularisation": regularisation,
         "priors": None if believed == Priors() else believed,
@@ -41,7 +41,7 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
 
 
 def _note(notes: Any, *path: str, default: Any) -> Any:
-    """A note if it is there and of the kind of `default`; anybody may write notes."""
+    """A note if it exists and has the type of `default`; any program may write notes."""
     for name in path:
         notes = notes.get(name) if isinstance(notes, dict) else None
     return notes if type(notes) is type(default) else default
@@ -50,7 +50,7 @@ def _note(notes: Any, *path: str, default: Any) -> Any:
 def _part(
     settings: dict[str, Any], held: dict[str, list[float]], prefix: str, known: dict[str, Any]
 ) -> Any:
-    """A part by its name where that says all, else as an object; takes its values from `held`."""
+    """A part by its name if that suffices, else as an object; takes its values from `held`."""
     settings = dict(settings)
     kind = known[settings.pop("kind")]
     for field in fields(kind):

@@ -1,8 +1,8 @@
-"""Which rows of a frame a session came from, so that answers can go back to them.
+"""The rows of a frame that belong to a session, so that results can return to them.
 
-Of a frame its index is kept, where its library has one, and of the events the columns that a
-detector has no use for; no features are kept twice. Sessions share what is kept, but one that
-travels to another process takes its own rows along and no others.
+For a frame this keeps its index, if its library has one, and for the events the columns that a
+detector does not use; no features are kept twice. Sessions share this data, but a session sent to
+another process only takes its own rows along.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _Positions = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What is kept of a frame, or of some of its rows; `key` is the frame's in all processes."""
+    """The kept part of a frame or of its rows; `key` identifies the frame in all processes."""
 
     key: str
     backend: str
     length: int
     index: Any
-    # As the frame's own library has them.
+    # In the type of the frame's own library.
     others: Any
 
     @classmethod
     def of(cls, table: nw.DataFrame[Any], others: Sequence[str] = ()) -> Kept:
-        """The index of a frame and those of its columns that answers give back."""
+        """The index of a frame and the columns that results return."""
         kept = table.select(others).to_native() if others else None
         backend = str(table.implementation)
         return cls(uuid4().hex, backend, len(table), nw.maybe_get_index(table), kept)
@@ -48,7 +48,7 @@ class Kept:
 class Rows:
     """The rows of a session, by their positions in the frame.
 
-    `places` are those in what is kept of it; `name` is the session as the frame has it.
+    `places` are their positions in the kept part; `name` is the session as in the frame.
     """
 
     kept: Kept
@@ -69,7 +69,7 @@ class Rows:
 class Together(NamedTuple):
     """Rows of several sessions in the order of their frame."""
 
-    # Where each is among the rows of the sessions laid one below the other.
+    # Position of each among the concatenated rows of the sessions.
     order: _Positions
     backend: str
     index: Any
@@ -77,7 +77,7 @@ class Together(NamedTuple):
 
 
 def together(parts: Sequence[Rows | None]) -> Together | None:
-    """The rows of all sessions; None unless they are of one frame and no row is there twice."""
+    """The rows of all sessions; None unless they are from one frame and no row occurs twice."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or len({part.kept.key for part in known}) > 1:
         return None
@@ -85,7 +85,7 @@ def together(parts: Sequence[Rows | None]) -> Together | None:
     if len(np.unique(positions)) < len(positions):
         return None
     order = np.argsort(positions)
-    # Sessions that have travelled alone each have a piece of the frame.
+    # Sessions that were sent separately each have a piece of the frame.
     pieces = list({id(part.kept): part.kept for part in known}.values())
     ends = np.cumsum([piece.length for piece in pieces])
     starts = {id(piece): end - piece.length for piece, end in zip(pieces, ends)}

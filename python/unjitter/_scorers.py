@@ -1,4 +1,4 @@
-"""Scores of an estimator on sessions, as scikit-learn asks for them."""
+"""Scores of an estimator on sessions, in scikit-learn's form."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _Floats = NDArray[np.float64]
 
 
 def f1_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """F1 over all labelled instances of sessions, of what ``predict`` calls positive.
+    """F1 over all labelled instances of sessions, from ``predict``.
 
-    Instances of unknown label, and sessions without labels, are left out; that there is no label at
-    all raises a `ValueError`.
+    Instances with an unknown label, and sessions without labels, are left out; without any label
+    this raises a `ValueError`.
 
     >>> from sklearn.model_selection import cross_val_score
     >>> from unjitter import EventDetector, metrics, simulate
@@ -48,22 +48,22 @@ def average_precision_scorer(estimator: Any, X: Any, y: None = None) -> float:
 
 
 def brier_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """Less the Brier score on the labels of sessions, so that larger is better."""
+    """Minus the Brier score on the labels of sessions, so that larger is better."""
     sessions = sessions_of(X)
     return -brier_score(sessions, estimator.predict_proba(sessions))
 
 
 def log_loss_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """Less the log loss on the labels of sessions, so that larger is better."""
+    """Minus the log loss on the labels of sessions, so that larger is better."""
     sessions = sessions_of(X)
     return -log_loss(sessions, estimator.predict_proba(sessions))
 
 
 def log_evidence_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """Log evidence per held-out stamp: choosing a model without a single label.
+    """Log evidence per held-out stamp: for choosing a model without a single label.
 
-    It ranks models of the same stamps. Stamps that a model makes impossible raise a `ValueError`;
-    scikit-learn's `error_score` says what becomes of it.
+    It ranks models of the same stamps. Stamps that are impossible under a model raise a
+    `ValueError`, which scikit-learn handles by `error_score`.
     """
     detector, sessions = _inside(estimator, sessions_of(X))
     if not hasattr(detector, "log_evidence"):
@@ -102,9 +102,9 @@ class _EventAveragePrecisionScorer:
 
 
 def event_f1_scorer(tolerance: Tolerance, min_separation: float = 0.0) -> _EventF1Scorer:
-    """A scorer: F1 of the events that an estimator detects, against those that labels tell.
+    """A scorer: F1 of the events that an estimator detects, against those of the labels.
 
-    Sessions without labels are left out, as are instances of unknown label.
+    Sessions without labels are left out, as are instances with an unknown label.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _labels_of(session: Session) -> NDArray[np.int8]:
 
 
 def _inside(estimator: Any, sessions: list[Session]) -> tuple[Any, list[Session]]:
-    """The detector inside of a search or a pipeline, and the sessions as it sees them."""
+    """The detector inside a search or a pipeline, and the sessions as it gets them."""
     if hasattr(estimator, "best_estimator_"):
         return _inside(estimator.best_estimator_, sessions)
     if isinstance(estimator, Pipeline):

@@ -1,4 +1,4 @@
-"""One recording: instances with features and times, and the stamps somebody pressed."""
+"""One recording: instances with features and times, and the annotator's stamps."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ class Session:
     Parameters
     ----------
     X : array-like of shape (n_instances, n_features)
-        Features of each instance (breath, beat, window). A C-contiguous array of doubles, or of
-        single precision, is kept as it is, without a copy; do not change it afterwards. All else
-        is copied. Arithmetic is in double precision. Values may be missing (NaN), for a
-        transformer to fill; a detector refuses them.
+        Features of each instance (breath, beat, window). A C-contiguous array of double or single
+        precision is used without a copy; do not change it afterwards. All else is copied.
+        Arithmetic is in double precision. Values may be missing (NaN), for a transformer to fill; a
+        detector refuses them.
     times : array-like of shape (n_instances,)
         Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
         Durations (``timedelta64``) become seconds; texts like ``"2024-05-31T14:03:27.5"``, or with
         ``Z`` or ``+02:00`` behind, are dates. Dates of several time zones are kept in UTC.
     events : array-like of shape (n_stamps,), or unjitter.stamps.Stamps
-        When somebody pressed, in the same unit. The session has them sorted; answers come in the
-        order in which they were given. Like `observed`, they have a time zone if and only if
-        `times` have one.
+        The presses, in the same unit. The session sorts them; results come in the given order. Like
+        `observed`, they have a time zone if and only if `times` have one.
     labels : array-like of shape (n_instances,), optional
-        What is known of the truth: 0 or 1, and NaN, None or -1 where it is not. Detectors do not
-        learn from labels unless told so; they are for judging.
+        The known labels: 0 or 1, and NaN, None or -1 if unknown. They are for evaluation; detectors
+        learn from them only on request.
     subject : str, optional
-        Who was recorded, for keeping a person's sessions together.
+        The person or animal recorded, for keeping its sessions together.
     observed : array-like of shape (n_intervals, 2), optional
-        The intervals of time in which somebody was annotating; without them, always.
+        The annotated intervals of time; without them, the whole session.
     name : str, optional
         Name of the session, for messages and tables; its position among others by default.
     feature_names : sequence of str, optional
@@ -74,7 +73,7 @@ class Session:
     feature_names: tuple[str, ...] | None
     clock: Clock | None
     backend: str | None
-    # Where each stamp, in the order in which it was given, is among the sorted ones.
+    # Position among the sorted stamps of each stamp in the given order.
     _places: NDArray[np.intp] | None = None
     # Rows of the frames that stamps and instances came from.
     _event_rows: Rows | None = None
@@ -112,7 +111,7 @@ class Session:
         self._check()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Places and rows hold for what came from there, not for what is put in its stead."""
+        """Places and rows belong to the original stamps and instances, not to replaced ones."""
         super().__setattr__(name, value)
         if name == "events":
             self._places = self._event_rows = None
@@ -149,7 +148,7 @@ class Session:
         >>> session.replace(events=[0.9]).events
         array([0.9])
 
-        NumPy's dates, such as :meth:`dates` gives, are taken as UTC where the session's have a
+        NumPy's dates, such as those of :meth:`dates`, are taken as UTC if the session's have a
         zone.
         """
         own = {
@@ -175,15 +174,15 @@ class Session:
         return changed
 
     def dates(self, seconds: ArrayLike) -> NDArray[Any]:
-        """Times of the session as they were given: dates if they were dates, else numbers.
+        """Times of the session in their original form: dates if they were dates, else numbers.
 
-        NumPy's dates know no zones: where the session's have one, these are in UTC.
+        NumPy's dates have no zones: if the session's have one, these are in UTC.
         """
         values = np.asarray(seconds, dtype=np.float64)
         return values if self.clock is None else self.clock.dates(values)
 
     def _as_given(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the sorted stamps, in the order in which these were given."""
+        """Values of the sorted stamps, in the given order of the stamps."""
         return values if self._places is None else values[self._places]
 
     def _features(self, X: ArrayLike) -> NDArray[np.float64] | NDArray[np.float32]:
@@ -266,7 +265,7 @@ class Session:
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Numbers that Python holds one by one; missing ones are NaN, whatever they are called."""
+    """Numbers in a Python sequence; missing ones become NaN."""
     known = [np.nan if is_missing(value) else value for value in values.ravel().tolist()]
     return np.array(known, dtype=np.float64).reshape(values.shape)
 

@@ -1,4 +1,4 @@
-"""Whether a difference is real."""
+"""Significance of differences."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class MeanInterval(NamedTuple):
 
 
 def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
-    """Whether one learner beats another on the same folds by more than chance.
+    """Test whether one learner beats another on the same folds by more than chance.
 
-    Folds share most of their training sessions, so the test is somewhat too sure of itself. Where
-    all differences are equal there is no spread to compare with: if they are zero, t is 0 and p is
-    1; if not, t is infinite and p is 0.
+    Folds share most of their training sessions, so the test is somewhat too confident. If all
+    differences are equal there is no spread to compare with: if they are zero, t is 0 and p is 1;
+    if not, t is infinite and p is 0.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> PairedTest:
     if len(one) != len(other):
         raise ValueError(f"{len(other)} scores of the second learner for {len(one)} of the first")
     difference = float(np.mean(one - other))
-    # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding, which SciPy would take for a spread; and where
-    # there is none it gives NaN.
+    # 0.3 - 0.2 and 0.2 - 0.1 differ by rounding, which SciPy would take for a spread; without a
+    # spread it gives NaN.
     rounding = 4.0 * np.finfo(np.float64).eps * np.max(np.abs([one, other]))
     if np.allclose(one - other, difference, rtol=0.0, atol=rounding):
         same = abs(difference) <= rounding
@@ -125,21 +125,21 @@ def bootstrap_interval(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """How much a score would move with other sessions of the same kind.
+    """The uncertainty of a score over other sessions of the same kind.
 
     Whole sessions are drawn with replacement, since instances of one resemble each other.
 
     Parameters
     ----------
     statistic : callable
-        Given the positions of the drawn sessions, as many as there are and some more than once,
-        the score.
+        Returns the score for the positions of the drawn sessions, as many as there are and some
+        more than once.
     sessions : int, or the sessions themselves
-        How many there are.
+        Their number.
     level : float
         Share of the resampled scores inside the interval.
     resamples : int
-        How often to draw, at most ten million times.
+        Number of draws, at most ten million.
     seed : int
         Same seed, same interval.
 
@@ -164,7 +164,7 @@ def bootstrap_interval(
         raise ValueError(f"resamples is {resamples}, expected a number from 1 to 10000000")
     tail = 0.5 * (1.0 - _level(level))
     random = np.random.default_rng(whole("seed", seed))
-    # scipy.stats.bootstrap would draw everything before it asks once, and refuses a single session.
+    # scipy.stats.bootstrap would draw everything first, and refuses a single session.
     scores = np.empty(resamples)
     for k in range(resamples):
         scores[k] = statistic(random.integers(number, size=number))

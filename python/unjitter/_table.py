@@ -1,4 +1,4 @@
-"""A table for people who have installed no library of data frames."""
+"""A table for users without a data frame library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Of more rows than a screen has, the first and the last are shown.
+# Longer tables show their first and last rows.
 MOST_ROWS, AT_EACH_END = 60, 5
 DECIMALS = 6
 
@@ -18,9 +18,9 @@ DECIMALS = 6
 class Table:
     """Columns of equal length, printed as a table.
 
-    What answers are in where pandas is not installed: ``table["time"]`` is a NumPy array,
+    The type of results without pandas: ``table["time"]`` is a NumPy array,
     ``table[["stamp", "time"]]`` and ``table[table["p_spurious"] > 0.5]`` are smaller tables, and
-    ``dict(table)`` is what data frames of all libraries are made from.
+    any data frame library can convert ``dict(table)``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Answers as data frames, in the library that the user works with."""
+"""Results as data frames, in the user's library."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def frame(
 
 
 def preferred() -> str:
-    """What tables are in when the user has shown no preference."""
+    """The default type of tables."""
     return "pandas" if importlib.util.find_spec("pandas") is not None else NUMPY
 
 
 def times_column(clocks: Sequence[Clock | None], seconds: Sequence[NDArray[np.float64]]) -> Times:
-    """The times of sessions below each other, each with its own clock.
+    """The concatenated times of sessions, each with its own clock.
 
-    Dates are in their zone if the sessions' times were dates of one zone, and in UTC if they were
-    of several.
+    Dates are in their zone if the sessions' times were dates of one zone, and in UTC if there were
+    several.
     """
     dated = [(clock, own) for clock, own in zip(clocks, seconds) if clock is not None]
     if not dated:
@@ -68,7 +68,7 @@ def _array(values: Any) -> Any:
 
 
 def _is_typed(values: Any) -> bool:
-    """Whether a library has to be told the type: of dates, and of text that may have no rows."""
+    """Whether a library must be given the type: for dates, and for text without rows."""
     if isinstance(values, Times):
         return values.are_dates
     return isinstance(values, np.ndarray) and values.dtype == object
@@ -77,7 +77,7 @@ def _is_typed(values: Any) -> bool:
 def _series(name: str, values: Any, backend: Any) -> Any:
     if not isinstance(values, Times):
         return nw.new_series(name, values.tolist(), dtype=nw.String(), backend=backend)
-    # pandas turns an array of nanoseconds into its own dates; others need to be told.
+    # pandas turns an array of nanoseconds into its own dates; others must be given the type.
     column = nw.new_series(name, values.values, dtype=nw.Datetime("ns"), backend=backend)
     return column if values.time_zone is None else _in_zone(column, values.time_zone)
 

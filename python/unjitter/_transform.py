@@ -17,8 +17,8 @@ from ._tables import NUMPY, frame, preferred
 class OnFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of scikit-learn, applied to the features of sessions.
 
-    It is fitted to the instances of all sessions together; times, stamps and labels stay as they
-    are. :func:`make_pipeline` puts it before a detector.
+    It is fitted to the instances of all sessions together; times, stamps and labels stay unchanged.
+    Put it before a detector with :func:`make_pipeline`.
 
     Parameters
     ----------

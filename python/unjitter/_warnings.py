@@ -1,4 +1,4 @@
-"""What unjitter warns of, by category, so that each can be silenced or raised on its own."""
+"""Warnings of unjitter, by category, so that each can be silenced or raised separately."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 
 class UnjitterWarning(UserWarning):
-    """Something to be wary of in data or in what was learned from them."""
+    """A warning about data or about the fitted model."""
 
 
 class NotConvergedWarning(UnjitterWarning, ConvergenceWarning):  # type: ignore[misc]
-    """Learning stopped before it was done. scikit-learn's ``ConvergenceWarning`` too."""
+    """Learning stopped early. Also a ``ConvergenceWarning`` of scikit-learn."""
 
 
 def warn(kind: str, words: str, stacklevel: int) -> None:

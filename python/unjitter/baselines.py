@@ -1,4 +1,4 @@
-"""What people do with sloppy stamps today, and how it compares.
+"""Common practice with sloppy stamps, and its comparison.
 
 Each learner is an estimator like :class:`unjitter.EventDetector`, and trains on
 
@@ -10,8 +10,8 @@ Each learner is an estimator like :class:`unjitter.EventDetector`, and trains on
 :class:`MultipleInstance`  bags of instances with a witness each (MI)
 =====================  ==============================================================
 
-:func:`compare` puts them, and ``EventDetector`` (LR-M), against each other. Names are the paper's;
-LR becomes KLR with a kernel and NN with a network.
+:func:`compare` compares them with each other and with ``EventDetector`` (LR-M). Names are the
+paper's; LR becomes KLR with a kernel and NN with a network.
 """
 
 from ._comparison import Comparison, compare, kept_by_naive

@@ -1,10 +1,10 @@
-"""How good a detector is: by instance, by event, and whether a difference is real.
+"""Quality of a detector: by instance, by event, and the significance of differences.
 
 Instances
 ---------
 Functions of ``(y_true, y_score)`` take labels and probabilities as scikit-learn's do. Both may also
-be lists: sessions with labels, and what ``predict_proba`` says of them. Then all instances are
-pooled; those of unknown label, and sessions without labels, are left out.
+be lists: sessions with labels, and their ``predict_proba``. Then all instances are pooled;
+instances with an unknown label, and sessions without labels, are left out.
 
 Events
 ------

@@ -1,8 +1,8 @@
 """From raw sensor signals to instances: respiration cycles and sliding windows, with features.
 
-A chest band is cut into breaths (:func:`find_cycles`) that are described by
-:func:`cycle_features`; any other sensor is cut into windows of equal length (:func:`windows`).
-Sampling may be irregular and have gaps, and NaN is a missing sample.
+A chest band is cut into breaths (:func:`find_cycles`) with :func:`cycle_features`; any other sensor
+is cut into windows of equal length (:func:`windows`). Sampling may be irregular and have gaps, and
+NaN is a missing sample.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CycleOptions:
-    """How respiration cycles are found. The defaults suit a chest band sampled at 20 to 25 Hz.
+    """Settings for finding respiration cycles. The defaults suit a chest band at 20 to 25 Hz.
 
     Parameters
     ----------
@@ -89,15 +89,15 @@ class CycleOptions:
     prominence : float
         Smallest rise and fall of a cycle, as a share of the usual swing of its neighbourhood.
     floor : float
-        Smallest usual swing that a neighbourhood is granted, as a share of the median one.
+        Smallest usual swing assumed for a neighbourhood, as a share of the median one.
     onset : float
-        How far the signal has risen when inhalation is said to begin, as a share of the rise.
+        How far the signal has risen at the beginning of inhalation, as a share of the rise.
     min_duration, max_duration : float
         Shortest and longest cycle, in seconds.
     min_amplitude : float
         Smallest rise and fall of a cycle, in units of the signal.
     neighbours : int
-        How many cycles before and as many after one make its usual surroundings, for features.
+        How many cycles before, and as many after, make the surroundings of a cycle, for features.
     """
 
     rate: float = 20.0
@@ -116,7 +116,7 @@ class CycleOptions:
     neighbours: int = 15
 
     def settings(self) -> dict[str, Any]:
-        """The options as the library reads them."""
+        """The options as JSON for the library."""
         return asdict(self)
 
 
@@ -127,19 +127,19 @@ class Cycles:
     Attributes
     ----------
     run : ndarray of int
-        Which run without gaps a cycle lies in.
+        The run without gaps of each cycle.
     start, peak, end : ndarray
         When inhalation, exhalation and the next inhalation begin, in seconds.
     start_value, peak_value, end_value : ndarray
         Smoothed signal at the trough before the peak, at the peak and at the trough after it.
     stretch : ndarray
-        Highest less lowest value.
+        Highest minus lowest value.
     inhalation_area, exhalation_area : ndarray
         Area between the signal and its lowest value, before and after the peak.
     runs : int
         Runs without gaps in the signal.
     rejected : dict of str to int
-        Candidates that were no cycles: ``short``, ``long`` and ``small``.
+        Rejected candidates: ``short``, ``long`` and ``small``.
     """
 
     run: NDArray[np.int64]
@@ -190,11 +190,11 @@ def find_cycles(
     values : array-like of shape (n_samples,)
         The signal; NaN is a missing sample.
     times : array-like of shape (n_samples,), optional
-        When each sample was taken, in seconds; they do not decrease.
+        Time of each sample, in seconds; they do not decrease.
     sampling_rate : float, optional
         Instead of times, samples per second; the first is at zero.
     options : CycleOptions, optional
-        How to look.
+        Settings of the search.
 
     Returns
     -------
@@ -218,13 +218,13 @@ def find_cycles(
 
 
 def cycle_features(cycles: Cycles, *, neighbours: int = 15) -> _Floats:
-    """What is said of respiration cycles: durations, amplitudes, shape, and how they stand out.
+    """Features of respiration cycles: durations, amplitudes, shape, and how they stand out.
 
     Parameters
     ----------
     cycles : Cycles
     neighbours : int
-        How many cycles before and as many after one make its usual surroundings.
+        How many cycles before, and as many after, make the surroundings of a cycle.
 
     Returns
     -------
@@ -268,11 +268,11 @@ def session_from_signal(
     values, times, sampling_rate, options
         As in :func:`find_cycles`; times may be dates, with or without a time zone.
     events : array-like
-        When somebody pressed; with a time zone if and only if times have one.
+        The presses; with a time zone if and only if times have one.
     true_events : array-like, optional
-        When the breaths that are true events begin, if that is known: it makes labels.
+        Beginnings of the breaths that are true events, if known; these become labels.
     tolerance : float
-        How far, in seconds, the start of a cycle may be from the true event that it is labelled by.
+        Largest distance, in seconds, between the start of a cycle and its true event.
     name, subject, observed
         As in :class:`Session`.
 
@@ -328,15 +328,15 @@ def windows(
     channels : mapping of name to array-like, data frame, or array-like of one or two dimensions
         Samples of each channel; the columns of a table, or one channel. NaN is a missing sample.
     times : array-like of shape (n_samples,), or mapping of name to array-like, optional
-        When the samples were taken, in seconds or as dates; of each channel, if that differs.
+        Times of the samples, in seconds or as dates; of each channel, if they differ.
     sampling_rate : float, or mapping of name to float, optional
         Instead of times, samples per second; the first is at zero.
     length, step : float
         Length of a window, and from the start of one to that of the next, in seconds.
     anchor : {"start", "centre", "end"}
-        Which moment of a window is its time.
+        The moment of a window that is its time.
     min_share : float
-        Least number of samples of each channel, as a share of what its usual rate promises.
+        Least number of samples of each channel, as a share of that at its usual rate.
     bands : sequence of (low, high)
         Frequency bands, in Hz, whose share of the power is a feature.
 
@@ -391,7 +391,7 @@ def session_from_windows(
     channels : mapping, data frame or array-like
         As in :func:`windows`.
     events : array-like
-        When somebody pressed.
+        The presses.
     name, subject, observed
         As in :class:`Session`.
     **options

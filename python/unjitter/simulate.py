@@ -1,4 +1,4 @@
-"""Data with a known truth: people who smoke, and annotators who are sloppy on purpose."""
+"""Data with a known truth: people who smoke, and sloppy annotators."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Annotator:
-    """Somebody who presses a button at true events: late, early, not at all, or for nothing.
+    """An annotator who presses a button at true events: late, early, not at all, or spuriously.
 
     Times are in the unit of the data; :class:`Sloppiness` has numbers that fit any data.
 
@@ -55,7 +55,7 @@ class Annotator:
     noise : noise model such as ``Laplace(0.3, 1.0)``, optional
         Delays of another shape; it must have all its values.
     errors : array-like, optional
-        Errors that people made, to draw delays from, each multiplied by `scale`.
+        Recorded human errors to draw delays from, each multiplied by `scale`.
     scale : float
         Factor of the `errors`.
 
@@ -78,7 +78,7 @@ class Annotator:
     scale: float = 1.0
 
     def settings(self) -> dict[str, Any]:
-        """The annotator as the library reads it."""
+        """The annotator as JSON for the library."""
         if self.spurious and self.spurious_per_hour:
             raise ValueError("presses for nothing are spurious or spurious_per_hour, not both")
         per_hour = {"rate": self.spurious_per_hour, "seconds_per_unit": self.seconds_per_unit}
@@ -106,7 +106,7 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Sloppiness:
-    """How sloppy an annotator is, in numbers that mean the same for any data.
+    """Sloppiness of an annotator, in numbers with the same meaning for any data.
 
     Parameters
     ----------
@@ -119,13 +119,13 @@ class Sloppiness:
     pressed : float
         Share of true events that are pressed.
     extra : float
-        Presses for nothing, per true event.
+        Spurious presses, per true event.
     tails : {"gaussian", "laplace", "student_t"}
         Shape of the delays.
     degrees_of_freedom : float
         Of ``"student_t"``, above 2.
     errors : array-like, optional
-        Errors that people made, to draw delays from instead; only their shape matters.
+        Recorded human errors to draw delays from instead; only their shape matters.
     unit : float, optional
         Length of a unit; by default the median spacing of the instances.
 
@@ -149,7 +149,7 @@ class Sloppiness:
     unit: float | None = None
 
     def settings(self) -> dict[str, Any]:
-        """The sloppiness as the library reads it."""
+        """The sloppiness as JSON for the library."""
         return {
             "tails": self._tails(),
             "delay": float(self.delay),
@@ -176,7 +176,7 @@ DEMO = Sloppiness(delay=0.5, spread=1.0, pressed=0.9, extra=0.1)
 
 
 class Presses(NamedTuple):
-    """Presses with what the simulator knows of them."""
+    """Presses with their simulated truth."""
 
     stamps: NDArray[np.float64]
     sources: NDArray[np.int64]
@@ -195,7 +195,7 @@ class ChestBand:
     values : ndarray
         Counts of a converter.
     puffs : ndarray
-        When each puff begins to be inhaled.
+        Beginning of the inhalation of each puff.
     """
 
     name: str
@@ -247,11 +247,11 @@ def chest_band(
     seed : int
         Of everything random.
     subjects, sessions : int, optional
-        Another number of people, or of recordings; puffs and other breaths go with them.
+        Another number of people, or of recordings; puffs and other breaths scale with it.
     puffs, negatives : int, optional
         Puffs and other breaths in all recordings together.
     overlap : float, optional
-        How much puffs and other breaths are alike, 0 to 1.
+        Similarity of puffs and other breaths, 0 to 1.
     talking, sighs : float, optional
         Share of the time spent talking, and of breaths that are sighs.
     movements, losses : float, optional
@@ -309,11 +309,11 @@ def respiration(
 noise
         As in :func:`chest_band`.
     annotator : Annotator or Sloppiness, optional
-        Who presses a button at each puff; by default that of ``unjitter demo``, half a breath late
-        and scattered by one, who misses a tenth of the puffs and presses for nothing once in ten.
-        None is nobody.
+        The annotator, who presses a button at each puff; by default that of ``unjitter demo``, half
+        a breath late and scattered by one, who misses a tenth of the puffs and presses spuriously
+        once per ten puffs. None gives no stamps.
     cycles : CycleOptions, optional
-        How breaths are found.
+        Settings for finding breaths.
 
     Returns
     -------
@@ -349,16 +349,16 @@ noise
 def annotate(
     sessions: Session | Sequence[Session], annotator: Annotator | Sloppiness, *, seed: int = 0
 ) -> list[Session]:
-    """Sessions with new stamps: presses for the events that their labels tell.
+    """Sessions with new stamps: presses for the events of their labels.
 
-    Presses that fall where nobody was annotating are not recorded.
+    Presses outside the annotated intervals are not recorded.
 
     Parameters
     ----------
     sessions : list of Session
         With a label for every instance.
     annotator : Annotator or Sloppiness
-        How sloppy.
+        The annotator.
     seed : int
         Of all draws. Each session has its own, by its position; no two seeds share any.
 
@@ -383,7 +383,7 @@ def annotate(
 
 
 def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: int = 0) -> Presses:
-    """Presses for the positive instances, and what each came from.
+    """Presses for the positive instances, and the source of each.
 
     Parameters
     ----------
@@ -396,7 +396,7 @@ def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: in
     Returns
     -------
     Presses
-        ``stamps`` in order, ``sources`` (the instance of each, -1 for one that came from nowhere)
+        ``stamps`` in order, ``sources`` (the instance of each, -1 for one without an instance)
         and the session's ``offset``.
 
     Examples

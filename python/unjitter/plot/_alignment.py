@@ -1,4 +1,4 @@
-"""A stretch of a recording: what is positive, and where each stamp belongs."""
+"""A stretch of a recording: positive instances, and the place of each stamp."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def alignment(
     Bars are the probability that each instance is positive, given features and stamps. Triangles
     below are stamps; a curve leads from each to its most probable instance, where a thick line
     spans the 95 % interval. Crosses are stamps that are probably spurious (p > 0.5). Purple
-    bars are events that probably nobody stamped. Diamonds are true events, where the session has
-    labels.
+    bars are events that probably got no stamp. Diamonds are true events, if the session has labels.
 
     Parameters
     ----------
@@ -122,7 +121,7 @@ def _draw_truth(ax: Axes, session: Session, view: View) -> None:
 def _draw_stamps(ax: Axes, stamps: dict[str, Any], view: View) -> None:
     near = view.shows(stamps["stamp"])
     spurious = stamps["p_spurious"] > LIKELY
-    # A stamp outside is worth a curve that leads out of sight if its instance is inside.
+    # A stamp outside gets a curve that leads out of sight if its instance is inside.
     aligned = (near | view.shows(stamps["instance_time"])) & ~spurious
     stamp, instance, low, high = (
         view.places(stamps[name][aligned]) for name in ("stamp", "instance_time", "low", "high")
@@ -175,7 +174,7 @@ def _arc(stamp: float, instance: float, height: float) -> _Floats:
 def _dress(ax: Axes, session: Session, view: View) -> None:
     open_frame(ax)
     ax.set_xlim(*view.limits())
-    # No room for what is not there.
+    # No space for absent parts.
     floor = STAMPS - 0.14 if len(session.events) else -0.11
     ax.set_ylim(floor, 1.05 if session.labels is None else TRUTH + 0.12)
     ax.set_yticks([0.0, 0.5, 1.0], ["0", "0.5", "1"])

@@ -1,4 +1,4 @@
-"""Whether "seventy per cent" happens seven times out of ten."""
+"""Calibration: whether "seventy per cent" happens seven times out of ten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def calibration(detectors: Any, sessions: Any, *, bins: int = 10, ax: Axes | None = None) -> Axes:
-    """Draw how often instances are positive against the probability they were given.
+    """Draw the share of positive instances against their predicted probability.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How late stamps are, and what was learned of it."""
+"""Delays of stamps, and the learned density."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def delays(
 
 
 def _range(detector: EventDetector, observed: _Floats) -> tuple[float, float]:
-    """Where the density is; where it has no spread, as wide as what was observed."""
+    """The range of the density; without a spread, the range of the observed delays."""
     spread = detector.spread_
     if not (np.isfinite(spread) and spread > 0.0):
         farthest = np.abs(observed - detector.delay_).max(initial=0.0)

@@ -1,4 +1,4 @@
-"""Probabilities beside what is known of the truth."""
+"""Probabilities beside the known labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def listed(sessions: Session | Sequence[Session]) -> list[Session]:
 
 
 def aligning(detector: Any) -> None:
-    """Refuses detectors that know nothing of stamps: baselines, pipelines."""
+    """Refuses detectors without a model of stamps: baselines, pipelines."""
     if not hasattr(detector, "align_instances"):
         raise ValueError(
             f"{type(detector).__name__} does not align stamps, expected an EventDetector (the last "
@@ -26,7 +26,7 @@ def aligning(detector: Any) -> None:
 
 
 def by_name(detectors: Any) -> dict[str, Any]:
-    """Detectors by name: their own kind and a number where the user gave none."""
+    """Detectors by name: their own kind and a number if the user gave none."""
     if isinstance(detectors, Mapping):
         return {str(name): detector for name, detector in detectors.items()}
     if not isinstance(detectors, Sequence):

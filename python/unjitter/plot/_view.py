@@ -1,4 +1,4 @@
-"""Which stretch of a session is drawn, and where its times lie on the axis."""
+"""The stretch of a session that is drawn, and its times on the axis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class View:
 
     @staticmethod
     def of(session: Session, start: Any, stop: Any) -> View:
-        """From `start` to `stop`; where these are None, what is worth seeing."""
+        """From `start` to `stop`; if these are None, the default stretch."""
         low = _time_axis.seconds(session, start, "start")
         high = _time_axis.seconds(session, stop, "stop")
         if low is not None and high is not None and not low < high:
@@ -55,7 +55,7 @@ class View:
         return float(low), float(high)
 
     def gaps(self) -> list[tuple[float, float]]:
-        """The parts of the stretch in which nobody was annotating."""
+        """The parts of the stretch that were not annotated."""
         if self.session.observed is None:
             return []
         gaps, reached = [], self.low
@@ -71,7 +71,7 @@ class View:
 def _stretch(
     times: _Floats, events: _Floats, low: float | None, high: float | None
 ) -> tuple[float, float]:
-    """What to draw of a session where the user has not said."""
+    """The default stretch of a session."""
     if len(times) <= MOST:
         moments = np.concatenate([times, events])
         return (float(moments.min()), float(moments.max())) if len(moments) else (0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Sequences of a batch, however they are given."""
+"""Sequences of a batch, in any form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Batch:
-    """Sequences one after the other, as the core takes them."""
+    """Concatenated sequences for the core."""
 
     log_odds: Tensor
     times: _Floats
@@ -83,7 +83,7 @@ class Batch:
 
 
 def _padded_rows(logits: Tensor, lengths: ArrayLike | Tensor | None) -> list[int]:
-    """How many logits of each row are real."""
+    """Number of real logits in each row."""
     if logits.ndim != 2:
         hint = "; squeeze the last dimension" if logits.shape[-1:] == (1,) else ""
         raise ValueError(
@@ -101,7 +101,7 @@ def _padded_logits(logits: Tensor, rows: list[int]) -> Tensor:
 
 
 def _listed_logits(logits: Sequence[Tensor]) -> tuple[Tensor, Tensor, list[int]]:
-    """The first, all after each other, and their lengths."""
+    """The first, all concatenated, and their lengths."""
     for k, own in enumerate(logits):
         if not isinstance(own, Tensor) or own.ndim != 1:
             raise ValueError(f"logits of sequence {k} are not a tensor of one dimension")

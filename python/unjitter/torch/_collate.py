@@ -1,4 +1,4 @@
-"""Sessions become a padded batch, as a DataLoader wants it."""
+"""Pads sessions to a batch for a DataLoader."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class SessionBatch(NamedTuple):
     events : float64 Tensor of shape (B, M)
         The stamps, likewise.
     lengths, event_lengths : int64 Tensor of shape (B,)
-        How many instances and how many stamps of a row are real.
+        Number of real instances and of real stamps in a row.
     labels : int64 Tensor of shape (B, T), or None
-        0 or 1, and -1 where there is none; None if no session has labels.
+        0 or 1, and -1 if unknown; None if no session has labels.
     """
 
     features: Tensor
@@ -48,8 +48,8 @@ def collate(sessions: Sequence[Session]) -> SessionBatch:
     Parameters
     ----------
     sessions : list of Session
-        With the same features. Spans in which nobody annotated (`observed`) are refused, as the
-        loss does not know them: make a session of each span that was annotated.
+        With the same features. Sessions with `observed` intervals are refused, since the loss does
+        not support them: make a session of each annotated interval.
 
     Returns
     -------

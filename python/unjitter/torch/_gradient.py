@@ -1,4 +1,4 @@
-"""Values whose derivatives are already known, as autograd sees them."""
+"""Values with known derivatives, for autograd."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class _Known(torch.autograd.Function):
 
 
 class _PulledBack(torch.autograd.Function):
-    """The derivatives, scaled by those of the values. A function of log-odds and parameters too, so
-    that whoever differentiates again is told, instead of getting zero."""
+    """The derivatives, scaled by those of the values. Also a function of log-odds and parameters,
+    so that a second differentiation fails instead of giving zero."""
 
     @staticmethod
     def forward(ctx: Any, *given: Tensor) -> tuple[Tensor, Tensor]:

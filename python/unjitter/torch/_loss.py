@@ -31,13 +31,12 @@ class ImpreciseLabelLoss(nn.Module):
     Parameters
     ----------
     counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
-        How many stamps an instance gives. A value that an object has is known and not learned, as
-        in :class:`unjitter.EventDetector`: ``Bernoulli(false_rate=0.01)`` learns the hit rate
-        alone.
+        Number of stamps per instance. A value given in an object is fixed and not learned, as in
+        :class:`unjitter.EventDetector`: ``Bernoulli(false_rate=0.01)`` learns the hit rate alone.
     noise : str or an object such as Gaussian, StudentT or Uniform
-        Where stamps land around their instance, likewise.
+        Delay of stamps from their instance, likewise.
     start : mapping of str to float or array-like, optional
-        Where learning starts, by the names of `unconstrained` and in natural values:
+        Start values, by the names of `unconstrained` and in natural values:
         ``{"delay": 0.0, "spread": 2.0}``. The others start at a false rate of 0.01, a hit rate of
         0.9, a delay of about 0 and a spread of about 1 unit of time. A start that is too wide is
         safer than one that is too narrow.
@@ -45,39 +44,39 @@ class ImpreciseLabelLoss(nn.Module):
         Of the values of the sequences of a batch: their mean (over sequences, however long they
         are), their sum, or all of them.
     priors : Priors, optional
-        What :meth:`penalty` is made of.
+        The priors of :meth:`penalty`.
     time_unit : float
-        The unit in which delays and spreads are learned and in which priors measure them, in the
-        unit of `times`. Give it the usual spacing of your instances: an optimiser's steps are then
-        of the right size. It changes neither the loss nor the unit of what is reported. A state
-        dict carries it: who loads one gets its unit too, and so the same natural values.
+        The unit of delays and spreads for learning and for priors, in the unit of `times`. Use the
+        usual spacing of your instances: an optimiser's steps then have the right size. It changes
+        neither the loss nor the unit of reported values. A state dict carries it: loading one also
+        sets the unit, and so gives the same natural values.
     device, dtype : optional
         Of the parameters.
 
     Attributes
     ----------
     unconstrained : torch.nn.ParameterDict
-        What is learned or known of the annotator, by name and on an unconstrained scale:
+        The annotator's parameters, learned or fixed, by name and on an unconstrained scale:
         ``false_rate`` and ``hit_rate`` are logits, ``spread`` is a logarithm. They are parameters
-        like any other: hand ``loss.parameters()`` to the optimiser, perhaps with a larger learning
+        like any other: pass ``loss.parameters()`` to the optimiser, perhaps with a larger learning
         rate than the network's.
     false_rate, hit_rate : float
         P(at least one stamp | negative instance), P(at least one stamp | positive instance).
     delay, spread : float
         Mean and standard deviation of stamp - instance time.
     counts, noise : models as in the arguments
-        With what has been learned, for :func:`unjitter.posterior`.
+        With the learned values, for :func:`unjitter.posterior`.
 
     Notes
     -----
-    **Holding values.** A value that `counts` or `noise` has is held from the beginning. To hold
-    what has been learned so far, say ``loss.hold("spread")``, which is
+    **Fixed values.** A value given in `counts` or `noise` is fixed from the beginning. To fix the
+    value learned so far, call ``loss.hold("spread")``, which is
     ``loss.unconstrained["spread"].requires_grad_(False)``.
 
-    **The penalty.** Stamps alone cannot tell a detector from its mirror image: calling every
-    positive instance negative and swapping the two rates changes nothing. On few data, rates and
-    spreads can also run off to their limits. Add :meth:`penalty`, minus the log prior; it stands
-    beside the *sum* over all training sequences, once:
+    **The penalty.** Stamps alone cannot distinguish a detector from its mirror image: calling every
+    positive instance negative and swapping the two rates changes nothing. With little data, rates
+    and spreads can also run off to their limits. Add :meth:`penalty`, minus the log prior; it
+    belongs to the *sum* over all training sequences, once:
 
     ==================================  =======================================================
     objective                           for ``n`` training sequences
@@ -89,19 +88,18 @@ class ImpreciseLabelLoss(nn.Module):
 
     The network's own weights have no prior here; that is the optimiser's ``weight_decay``.
 
-    **What the network may see.** A network that looks at neighbouring instances can be late itself,
-    and no stamp tells its delay from the annotator's. Show it each instance by itself, or hold the
-    delay, or trust the prior on it.
+    **The network's view.** A network that looks at neighbouring instances can be late itself, and
+    no stamp distinguishes its delay from the annotator's. Show it each instance by itself, or fix
+    the delay, or trust the prior on it.
 
-    **Known labels.** An infinite logit, of either sign, is a label that is known; it has no
-    gradient.
+    **Known labels.** An infinite logit, of either sign, is a known label; it has no gradient.
 
     Half-precision logits give a loss in float32; other values, and all gradients, have the type and
     the device of the logits. There are no second derivatives.
 
     Examples
     --------
-    A press at 2.4, from somebody who is late by about a second:
+    A press at 2.4, from an annotator who is late by about a second:
 
     >>> import torch
     >>> from unjitter import posterior
@@ -115,7 +113,7 @@ class ImpreciseLabelLoss(nn.Module):
     >>> loss.unconstrained["delay"].grad is not None
     True
 
-    Where a press belongs, once the network and the loss are trained:
+    The place of a press, after training of the network and the loss:
 
     >>> found = posterior([0.0, 1.0, 2.0, 3.0], [2.4], logits.detach(), loss.counts, loss.noise)
     >>> found.best_alignment
@@ -162,7 +160,7 @@ class ImpreciseLabelLoss(nn.Module):
         """Minus the log probability of the stamps.
 
         Times and stamps are tensors, arrays or lists of numbers, on any device. They are data and
-        take no gradient. :func:`collate` makes them of sessions.
+        take no gradient. :func:`collate` makes them from sessions.
 
         Parameters
         ----------
@@ -175,10 +173,10 @@ class ImpreciseLabelLoss(nn.Module):
             The stamps of the sequence, or of each; none is fine. They are sorted if they are not in
             order.
         lengths : of shape (B,), optional
-            How many instances of each row of a padded batch are real. What follows is ignored and
-            has a gradient of zero.
+            Number of real instances in each row of a padded batch. The rest is ignored and has a
+            gradient of zero.
         event_lengths : of shape (B,), optional
-            How many stamps of each row of padded `events` are real.
+            Number of real stamps in each row of padded `events`.
 
         Returns
         -------
@@ -219,8 +217,8 @@ class ImpreciseLabelLoss(nn.Module):
     def penalty(self) -> Tensor:
         """Minus the log prior of the rates and of the delay, for the table in the notes above.
 
-        Only parameters that are learned count. The prior is a density of natural values, so that
-        its peak is the most probable rate or spread.
+        Only learned parameters count. The prior is a density of natural values, so that its peak is
+        the most probable rate or spread.
 
         Returns
         -------
@@ -244,7 +242,7 @@ class ImpreciseLabelLoss(nn.Module):
         return (-log_prior[0]).to(like.device, like.dtype)
 
     def hold(self, *names: str) -> ImpreciseLabelLoss:
-        """Keep parameters as they are; returns the loss itself.
+        """Fix parameters at their present values; returns the loss itself.
 
         >>> from unjitter.torch import ImpreciseLabelLoss
         >>> loss = ImpreciseLabelLoss().hold("delay", "spread")
@@ -258,7 +256,7 @@ class ImpreciseLabelLoss(nn.Module):
         return self
 
     def natural(self) -> dict[str, float | tuple[float, ...]]:
-        """What has been learned, by name and in the units that people use.
+        """The learned values, by name and in natural units.
 
         >>> from unjitter.torch import ImpreciseLabelLoss
         >>> loss = ImpreciseLabelLoss(start={"delay": 0.5}, dtype=torch.float64)
@@ -317,12 +315,12 @@ class ImpreciseLabelLoss(nn.Module):
         return f"{self._counts.kind}, {self._noise.kind}, {values}, reduction={self.reduction!r}"
 
     def get_extra_state(self) -> dict[str, float]:
-        """What the numbers of a state dict are measured in."""
+        """The unit of a state dict's numbers."""
         return {"time_unit": self.time_unit}
 
     def set_extra_state(self, state: dict[str, float]) -> None:
-        """Take over the unit of a state dict, whose numbers, and an optimiser's for them, are of no
-        use in another. Natural values that the state dict does not have stay what they are."""
+        """Take over the unit of a state dict, whose numbers, and an optimiser's for them, are
+        useless in another. Natural values that the state dict does not have stay the same."""
         if state["time_unit"] == self.time_unit:
             return
         natural = self._natural()
@@ -332,7 +330,7 @@ class ImpreciseLabelLoss(nn.Module):
                 self.unconstrained[name].copy_(torch.from_numpy(numbers))
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        # A state dict of before there was a unit in it is taken to be in ours.
+        # An old state dict without a unit is taken to be in ours.
         state_dict.setdefault(f"{prefix}_extra_state", self.get_extra_state())
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
@@ -342,7 +340,7 @@ class ImpreciseLabelLoss(nn.Module):
         self._core = _core.Annotator(counts, noise, self.time_unit)
 
     def _vector(self) -> Tensor:
-        """All parameters, as the core takes them."""
+        """All parameters, for the core."""
         return torch.cat([p.to("cpu", torch.float64) for p in self.unconstrained.values()])
 
     def _natural(self) -> dict[str, list[float]]:

@@ -1,4 +1,4 @@
-"""Times, stamps and logits become arrays of doubles, or are refused in plain words."""
+"""Converts times, stamps and logits to arrays of doubles, or refuses them in plain words."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _EXPECTED = {
 
 
 def refuse_none(**given: Any) -> None:
-    """Refuses what was left out."""
+    """Refuses a missing argument."""
     for what, values in given.items():
         if values is None:
             raise ValueError(f"{what} are None, expected {_EXPECTED[what]}")
 
 
 def check_dense(what: str, tensor: Tensor) -> None:
-    """Refuses tensors that are no plain table of numbers."""
+    """Refuses tensors that are not a plain table of numbers."""
     if tensor.is_nested:
         raise ValueError(f"{what} are a nested tensor, expected a list of them: tensor.unbind()")
     if tensor.layout != torch.strided:
@@ -41,7 +41,7 @@ def bare(tensor: Tensor) -> NDArray[Any]:
     try:
         return tensor.detach().numpy()
     except RuntimeError as error:
-        # Inside of a transform a tensor stands for many, or for a derivative, and has no numbers.
+        # Inside a transform a tensor stands for many, or for a derivative, and has no numbers.
         raise NotImplementedError(
             "ImpreciseLabelLoss cannot be transformed by torch.func (vmap, grad, jacrev and their "
             "like): give it a batch of shape (batch, instances), and call backward"
@@ -81,8 +81,8 @@ def resolution(values: Any) -> tuple[float, str]:
 
 
 def check_resolution(what: str, values: _Floats, given: tuple[float, str], spread: float) -> None:
-    """Refuses times or stamps that had lost the digits by which stamps and instances are told apart
-    before they came here: seconds since 1970 in single precision are multiples of 128."""
+    """Refuses times or stamps that lost the digits that separate stamps from instances before they
+    came here: seconds since 1970 in single precision are multiples of 128."""
     largest = float(np.abs(values).max(initial=0.0))
     epsilon, dtype = given
     if epsilon <= np.finfo(np.float64).eps or not 0.0 < largest < math.inf:

@@ -1,4 +1,4 @@
-"""Where every parameter of the annotator begins: known, told, or guessed."""
+"""Start values of the annotator's parameters: fixed, given, or guessed."""
 
 from __future__ import annotations
 
