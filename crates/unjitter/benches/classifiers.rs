@@ -1,4 +1,4 @@
-//! Classifiers and noise models alone, in the sizes that people bring.
+//! Classifiers and noise models alone, at realistic sizes.
 //!
 //! `kernel`: landmarks chosen and features mapped, exact and on landmarks, then one evaluation on the
 //! mapped features. `mlp`: one evaluation of a small network. `noise`: densities of delays and their

@@ -1,12 +1,11 @@
-//! How many instructions the core kernels execute, held against the counts in `instructions.txt`.
+//! Instruction counts of the core kernels, compared with those in `instructions.txt`.
 //!
-//! Times are noise on a busy machine; a count under callgrind is the same twice. `cargo bench
-//! --bench instructions` runs each kernel under valgrind, where there is one, and fails if a count
-//! is off by more than [`MARGIN`] either way: a gain is written down as well, so that it cannot be
-//! lost unseen. `-- --bless` writes the counts that it finds. In test mode every kernel runs once,
-//! uncounted.
+//! Times are noisy on a busy machine; a count under callgrind is reproducible.
+//! `cargo bench --bench instructions` runs each kernel under valgrind, if it is installed, and fails if a
+//! count is off by more than [`MARGIN`] either way: a gain must be recorded as well, so that it cannot be
+//! lost unseen. `-- --bless` writes the new counts. In test mode every kernel runs once, uncounted.
 //!
-//! valgrind knows no AVX-512, so that counts are those of the AVX2 versions wherever it runs.
+//! valgrind does not support AVX-512, so counts are always those of the AVX2 versions.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -124,7 +123,7 @@ fn kernel_map() -> Kernel {
     })
 }
 
-/// What callgrind collects: nothing outside of it counts.
+/// The function that callgrind collects: nothing outside it counts.
 #[inline(never)]
 fn measured(kernel: &mut Kernel) {
     kernel();

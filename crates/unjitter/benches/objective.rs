@@ -4,8 +4,8 @@
 //! many stamps, spread of one spacing; a single session runs on one thread), and the fused logistic
 //! loss beside each.
 //! The extra memory per instance is printed first. `growth`: the same with a single feature, so that
-//! what grows is inference and not the traffic of features through the caches. `parts`: count and
-//! noise models side by side. `fits`: a whole fit with Gaussian noise and with Student-t noise.
+//! inference grows and not the traffic of features through the caches. `parts`: count and noise models
+//! side by side. `fits`: a whole fit with Gaussian noise and with Student-t noise.
 
 #[path = "peer/fused.rs"]
 mod fused;
@@ -22,7 +22,7 @@ use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
 use unjitter::{Control, Counts, FitOptions, Model, Noise, Session};
 
-/// Counts what is allocated, to tell the extra memory of an evaluation.
+/// Counts allocations, for the extra memory of an evaluation.
 struct Counting;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);

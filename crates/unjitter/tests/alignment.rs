@@ -1,4 +1,4 @@
-//! What `align` gives back, whatever the noise.
+//! Results of `align`, for every noise model.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Each learner trains on what it says it trains on.
+//! Each learner trains on its declared data.
 
 use ndarray::{Array2, array};
 use unjitter::baselines::{

@@ -1,5 +1,5 @@
-//! What the method promises against its alternatives, on simulated respiration of reduced size.
-//! The full figures come from `experiments/spread.toml`, by `make experiments`.
+//! The method against its alternatives, on simulated respiration of reduced size. The full figures come
+//! from `experiments/spread.toml`, by `make experiments`.
 
 use unjitter::baselines::{AlignmentLearner, HandAligned, MultipleInstance, Naive};
 use unjitter::evaluation::{Contender, ContenderResult, Criterion, CrossValidation};

@@ -1,4 +1,4 @@
-//! Whatever may take long tells how far it is, and stops in the middle.
+//! All long work reports progress, and stops in the middle.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

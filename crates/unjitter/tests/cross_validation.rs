@@ -1,4 +1,4 @@
-//! Cross-validation that cannot leak, can be cut off at any moment, and ends with the same numbers.
+//! Cross-validation without leaks, which can be cut off at any moment and ends with the same numbers.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn folds_split_neither_sessions_nor_subjects() {
     assert!(error.contains("1 sessions or subjects cannot be split into 10 folds"), "{error}");
 }
 
-/// Notes what it was trained on.
+/// Records its training data.
 #[derive(Debug)]
 struct Spy {
     precision: f64,
@@ -401,7 +401,7 @@ fn a_request_to_stop_ends_a_cell() {
     let stop = Arc::new(AtomicBool::new(false));
     let contenders = [Contender::single(Impatient(Arc::clone(&stop)))];
     let result = options().run(&data, &contenders, None, stopped_by(&stop));
-    // Not one cell is finished: each was given up, though nobody broke off between two.
+    // No cell is finished: each was given up in its middle, not between two cells.
     assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
 }
 

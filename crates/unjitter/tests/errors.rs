@@ -12,7 +12,7 @@ use unjitter::{
 const NAN: f64 = f64::NAN;
 const INFINITY: f64 = f64::INFINITY;
 
-/// What went wrong and the whole message that says so.
+/// The error and its whole message.
 type Mistake = (Result<()>, &'static str);
 
 fn assert_messages(mistakes: impl IntoIterator<Item = Mistake>) {

@@ -1,4 +1,4 @@
-//! What exact inference must obey whatever the data: laws, closed forms and symmetries.
+//! Laws, closed forms and symmetries that exact inference obeys on any data.
 
 #[path = "common/noises.rs"]
 mod noises;
@@ -84,7 +84,7 @@ fn sampled(found: &Posterior, draws: usize, seed: u64) -> Vec<Vec<usize>> {
     found.sample(draws, seed, Control::default()).unwrap()
 }
 
-/// What inference says of counts and of stamps.
+/// Inference's results about counts and stamps.
 type Answer<'a> = (&'a CountMarginals, &'a Responsibilities);
 
 fn answer(found: &Posterior) -> Answer<'_> {

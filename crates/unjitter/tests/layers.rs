@@ -1,4 +1,4 @@
-//! The layers of `docs/architecture.md` hold: no module uses what its row in the table does not list.
+//! The layers of `docs/architecture.md` hold: a module uses only the modules in its row of the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 const ARCHITECTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/architecture.md");
 
-/// What each module may use.
+/// The modules that each module may use.
 type Table = BTreeMap<String, BTreeSet<String>>;
 
 fn table() -> Table {
@@ -85,7 +85,7 @@ fn paths(tree: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// Whatever `source` names by a path from the root or from a module above, as paths from the root.
+/// All paths in `source` from the root or from a module above, as paths from the root.
 fn uses(source: &Source, exports: &BTreeMap<String, Vec<String>>) -> Vec<Vec<String>> {
     let Source { path, code, .. } = source;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! What a fit promises beside its numbers: repeatability, units, partial knowledge and warnings.
+//! Properties of a fit beside its numbers: repeatability, units, partial knowledge and warnings.
 
 mod common;
 

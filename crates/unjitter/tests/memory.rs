@@ -1,5 +1,4 @@
-//! What would need more memory than is allowed is refused before it is allocated, and what is counted is what
-//! is allocated.
+//! Work beyond the memory limit is refused before it is allocated, and the counted memory is the allocated one.
 
 #[path = "common/peak.rs"]
 mod peak;
@@ -161,7 +160,7 @@ fn threads_share_the_limit() {
         for _ in 0..3 {
             let (same_value, same_gradient, held) = evaluate(4);
             assert_eq!((value, &gradient), (same_value, &same_gradient));
-            // A quarter is what threads take that need little.
+            // A quarter is the memory of threads that need little.
             assert!(held <= 1.25 * limit as f64, "{held} of {limit}");
         }
         set_memory_limit(u64::MAX);
@@ -183,7 +182,7 @@ fn threads_of_others_share_the_limit_too() {
     with_limit(|| {
         let limit = least_limit(ask) as f64;
         let held = peak_of_all(together).1 as f64;
-        // What the one before has found may still be on its way to be dropped.
+        // Results of the one before may not be dropped yet.
         assert!(held <= 1.25 * limit, "{held} of {limit}");
     });
 }

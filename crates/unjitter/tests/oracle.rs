@@ -1,4 +1,4 @@
-//! Bare inference against the enumeration oracle, which adds up the joint term by term.
+//! Bare inference against the enumeration oracle, which sums the joint term by term.
 
 use std::path::Path;
 
@@ -131,7 +131,7 @@ fn borrowed(values: &[(String, Vec<f64>)]) -> Vec<(&str, &[f64])> {
     values.iter().map(|(name, values)| (name.as_str(), values.as_slice())).collect()
 }
 
-/// Every number of the marginals, to a tolerance relative to what exceeds one.
+/// Every number of the marginals, with a relative tolerance for those above one.
 fn assert_marginals(case: &Case<'_>, got: &Marginals, tolerance: f64, how: &str) {
     let what = format!("{}, {how}", case.name);
     let close = |got: f64, want: f64, field: &str| {

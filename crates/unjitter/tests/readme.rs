@@ -1,4 +1,4 @@
-//! The README shows the example as it is, and what it prints.
+//! The README shows the example and its output unchanged.
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
-//! On recorded data: as good as training on the labels themselves. Nobody is given the recordings
-//! with the code, so that these tests are ignored until somebody asks for them, as `make test` does
-//! where they are at hand.
+//! On recorded data: as good as training on the labels themselves. The recordings are not part of the
+//! repository, so these tests are ignored by default; `make test` runs them if it finds the recordings.
 
 use std::path::{Path, PathBuf};
 

@@ -175,7 +175,7 @@ fn spread_error(noise: &BoundNoise) -> f64 {
 
 #[test]
 fn every_noise_model_gives_its_delay_and_spread_back() {
-    // Mostly at their own instances: what neighbours exchange is not what is tested here.
+    // Mostly at their own instances: exchange between neighbours is not tested here.
     for (at, (noise, true_noise)) in noise_models(0.75).into_iter().enumerate() {
         let truth =
             Truth { log_odds: &linear, features: 2, counts: bernoulli(), noise: true_noise };

@@ -1,5 +1,5 @@
-//! Simulated chest-band recordings: the numbers asked for, found again by the detector of cycles,
-//! and as hard to classify as promised.
+//! Simulated chest-band recordings: cycle detection finds the requested numbers, and they are as hard to
+//! classify as documented.
 
 use unjitter::Control;
 use unjitter::learning::{Supervised, Target};

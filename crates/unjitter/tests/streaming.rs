@@ -1,4 +1,4 @@
-//! Tables larger than memory: pieces are the same as the whole, and hold no more.
+//! Tables larger than memory: pieces equal the whole, and take no more memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use unjitter::io::{Chunk, Columns, InstanceChunks, InstancesTable};
 
-/// Counts what each thread asks for.
+/// Counts the allocations of each thread.
 struct Counting;
 
 thread_local! {
@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.dealloc(at, layout) }
     }
 
-    /// What is large grows by moving pages, not by a second copy.
+    /// Large buffers grow by moving pages, not by a second copy.
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size as isize - layout.size() as isize);
         unsafe { System.realloc(at, layout, size) }
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs `work` and says how many bytes it held at most, beyond what was held before.
+/// Runs `work` and returns its peak memory in bytes, beyond the memory held before.
 fn peak_of<T>(work: impl FnOnce() -> T) -> (T, isize) {
     let before = LIVE.get();
     PEAK.set(before);

@@ -1,4 +1,4 @@
-//! Comparisons summed up, and what a fit says of delays, through the public API.
+//! Summaries of comparisons, and a fit's density of delays, through the public API.
 
 use ndarray::Array2;
 use unjitter::baselines::{AlignmentLearner, HandAligned, Naive};
@@ -153,7 +153,7 @@ fn false_alarms_are_counted_where_somebody_was_annotating() {
     let mut recordings = recordings();
     for recording in &mut recordings {
         let session = recording.session.clone().with_stamps(vec![]).unwrap();
-        // Beyond the recording nobody can raise an alarm, so that time does not count.
+        // There can be no alarm beyond the recording, so that time does not count.
         recording.session = session.with_observed(vec![(-500.0, 29.0), (100.0, 600.0)]).unwrap();
     }
     let comparison = Comparison {

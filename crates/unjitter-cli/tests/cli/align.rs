@@ -24,7 +24,7 @@ fn the_users_columns_stay_as_they_are() {
         table.lines().map(|line| line.split(",p").next().unwrap().to_owned()).collect()
     };
     assert_eq!(notes(&before)[1..], notes(&after)[1..]);
-    // What was pressed, letter by letter, 0.75 s after the instance that it belongs to.
+    // The presses, letter by letter, 0.75 s after their instances.
     assert_eq!(column(&before, "when"), column(&after, "stamp"));
     let truth: Vec<f64> =
         column(&after, "stamp").iter().map(|t| t.parse::<f64>().unwrap() - 0.75).collect();
@@ -154,7 +154,7 @@ fn spurious_and_missed_events_are_named() {
     let flagged: Vec<usize> = (0..p.len()).filter(|&k| p[k] > 0.5).collect();
     let right = flagged.iter().filter(|&&k| !is_near(&sessions[k], &times[k])).count();
     assert!(flagged.len() >= 10 && right * 10 >= flagged.len() * 9, "{right} of {}", flagged.len());
-    // Three in ten were missed; what the detector is sure of is named.
+    // Three in ten were missed; those that the detector is sure of are listed.
     let missed = folder.read("missed.csv");
     let (sessions, times) = (column(&missed, "session"), column(&missed, "time"));
     let right =

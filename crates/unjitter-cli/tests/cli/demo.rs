@@ -39,7 +39,7 @@ fn a_newcomer_gets_a_table_an_annotator_and_a_report() {
         f1(1),
         f1(5)
     );
-    // What was written can be used on.
+    // The written files can be used.
     folder.ok(&["align", "unjitter-demo/data", "--model", "unjitter-demo/model.json"]);
     assert_eq!(folder.read("aligned.csv"), folder.read("unjitter-demo/aligned.csv"));
     // A second run would overwrite.

@@ -136,7 +136,7 @@ fn labels_take_part_only_when_asked() {
     folder.ok(&small("fit", &["--label-column", "label"]));
     folder.ok(&small("fit", &["--use-labels", "-o", "labelled.json"]));
     assert_ne!(folder.json("model.json")["parameters"], folder.json("labelled.json")["parameters"]);
-    // Without labels the same is learned as with labels that nobody uses.
+    // Without labels the result is the same as with unused labels.
     let text = folder.read("instances.csv");
     let bare: String =
         text.lines().map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0)).collect();
@@ -158,7 +158,7 @@ fn settings_of_parts_that_are_not_in_use_are_refused() {
         (&["--latest", "3"], "--noise uniform"),
     ];
     for (arguments, part) in cases {
-        // Errors are for people, whoever reads the results.
+        // Errors are for people, also with `--json`.
         for json in [&[][..], &["--json"]] {
             let err = folder.fails(2, &small("fit", &[arguments, json].concat()));
             let expected =

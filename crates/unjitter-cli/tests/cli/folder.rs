@@ -10,7 +10,7 @@ pub(crate) struct Folder {
     folder: TempDir,
 }
 
-/// What the program did.
+/// The result of a run.
 pub(crate) struct Run {
     pub code: i32,
     pub out: String,
@@ -109,14 +109,14 @@ impl Folder {
         Run::of(self.command(arguments).output().unwrap())
     }
 
-    /// Runs what must succeed; its standard output.
+    /// Runs a command that must succeed; returns its standard output.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let run = self.run(arguments);
         assert_eq!(run.code, 0, "{arguments:?} failed: {}", run.err);
         run.out
     }
 
-    /// Runs what must fail with this code; its standard error. Nothing may be left behind.
+    /// Runs a command that must fail with this code; returns its standard error. Nothing may be left behind.
     pub(crate) fn fails(&self, code: i32, arguments: &[&str]) -> String {
         let before = self.names();
         let run = self.run(arguments);

@@ -88,7 +88,7 @@ fn wrong_units_and_clocks_are_refused_before_any_work() {
             assert!(err.contains(words) && err.contains("--anyway"), "{verb:?}: {err}");
         }
     }
-    // Whoever insists gets it, with the same words as a warning.
+    // With `--anyway` it goes on, with the same message as a warning.
     let run = folder.run(&[verbs[1], &wrong[..], &["--anyway"]].concat());
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.err.contains("warning: the stamps of 4 sessions"), "{}", run.err);

@@ -70,7 +70,7 @@ fn bad_cells_are_named() {
             small("evaluate", &["-o", "x.json"]),
             small("report", &["-o", "x.html"]),
         ] {
-            // Align and report judge nothing: what is wrong with labels is found all the same.
+            // Align and report do not evaluate, but still find mistakes in labels.
             let err = folder.fails(3, &verb);
             assert!(err.contains(expected), "{}: {err}", verb[0]);
         }

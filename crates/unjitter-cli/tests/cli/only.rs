@@ -1,4 +1,4 @@
-//! Some events of a table that has more.
+//! Some events of a larger table.
 
 use crate::folder::{Folder, small};
 
@@ -16,7 +16,7 @@ fn with_classes() -> Folder {
     folder
 }
 
-/// What the events call their columns.
+/// Names of the events' columns.
 const COLUMNS: [&str; 4] = ["--event-session-column", "rec", "--event-time-column", "at"];
 
 fn words<'a>(verb: &'a str, further: &[&'a str]) -> Vec<&'a str> {
@@ -76,7 +76,7 @@ fn a_model_knows_which_events_it_is_for() {
     let further = ["--only", "", "--json", "-o", "all.csv", "--missed", "m.csv"];
     let all = folder.ok_json(&[&align[..], &further].concat());
     assert_eq!(all["stamps"], 48);
-    // Aligned a second time for the others, the first keep what they have.
+    // Aligned a second time for the others, the first keep their values.
     let table = ["--events", "aligned.csv", "--event-time-column", "stamp"];
     let further = ["--only", "class=sneeze", "-o", "both.csv", "--missed", "n.csv"];
     folder.ok(&[&align[..3], &table, &further].concat());

@@ -1,4 +1,4 @@
-//! Options from strangers: whatever they are, the program ends with one of its exit codes.
+//! Arbitrary options: the program always ends with one of its exit codes.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use unjitter::math::Random;
 
 use crate::folder::{Folder, small};
 
-/// Values that are out of somebody's range, and some that are not.
+/// Values outside some option's range, and some inside.
 const VALUES: [&str; 26] = [
     "",
     "-",
@@ -53,13 +53,13 @@ fn options(folder: &Folder, verb: &str) -> Vec<String> {
     names
 }
 
-/// A verb on the small data, ready to go but for what is wrong with the further arguments.
+/// A verb on the small data that is complete except for mistakes in the further arguments.
 fn words<'a>(verb: &'a str, further: &[&'a str]) -> Vec<&'a str> {
     match verb {
         "featurize" => [&[verb, "instances.csv", "--force", "-o", "f.csv"], further].concat(),
         "simulate" => [&[verb, "--sessions=1", "-o", "made", "--force"], further].concat(),
         "inspect" => small(verb, further),
-        // What an earlier run wrote is not in the way.
+        // Outputs of an earlier run do not get in the way.
         _ => small(verb, &[&["--force"], further].concat()),
     }
 }
@@ -110,6 +110,6 @@ fn any_options_end_in_an_exit_code() {
     for expected in [0, 2, 3] {
         assert!(codes.contains(&Some(expected)), "no run ended with {expected}: {codes:?}");
     }
-    // Whatever was said, the data are as they were.
+    // With any options, the data are unchanged.
     assert_eq!([folder.read("instances.csv"), folder.read("events.csv")], before);
 }

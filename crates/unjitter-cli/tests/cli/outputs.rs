@@ -53,7 +53,7 @@ fn inputs_are_not_written_over_even_by_force() {
     ] {
         let err = folder.fails(2, &[arguments, &["--force"]].concat());
         assert!(err.contains("is an input, not an output"), "{arguments:?}: {err}");
-        // Without force, nobody is told to use it.
+        // Without force, no message suggests it.
         let err = folder.fails(2, arguments);
         assert!(err.contains("is an input, not an output"), "{arguments:?}: {err}");
     }

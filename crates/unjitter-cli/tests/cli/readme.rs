@@ -1,4 +1,4 @@
-//! What the README shows is what the program does.
+//! The README's commands and outputs are those of the program.
 
 use crate::folder::Folder;
 

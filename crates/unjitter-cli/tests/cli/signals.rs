@@ -42,7 +42,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Waits for the end; what has not ended after half a minute is ended and fails.
+/// Waits for the end; a process still running after half a minute is ended and fails the test.
 fn end(mut child: Child) -> Run {
     let asked = Instant::now();
     while child.try_wait().unwrap().is_none() {

@@ -40,7 +40,7 @@ fn errors_that_people_made_can_be_drawn_from() {
     folder.write("taps.csv", "id,error\n1,0.5\n2,\n3,0.5\n");
     let base = ["simulate", "--from", "data", "--errors", "taps.csv", "--spread", "2"];
     folder.ok(&[&base[..], &["-o", "taps"]].concat());
-    // All errors are alike: every press is two spacings late, whatever the seed.
+    // All errors are equal: every press is two spacings late, for any seed.
     folder.ok(&[&base[..], &["--seed", "9", "-o", "again"]].concat());
     assert_eq!(folder.read("taps/events.csv"), folder.read("again/events.csv"));
     assert_ne!(folder.read("taps/events.csv"), folder.read("taps/true_events.csv"));

@@ -17,7 +17,7 @@ pub struct LateLogistic {
     lag: f64,
 }
 
-/// What there is to say of it.
+/// Its row in the table of noise models.
 pub(super) const KIND: Kind = Kind {
     name: "late_logistic",
     about: "Logistic delays behind a known lag",

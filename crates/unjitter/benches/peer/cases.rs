@@ -1,4 +1,4 @@
-//! What can be measured: bare inference, the objective with all that is built on it, nested
+//! The cases to measure: bare inference, the objective with all that is built on it, nested
 //! cross-validation, and reading a dataset.
 
 use std::error::Error;
@@ -178,7 +178,7 @@ impl Case {
         })
     }
 
-    /// What `unjitter fit` does before it fits.
+    /// The work of `unjitter fit` before the fit.
     fn read<R: BufRead, W: Write>(&self, dialogue: &mut Dialogue<R, W>) -> Outcome {
         let files = DatasetFiles::in_folder(&self.dataset)?;
         dialogue.serve(|_, _| {
@@ -187,7 +187,7 @@ impl Case {
         })
     }
 
-    /// The folds that cross-validation takes: another shuffle for what every outer fold leaves.
+    /// The folds of the cross-validation: another shuffle of the rest for every outer fold.
     fn all_folds(&self, all: &[&Recording<'_>], numbers: &mut Vec<f64>) {
         let CrossValidation { folds: count, inner_folds, group_by, seed, .. } =
             self.cross_validation;

@@ -26,7 +26,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Reads what is there; a file that is not stands for no numbers.
+    /// Reads the existing files; a missing file means no numbers.
     pub(crate) fn read(
         folder: &Path,
         columns: usize,

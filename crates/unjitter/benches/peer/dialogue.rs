@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::write_numbers;
 
-/// What to run.
+/// A request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
@@ -20,7 +20,7 @@ struct Question {
     threads: usize,
 }
 
-/// What came of it. The numbers of the last run lie in the file `answer` of the case's folder.
+/// The answer. The numbers of the last run are in the file `answer` of the case's folder.
 #[derive(Debug, Serialize)]
 struct Answer {
     nanoseconds: Vec<u64>,
@@ -102,7 +102,7 @@ fn forget_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// A line of what Linux says of this process, in bytes.
+/// A line of Linux's status of this process, in bytes.
 fn status(name: &str) -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What an evaluation is measured against: the plain logistic loss, in one pass.
+//! The reference for an evaluation: the plain logistic loss, in one pass.
 
 /// Cross-entropy and its gradient in one pass, as plainly as it can be written and still be fast.
 /// `features` row by row; `w` is one weight per column and then the intercept.

@@ -1,9 +1,9 @@
-//! The library's side of measurements against other libraries; `benches/peers` at the top of the
-//! repository has the other side, and `make bench-peers` brings them together.
+//! The library's side of measurements against other libraries; the other side is in `benches/peers` at
+//! the top of the repository, and `make bench-peers` runs both.
 //!
-//! With `--serve`, one process serves one case: the first line on standard input says what it is,
-//! every other line is something to run, and each is answered by a line with the times it took.
-//! Without, a small case is served and checked, so that this cannot rot.
+//! With `--serve`, one process serves one case: the first line on standard input names it, every other
+//! line is a request, and each is answered by a line with the times it took. Without it, a small case is
+//! served and checked, so that this code cannot rot.
 
 mod cases;
 mod data;
@@ -31,7 +31,7 @@ fn serve(input: impl BufRead, output: impl Write) -> Result<(), Box<dyn Error>> 
     }
 }
 
-/// Serves an objective of two sessions and looks at what comes back.
+/// Serves an objective of two sessions and checks the answers.
 fn check() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let write = |name: &str, values: &[f64]| write_numbers(&folder.path().join(name), values);

@@ -5,7 +5,7 @@ use unjitter::Session;
 use unjitter::math::{Random, sigmoid};
 use unjitter::model::{BoundCounts, BoundNoise};
 
-/// What to draw from. Features are standard normal; instances lie one unit of time apart.
+/// The parameters to draw from. Features are standard normal; instances lie one unit of time apart.
 pub(crate) struct Truth<'a> {
     /// Log-odds of an instance with these features.
     pub(crate) log_odds: &'a dyn Fn(ArrayView1<'_, f64>) -> f64,

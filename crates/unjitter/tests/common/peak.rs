@@ -1,10 +1,10 @@
-//! An allocator that counts what each thread holds, and all of them together.
+//! An allocator that counts the memory of each thread, and of all together.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// Counts what each thread asks for.
+/// Counts the allocations of each thread.
 struct Counting;
 
 thread_local! {
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs `work` and says how many bytes it held at most, beyond what was held before.
+/// Runs `work` and returns its peak memory in bytes, beyond the memory held before.
 pub(crate) fn peak_of<T>(work: impl FnOnce() -> T) -> (T, isize) {
     let before = LIVE.get();
     PEAK.set(before);

@@ -39,7 +39,7 @@ const TIMES: [[&str; 4]; 10] = [
     ["45443.585764", "45443.585799", "45443.585834", "45443.5859"],
 ];
 
-/// What is put somewhere.
+/// The inserted bytes.
 #[rustfmt::skip]
 const PIECES: [&[u8]; 31] = [
     b"\"", b"\"\"", b",", b";", b"\t", b"\n", b"\r", b"\r\n", b"\0", b" ", b"-", b"+", b".", b":", b"/",
@@ -48,7 +48,7 @@ const PIECES: [&[u8]; 31] = [
     b"2024-05-31",
 ];
 
-/// One act of damage; places are fractions of what there is.
+/// One act of damage; places are fractions of the length.
 #[derive(Debug, Clone)]
 enum Damage {
     Truncate(f64),
@@ -161,7 +161,7 @@ fn damaged_tables_are_read_or_refused() {
         }
         let start = Instant::now();
         use_up(&folder, &columns);
-        // A hundred times what it takes.
+        // A hundred times the usual time.
         prop_assert!(start.elapsed().as_secs_f64() < 2.0, "{:?}", start.elapsed());
         Ok(())
     });

@@ -1,4 +1,4 @@
-//! Some events of a table that has more, and columns that it calls otherwise.
+//! Some events of a larger table, and columns with other names.
 
 use unjitter::Result;
 use unjitter::inspection::inspect_files;
@@ -37,7 +37,7 @@ fn events_are_chosen_by_value() {
     assert_eq!(stamps(&both), [&[1.0, 2.0][..], &[3.0]]);
     let left = read(&columns(&[("class", &["cough"]), ("hand", &["left"])])).unwrap();
     assert_eq!(stamps(&left), [&[1.0][..], &[]]);
-    // Only those that are not meant may name sessions and times that nobody knows.
+    // Only events that are not chosen may have unknown sessions and times.
     let all = read(&columns(&[])).unwrap_err().to_string();
     assert!(all.contains("line 4, column `rec`: `nobody` is not a session"), "{all}");
 }

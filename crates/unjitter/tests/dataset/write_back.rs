@@ -1,4 +1,4 @@
-//! An events table that is given back is its owner's, with columns added.
+//! An events table that is written back keeps its content, with columns added.
 
 use unjitter::io::{Columns, EventsTable};
 

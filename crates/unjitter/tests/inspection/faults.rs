@@ -4,7 +4,7 @@ use unjitter::inspection::Severity::{self, Note, Problem, Suspicious};
 
 use super::{Made, Tables, healthy, kinds};
 
-/// What spoils a dataset, which finding that makes, how bad it is, and what the message says.
+/// The change to a dataset, the expected finding, its severity, and parts of its message.
 pub(super) type Case = (&'static str, Severity, &'static str, Tables);
 
 pub(super) fn check(cases: Vec<Case>) {
@@ -137,7 +137,7 @@ fn units_of_time() {
             spoilt(|sessions| all_times(sessions, since_1970)),
         ),
     ]);
-    // Seconds since 1970 are what they are.
+    // Seconds since 1970 are correct.
     assert_eq!(spoilt(|s| all_times(s, |t| (1e3 * t).round() / 1e3 + 1.7e9)).findings(), []);
 }
 
@@ -184,7 +184,7 @@ fn clocks() {
     ]);
     // Late by three instances: people are.
     assert_eq!(spoilt(|sessions| all_stamps(sessions, |z| z + 3.0)).findings(), []);
-    // Without labels, nobody can tell.
+    // Without labels this cannot be found.
     let shifted = spoilt(|sessions| all_stamps(sessions, |z| z + 8.0));
     assert_eq!(shifted.unlabelled().findings(), []);
 }

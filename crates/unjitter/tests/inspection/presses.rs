@@ -1,4 +1,4 @@
-//! How stamps were written down: in pairs, rounded, with more columns than are used.
+//! Notation of stamps: in pairs, rounded, with unused columns.
 
 use unjitter::inspection::Severity::{Note, Suspicious};
 
@@ -38,7 +38,7 @@ fn two_people_pressing_for_each_event() {
         })
     };
     check(vec![("pairs", Suspicious, "lie about 2.5 s apart", two(2.5))]);
-    // As far apart as events are: nobody can tell.
+    // As far apart as events: this cannot be found.
     assert_eq!(two(9.0).findings(), []);
     assert_eq!(spoilt(|sessions| rare(sessions)).findings(), []);
 }
@@ -66,7 +66,7 @@ fn stamps_to_the_minute() {
         ),
         ("rounded_stamps", Note, "about 2.89 s of it", rounded(10.0, 0.0)),
     ]);
-    // Rounded to less than the distance of instances, or on a grid of nobody's clock.
+    // Rounded to less than the spacing of instances, or on an unusual grid.
     assert_eq!(rounded(1.0, 0.0).findings(), []);
     assert_eq!(rounded(10.0, 0.37).findings(), []);
 }
@@ -96,7 +96,7 @@ fn columns_that_are_not_used() {
             with_column("duration", |_| "1".into()),
         ),
     ]);
-    // One kind, notes, and what nobody has a word for.
+    // One kind, notes, and an unknown name.
     for tables in [
         with_column("class", |_| "puff".into()),
         with_column("label", |k| format!("note {k}")),

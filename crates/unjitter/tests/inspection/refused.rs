@@ -1,5 +1,5 @@
-//! What is refused before learning: every gross fault of units and clocks, told without labels, and
-//! nothing that sloppy people do.
+//! Refusals before learning: every gross fault of units and clocks is found without labels, and ordinary
+//! sloppiness is accepted.
 
 use ndarray::Array2;
 use unjitter::inspection::{Finding, Severity, check};
@@ -105,7 +105,7 @@ fn wrong_units_and_clocks_are_refused() {
         let found = problems(&sessions, &clocks);
         assert_eq!(kinds(&found), [expected], "{words}: {found:#?}");
         assert!(found[0].to_string().contains(words), "{words}: {}", found[0]);
-        // The same in a unit that nobody told, but for what hours are.
+        // The same in an unknown unit, except for hours.
         let found = problems(&sessions, &[]);
         assert_eq!(kinds(&found), [expected], "{words}: {found:#?}");
         assert!(!found[0].in_unit_of_times().contains(" h"), "{}", found[0].in_unit_of_times());
@@ -134,7 +134,7 @@ fn a_clock_that_is_off_within_a_day_is_told_by_the_features() {
     let found = problems(&one, &clocks);
     assert_eq!(kinds(&found), ["shifted_inside"], "{:#?}", findings(&one, &clocks));
     assert!(found[0].to_string().contains("day-1 by +1 h"), "{}", found[0]);
-    // What people may do: late by eight breaths.
+    // Ordinary sloppiness: late by eight breaths.
     assert_eq!(problems(&changed(&sessions, |_, z| z + 32.0), &clocks), []);
 }
 

@@ -65,7 +65,7 @@ fn large_data_is_looked_at_in_no_time() {
     let short: Vec<Made> = (0..50_000).map(session).collect();
     for sessions in [vec![long], short] {
         let mut tables = Tables::of(&sessions);
-        // A thousand names that nobody knows.
+        // A thousand unknown names.
         tables.events.extend((0..1000).map(|k| format!("t{k},1\n")));
         let start = Instant::now();
         tables.inspect();

@@ -1,5 +1,5 @@
-//! What must not change the metrics: the origin and the unit of time, the order of the sessions, of
-//! the instances and of the events.
+//! Invariance of the metrics: origin and unit of time, order of the sessions, of the instances and of the
+//! events.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ fn file_names(folder: &Path) -> Vec<String> {
     names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// A model whose file nobody could load: a spread so close to the largest number that, made from
+/// A model whose file could not be loaded: a spread so close to the largest number that, made from
 /// its rounded logarithm, it is infinite.
 fn unreadable() -> Fitted {
     let features = session("one", 1).features().to_f64().into_owned();

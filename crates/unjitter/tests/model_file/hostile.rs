@@ -1,4 +1,4 @@
-//! Whatever the bytes, loading ends soon, in a model or an error, and holds little memory.
+//! For any bytes, loading ends soon, in a model or an error, and holds little memory.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -11,12 +11,12 @@ use crate::memory::peak_of;
 /// Most bytes that loading one of the small files below may hold at once.
 const MOST: isize = 8 << 20;
 
-/// Loads, whatever comes of it; fails the property if that takes too much memory or time.
+/// Loads, with any result; fails the property if that takes too much memory or time.
 fn load(bytes: &[u8]) -> Result<bool, TestCaseError> {
     let start = std::time::Instant::now();
     let (loaded, held) = peak_of(|| Fitted::from_json(bytes).is_ok());
     prop_assert!(held < MOST, "{held} bytes held for a file of {}", bytes.len());
-    // A thousand times what it takes.
+    // A thousand times the usual time.
     prop_assert!(start.elapsed().as_secs_f64() < 1.0, "{:?}", start.elapsed());
     Ok(loaded)
 }
@@ -76,7 +76,7 @@ fn sizes_that_are_only_declared_take_no_memory() {
     }
 }
 
-/// One act of damage; places are fractions of what there is.
+/// One act of damage; places are fractions of the length.
 #[derive(Debug, Clone)]
 enum Damage {
     Truncate(f64),
@@ -86,7 +86,7 @@ enum Damage {
     Number { which: f64, with: &'static str },
 }
 
-/// Numbers that are out of somebody's range.
+/// Numbers outside the range of some field.
 const NUMBERS: [&str; 22] = [
     "0",
     "1",
@@ -168,7 +168,7 @@ fn damaged_files_are_loaded_or_refused() {
     });
 }
 
-/// Any JSON, with a liking for what the format knows.
+/// Any JSON, with a preference for names of the format.
 fn any_json() -> impl Strategy<Value = Value> {
     let words = ["", "inf", "-inf", "kernel", "mlp", "poisson", "uniform", "noise.delay", "relu"];
     let numbers = NUMBERS.iter().filter_map(|text| serde_json::from_str(text).ok());

@@ -53,7 +53,7 @@ fn models() -> Vec<Model> {
         let noise = kind.example();
         Model { classifier, counts, noise, ..Model::default() }.freeze("counts.false_rate", &[0.0])
     };
-    // At least as many noise models as other parts: nobody is left out.
+    // At least as many noise models as other parts: none is left out.
     assert!(Noise::kinds().len() >= parts.len());
     Noise::kinds().iter().zip(parts.into_iter().cycle()).map(model).collect()
 }

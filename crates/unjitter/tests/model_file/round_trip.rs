@@ -1,4 +1,4 @@
-//! What comes back is what was saved.
+//! Loading gives back the saved model.
 
 use serde_json::{Value, json};
 use unjitter::{Fitted, Model};

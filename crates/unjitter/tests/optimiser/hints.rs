@@ -1,11 +1,11 @@
-//! Objectives of one's own that know something of their curvature.
+//! Custom objectives with a hint at their curvature.
 
 use unjitter::learning::{Curvature, Minimum, Objective, StopReason};
 
 use super::problems::rosenbrock;
 use super::{Formula, run, until_gradient};
 
-/// The diagonal of a Hessian, or what is taken for it.
+/// The diagonal of a Hessian, or a guess of it.
 type Guess = fn(params: &[f64]) -> Vec<f64>;
 
 /// A function with the diagonal of its Hessian.
@@ -65,7 +65,7 @@ fn a_hint_spares_finding_the_curvature_out() {
     let plain = at_ones(&bowl(), &[0.0; 20]);
     let hinted = at_ones(&Hinted { function: bowl(), diagonal: curvatures }, &[0.0; 20]);
     assert!(plain.evaluations > 50, "{plain:?}");
-    // The start, and the step that the hint takes; one more for what rounding left.
+    // The start, and the step from the hint; one more because of rounding.
     assert!(hinted.evaluations <= 3, "{hinted:?}");
 }
 

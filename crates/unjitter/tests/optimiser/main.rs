@@ -44,7 +44,7 @@ fn until_gradient(gradient_tolerance: f64) -> LbfgsOptions {
     }
 }
 
-/// A run that nobody watches, from a feasible start.
+/// A run without a watcher, from a feasible start.
 fn run(objective: &dyn Objective, start: &[f64], options: &LbfgsOptions) -> Minimum {
     minimise(objective, start, options, &mut |_| ControlFlow::Continue(())).expect("feasible start")
 }

@@ -1,4 +1,4 @@
-//! What is refused, and with which error.
+//! Refusals and their errors.
 
 use unjitter::Error;
 use unjitter::signal::{CycleOptions, Signal, WindowOptions, find_cycles, windows};
