@@ -108,7 +108,7 @@ impl Fitted {
         self.0.time_unit()
     }
 
-    /// Natural values of every parameter block, by name.
+    /// Natural values of every parameter, by name.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
         for name in self.0.parameter_names() {

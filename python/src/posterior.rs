@@ -10,7 +10,7 @@ use unjitter::{Counts, Noise};
 use crate::convert::{from_json, to_python};
 use crate::watch::watched;
 
-/// Natural values of a part's parameter blocks, by name.
+/// Natural values of a part's parameters, by name.
 pub(crate) type Values = Vec<(String, Vec<f64>)>;
 
 /// A count model (JSON) at natural values.

@@ -19,7 +19,7 @@ from ._check import whole
 
 @dataclass(frozen=True)
 class Model:
-    """What counts and noise share: a kind, settings, and values of parameters."""
+    """Base of counts and noise: a kind, settings, and values of parameters."""
 
     kind: ClassVar[str]
 

@@ -10,9 +10,8 @@ use ndarray::{ArcArray2, Array2, ArrayView2, CowArray, Ix2};
 
 use crate::{Error, Result};
 
-/// A matrix of features, its own or borrowed for `'a` from somebody who holds it already, such as
-/// NumPy. Made from an `Array2` or `ArrayView2` of `f64` or `f32`; of these, only a view whose
-/// rows do not lie one behind the other is copied.
+/// A matrix of features, owned or borrowed for `'a` from another owner, such as NumPy. Made from an
+/// `Array2` or `ArrayView2` of `f64` or `f32`; only a view whose rows are not contiguous is copied.
 #[derive(Debug, Clone)]
 pub struct Features<'a>(Storage<'a>);
 
@@ -42,7 +41,7 @@ pub enum Values<'a> {
 }
 
 impl Features<'_> {
-    /// Numbers that lie row after row: `rows` instances of `columns` features each.
+    /// Contiguous rows of numbers: `rows` instances with `columns` features each.
     ///
     /// ```
     /// let features = unjitter::Features::new(vec![0.1, 2.0, 0.3, 4.0, 0.5, 6.0], 3, 2)?;

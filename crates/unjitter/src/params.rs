@@ -1,8 +1,8 @@
 //! Place and meaning of each parameter in the flat vector.
 //!
 //! The optimiser sees one vector of unconstrained numbers. Each part declares its parameters as
-//! [`ParameterSpec`]s; a [`Layout`] strings them together and is the only place that knows an index.
-//! People see *natural* values (a rate, a spread in seconds); [`Transform`] maps between the two.
+//! [`ParameterSpec`]s; a [`Layout`] concatenates them and is the only place that knows an index. Users
+//! see *natural* values (a rate, a spread in seconds); [`Transform`] maps between the two.
 
 use std::ops::Range;
 
@@ -48,8 +48,8 @@ impl Transform {
         }
     }
 
-    /// Unconstrained numbers of a parameter; an end of the range maps to ±∞, which only a frozen
-    /// parameter may be. The error says what was expected.
+    /// Unconstrained numbers of a parameter. An end of the range maps to ±∞, which is allowed only for a
+    /// frozen parameter. The error says what was expected.
     pub fn unconstrained(self, natural: &[f64]) -> std::result::Result<Vec<f64>, &'static str> {
         if natural.iter().any(|v| !v.is_finite()) {
             return Err("a finite number");
@@ -135,19 +135,19 @@ pub struct ParameterSpec {
     pub len: usize,
     /// How natural values are made.
     pub transform: Transform,
-    /// What they stand for.
+    /// Their meaning.
     pub role: Role,
     /// Whether natural values are times, so that they scale with the unit of time.
     pub is_time: bool,
 }
 
 impl ParameterSpec {
-    /// A parameter of plain numbers.
+    /// A parameter whose values are not times.
     pub fn new(name: &str, len: usize, transform: Transform, role: Role) -> Self {
         Self { name: name.to_owned(), len, transform, role, is_time: false }
     }
 
-    /// The same parameter, its values being times.
+    /// The same parameter with times as values.
     pub fn in_time(self) -> Self {
         Self { is_time: true, ..self }
     }
@@ -158,7 +158,7 @@ impl ParameterSpec {
 pub struct Parameter {
     /// Full name, such as "noise.spread".
     pub name: String,
-    /// What the part declared.
+    /// The part's declaration.
     pub spec: ParameterSpec,
     /// Its unconstrained numbers within the flat vector.
     pub range: Range<usize>,
@@ -196,7 +196,7 @@ impl Parameter {
     }
 }
 
-/// The map of the flat vector: named parts, one after the other, each with its parameters.
+/// The layout of the flat vector: named parts in order, each with its parameters.
 #[derive(Debug, Clone)]
 pub struct Layout {
     parts: Vec<(&'static str, Range<usize>)>,
@@ -205,7 +205,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Strings the parts' parameters together.
+    /// Concatenates the parts' parameters.
     pub fn new(parts: Vec<(&'static str, Vec<ParameterSpec>)>) -> Self {
         let mut layout = Self { parts: Vec::new(), parameters: Vec::new(), dim: 0 };
         for (part, specs) in parts {
@@ -247,8 +247,8 @@ impl Layout {
         Error::UnknownParameter { name: name.to_owned(), known: known.join(", ") }
     }
 
-    /// Resolves `part.name` (a whole parameter) or `part.name[k]` (one entry) with the natural values
-    /// given for it, to places in the flat vector and the unconstrained numbers that go there.
+    /// Resolves `part.name` (a whole parameter) or `part.name[k]` (one entry) and its natural values to
+    /// positions in the flat vector and unconstrained numbers.
     pub fn resolve(
         &self,
         name: &str,
@@ -261,7 +261,7 @@ impl Layout {
         };
         let parameter = self.parameter(base)?;
         let range = match entry {
-            // One entry of a simplex has no number of its own.
+            // A single entry of a simplex has no unconstrained number.
             Some(k) if k < parameter.spec.len && parameter.spec.transform != Transform::Simplex => {
                 parameter.range.start + k..parameter.range.start + k + 1
             }
@@ -277,7 +277,7 @@ impl Layout {
     }
 }
 
-/// The parameters of a part from natural values, each parameter given once.
+/// The parameters of a part from natural values, each given once.
 pub fn from_natural(
     part: &'static str,
     parameters: Vec<ParameterSpec>,

@@ -41,7 +41,7 @@ impl<'a> Session<'a> {
         Ok(Self { name, features, times, stamps, labels: None, subject: None, observed: None })
     }
 
-    /// Adds what is known of the labels: one per instance, `None` where it is unknown.
+    /// Adds known labels: one per instance, `None` if unknown.
     pub fn with_labels(mut self, labels: Vec<Option<bool>>) -> Result<Self> {
         same_length(&self.name, "labels", labels.len(), self.len())?;
         self.labels = Some(labels);
@@ -65,8 +65,8 @@ impl<'a> Session<'a> {
         Ok(self)
     }
 
-    /// The same session with other stamps. Those outside the observed intervals are left out, as
-    /// nobody was there to press.
+    /// The same session with other stamps. Stamps outside the observed intervals are dropped, since they
+    /// were not annotated.
     pub fn with_stamps(mut self, stamps: Vec<f64>) -> Result<Self> {
         check_times(&self.name, "stamp", &stamps)?;
         self.stamps = stamps;

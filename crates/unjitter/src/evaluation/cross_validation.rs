@@ -103,7 +103,7 @@ pub struct FoldResult {
     pub chosen: usize,
     /// Threshold of its probabilities.
     pub threshold: f64,
-    /// Log evidence of the held-out stamps. `None` where they are impossible, and of a bare detector unless
+    /// Log evidence of the held-out stamps. `None` if they are impossible, and for a bare detector unless
     /// candidates are chosen by it.
     pub log_evidence: Option<f64>,
     /// Probabilities of the instances of each held-out recording.
@@ -405,7 +405,7 @@ impl<'a> Plan<'a> {
             };
             probabilities.push(found);
         }
-        // Around a bare detector an annotator would have to be fitted first.
+        // For a bare detector an annotator would have to be fitted first.
         let is_wanted = annotated.is_own() || self.criterion() == Criterion::LogEvidence;
         let log_evidence = match is_wanted {
             true => sum_evidence(&annotated, &held_out)?,

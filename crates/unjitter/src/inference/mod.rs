@@ -9,11 +9,10 @@
 //! evidence = a(L,M) = b(1,0)
 //! ```
 //!
-//! The cost is linear in the length of the session, for three reasons. A stamp can only come from
-//! the instances in its window. Between the windows there is nothing to sum: an instance
-//! there is silent, and whole quiet stretches are handled in closed form. And windows that do not
-//! overlap are independent, so the recursion runs over small *blocks* of stamps, one column per
-//! stamp:
+//! The cost is linear in the length of the session, for three reasons. A stamp can only come from the
+//! instances in its window. Instances between the windows are silent, and whole quiet stretches are
+//! computed in closed form. Windows that do not overlap are independent, so the recursion runs over small
+//! *blocks* of stamps, one column per stamp:
 //!
 //! | counts | file | work per cell |
 //! |---|---|---|

@@ -206,8 +206,8 @@ fn check_model(model: &Model, time_unit: f64) -> Result<()> {
     }
 }
 
-/// Checks that the classifier is the one that the model asks for, and not one whose layers, each
-/// two bytes in the file, would become more parameters than the file has.
+/// Checks that the classifier matches the model, and that its layers, each two bytes in the file, do not
+/// make more parameters than the file has.
 fn check_classifier(
     spec: &ClassifierSpec,
     state: &ClassifierState,
@@ -230,8 +230,7 @@ fn check_classifier(
     Ok(())
 }
 
-/// Checks that the parameters are those of the layout and that natural values agree with the
-/// unconstrained numbers.
+/// Checks that the parameters match the layout and that natural values agree with the unconstrained numbers.
 fn check_parameters(saved: &[SavedParameter], layout: &Layout, time_unit: f64) -> Result<()> {
     for (k, parameter) in layout.parameters().iter().enumerate() {
         let name = &parameter.name;

@@ -67,8 +67,7 @@ impl Annotator {
         &self.layout
     }
 
-    /// Parameters to begin with: natural `values` of parameters by full name (`noise.spread`), and for
-    /// the others a first guess.
+    /// Start parameters: natural `values` by full name (`noise.spread`), and a first guess for the others.
     pub fn start(&self, values: &[(&str, &[f64])]) -> Result<Vec<f64>> {
         let mut params = self.model.start(&GUESS);
         for (name, natural) in values {

@@ -1,4 +1,4 @@
-//! Count models and noise models at given natural values, as inference takes them.
+//! Count models and noise models at given natural values, for inference.
 
 use super::counts::BoundCounts;
 use super::noise::BoundNoise;

@@ -36,11 +36,11 @@ pub struct Model {
     /// The unit in which priors measure delays and spreads, in the unit of the data; by default the
     /// median spacing of instances.
     pub time_unit: Option<f64>,
-    /// Parameters held at natural values, by name.
+    /// Parameters frozen at natural values, by name.
     pub frozen: Vec<Frozen>,
 }
 
-/// A parameter (`noise.delay`), or one entry of one (`classifier.weights[2]`), held still.
+/// A frozen parameter (`noise.delay`), or one frozen entry (`classifier.weights[2]`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frozen {
@@ -93,7 +93,7 @@ impl Default for Model {
 }
 
 impl Model {
-    /// The same model with a parameter held at its natural value, or values if it has several.
+    /// The same model with a parameter frozen at its natural value, or values if it has several.
     pub fn freeze(mut self, name: &str, values: impl Into<Natural>) -> Self {
         self.frozen.push(Frozen { name: name.to_owned(), values: values.into().0 });
         self

@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn a_factor_made_anew_has_the_same_bits() {
-        // Several parameters of the factorisation; with some rows left out and with none.
+        // Several blocks of the factorisation; with some rows left out and with none.
         for (rows, columns, length_scale) in [(300, 2, 1.0), (200, 6, 1.0)] {
             let training = normal(rows, columns, 12);
             let kernel =

@@ -14,7 +14,7 @@ use crate::params::ParameterSpec;
 pub struct Bernoulli;
 
 impl Bernoulli {
-    /// At these probabilities that a negative, and a positive, instance has a stamp.
+    /// The model with these probabilities of a stamp for a negative and a positive instance.
     pub fn at(false_rate: f64, hit_rate: f64) -> Result<BoundCounts> {
         Counts::Bernoulli.with(&[("false_rate", &[false_rate]), ("hit_rate", &[hit_rate])])
     }

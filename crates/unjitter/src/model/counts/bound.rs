@@ -32,7 +32,7 @@ impl BoundCounts {
                     return count;
                 }
             }
-            // Rounding may leave a sliver past a bounded table; an unbounded one is continued.
+            // Rounding may leave a small remainder past a bounded table; an unbounded one is continued.
             if self.model.max_count().is_some() || table.len() > 1 << 20 {
                 return table.len() - 1;
             }

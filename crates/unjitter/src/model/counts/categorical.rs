@@ -4,8 +4,8 @@
 //! p(0 | y) = 1 − π_y,   p(c | y) = π_y · s_y(c)  for c = 1..C,   Σ_c s_y(c) = 1
 //! ```
 //!
-//! The split s_y has its own simplex parameter for each label. With C = 1 there is nothing to split
-//! and the model is the Bernoulli one.
+//! The split s_y has its own simplex parameter for each label. With C = 1 there is nothing to split, and
+//! this is the Bernoulli model.
 
 use std::f64::consts::LN_2;
 use std::ops::Range;
@@ -37,8 +37,8 @@ impl Categorical {
 }
 
 impl Categorical {
-    /// At these probabilities that a negative, and a positive, instance has a stamp, and of one stamp, two and so
-    /// on where there are some.
+    /// The model with these probabilities of a stamp for a negative and a positive instance, and of one
+    /// stamp, two and so on, given at least one.
     pub fn at(rates: [f64; 2], splits: [&[f64]; 2]) -> Result<BoundCounts> {
         let values: [(&str, &[f64]); 4] = [
             ("false_rate", &rates[..1]),

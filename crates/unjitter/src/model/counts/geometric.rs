@@ -17,7 +17,7 @@ use crate::params::ParameterSpec;
 pub struct Geometric;
 
 impl Geometric {
-    /// At these probabilities that a negative, and a positive, instance has a stamp.
+    /// The model with these probabilities of a stamp for a negative and a positive instance.
     pub fn at(false_rate: f64, hit_rate: f64) -> Result<BoundCounts> {
         Counts::Geometric.with(&[("false_rate", &[false_rate]), ("hit_rate", &[hit_rate])])
     }

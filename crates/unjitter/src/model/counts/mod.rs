@@ -33,7 +33,7 @@ pub use poisson::Poisson;
 
 /// A distribution of the count for each label.
 pub trait CountModel: Debug + Send + Sync {
-    /// The parameters; the first two parameters are `false_rate` and `hit_rate`.
+    /// The parameters; the first two are `false_rate` and `hit_rate`.
     fn parameters(&self) -> Vec<ParameterSpec>;
 
     /// Unconstrained parameters with these rates.

@@ -27,7 +27,7 @@ fn d_log_mean(logit: f64) -> f64 {
 }
 
 impl Poisson {
-    /// At these probabilities that a negative, and a positive, instance has a stamp.
+    /// The model with these probabilities of a stamp for a negative and a positive instance.
     pub fn at(false_rate: f64, hit_rate: f64) -> Result<BoundCounts> {
         Counts::Poisson.with(&[("false_rate", &[false_rate]), ("hit_rate", &[hit_rate])])
     }

@@ -25,7 +25,7 @@ impl BoundNoise {
         self.model.delay(&self.params)
     }
 
-    /// Standard deviation of the delay, or its scale where that is infinite.
+    /// Standard deviation of the delay, or its scale if that is infinite.
     pub fn spread(&self) -> f64 {
         self.model.spread(&self.params)
     }

@@ -30,7 +30,7 @@ impl Gaussian {
     }
 }
 
-/// What there is to say of it.
+/// Its row in the table of noise models.
 pub(super) const KIND: Kind = Kind {
     name: "gaussian",
     about: "Normal delays",

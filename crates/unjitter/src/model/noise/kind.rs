@@ -14,7 +14,7 @@ pub struct Kind {
     pub name: &'static str,
     /// One line about it, without a full stop.
     pub about: &'static str,
-    /// What is learned: the parameters of the model, in their order.
+    /// The learned parameters of the model, in their order.
     pub parameters: &'static [Parameter],
     /// The fixed settings.
     pub settings: &'static [Setting],

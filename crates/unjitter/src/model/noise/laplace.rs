@@ -29,7 +29,7 @@ impl Laplace {
     }
 }
 
-/// What there is to say of it.
+/// Its row in the table of noise models.
 pub(super) const KIND: Kind = Kind {
     name: "laplace",
     about: "Double-exponential delays: a sharper peak and longer tails than the normal",

@@ -31,7 +31,7 @@ impl GaussianMixture {
     }
 }
 
-/// What there is to say of it.
+/// Its row in the table of noise models.
 pub(super) const KIND: Kind = Kind {
     name: "gaussian_mixture",
     about: "A mixture of normals: presses of several kinds",

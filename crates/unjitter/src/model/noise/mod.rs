@@ -1,7 +1,7 @@
 //! Noise models: densities of the delay z − t between a stamp and its instance.
 //!
-//! Delays arrive divided by the model's unit of time, and parameters are unconstrained numbers;
-//! the [`ParameterSpec`]s say what they stand for. [`Noise`] names a model; [`Noise::build`] makes it.
+//! Delays are divided by the model's unit of time, and parameters are unconstrained numbers; the
+//! [`ParameterSpec`]s give their meaning. [`Noise`] names a model; [`Noise::build`] makes it.
 //!
 //! Logs of spreads, shapes and degrees of freedom should stay within ±300, so that their exponentials and
 //! squares are ordinary numbers; beyond that a density may be NaN. (A weight frozen at 0 or a shape

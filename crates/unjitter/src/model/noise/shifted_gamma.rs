@@ -24,7 +24,7 @@ use crate::params::{ParameterSpec, Role, Transform};
 pub struct ShiftedGamma;
 
 impl ShiftedGamma {
-    /// Delays from this least one on, of this shape and standard deviation.
+    /// Delays of at least this shift, with this shape and standard deviation.
     pub fn at(shift: f64, shape: f64, spread: f64) -> Result<BoundNoise> {
         let values: [(&str, &[f64]); 3] =
             [("shift", &[shift]), ("shape", &[shape]), ("spread", &[spread])];
@@ -32,7 +32,7 @@ impl ShiftedGamma {
     }
 }
 
-/// What there is to say of it.
+/// Its row in the table of noise models.
 pub(super) const KIND: Kind = Kind {
     name: "shifted_gamma",
     about: "Delays that are never less than a shift: a press cannot come before its event",

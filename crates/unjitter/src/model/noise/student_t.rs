@@ -31,7 +31,7 @@ impl StudentT {
     }
 }
 
-/// What there is to say of it.
+/// Its row in the table of noise models.
 pub(super) const KIND: Kind = Kind {
     name: "student_t",
     about: "Heavy-tailed delays: most presses are good, some are far off",

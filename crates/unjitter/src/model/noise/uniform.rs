@@ -18,13 +18,13 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// Delays between these.
+    /// Delays between these two.
     pub fn at(earliest: f64, latest: f64) -> Result<BoundNoise> {
         Noise::Uniform { earliest, latest }.with(&[])
     }
 }
 
-/// What there is to say of it.
+/// Its row in the table of noise models.
 pub(super) const KIND: Kind = Kind {
     name: "uniform",
     about: "Any delay in an interval, all equally likely; nothing is learned",
