@@ -235,7 +235,7 @@ fn check_parameters(saved: &[SavedParameter], layout: &Layout, time_unit: f64) -
     for (k, parameter) in layout.parameters().iter().enumerate() {
         let name = &parameter.name;
         match saved.get(k) {
-            None => return Err(broken("parameters", format!("parameter {name} is missing"))),
+            None => return Err(broken("parameters", format!("{name} is missing"))),
             Some(found) if found.name != *name => {
                 let problem = format!("parameter {k} is {}, expected {name}", found.name);
                 return Err(broken("parameters", problem));

@@ -157,7 +157,7 @@ fn parameters_that_do_not_fit_the_model_are_named() {
     };
     let numbers = |edit: fn(&mut Value)| spoilt(file, |value| edit(&mut value["parameters"]));
     let table = [
-        (blocks(|b| drop(b.pop())), "parameters: block noise.spread is missing"),
+        (blocks(|b| drop(b.pop())), "parameters: noise.spread is missing"),
         (
             blocks(|b| drop(b.remove(1))),
             "parameters: block 1 is counts.false_rate, expected classifier.intercept",
@@ -326,7 +326,7 @@ fn settings_out_of_range_are_named() {
             "parameters.classifier.layer0.weights: 6 unconstrained numbers, expected 2000000",
         ),
         (hidden(json!([3, 0])), "classifier.hidden: hidden[1] is 0, expected at least 1 unit"),
-        (hidden(json!(vec![1; 100])), "parameters: 10 blocks are too few for 100 hidden layers"),
+        (hidden(json!(vec![1; 100])), "parameters: 10 parameters are too few for 100 hidden layers"),
         (
             hidden(json!(vec![1; 1001])),
             "classifier.hidden: 1001 hidden layers, expected at most 1000",
