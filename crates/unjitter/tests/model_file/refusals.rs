@@ -160,12 +160,12 @@ fn parameters_that_do_not_fit_the_model_are_named() {
         (blocks(|b| drop(b.pop())), "parameters: noise.spread is missing"),
         (
             blocks(|b| drop(b.remove(1))),
-            "parameters: block 1 is counts.false_rate, expected classifier.intercept",
+            "parameters: parameter 1 is counts.false_rate, expected classifier.intercept",
         ),
-        (blocks(|b| b.swap(4, 5)), "parameters: block 4 is noise.spread, expected noise.delay"),
+        (blocks(|b| b.swap(4, 5)), "parameters: parameter 4 is noise.spread, expected noise.delay"),
         (
             blocks(|b| b.push(json!({"name": "x", "unconstrained": [], "natural": []}))),
-            "parameters: block x is not part of the model",
+            "parameters: parameter x is not part of the model",
         ),
         (
             numbers(|b| b[0]["unconstrained"] = json!([1.0])),
@@ -326,7 +326,10 @@ fn settings_out_of_range_are_named() {
             "parameters.classifier.layer0.weights: 6 unconstrained numbers, expected 2000000",
         ),
         (hidden(json!([3, 0])), "classifier.hidden: hidden[1] is 0, expected at least 1 unit"),
-        (hidden(json!(vec![1; 100])), "parameters: 10 parameters are too few for 100 hidden layers"),
+        (
+            hidden(json!(vec![1; 100])),
+            "parameters: 10 parameters are too few for 100 hidden layers",
+        ),
         (
             hidden(json!(vec![1; 1001])),
             "classifier.hidden: 1001 hidden layers, expected at most 1000",
