@@ -3,6 +3,12 @@
 //! Four rows are processed at once, so that each weight, centre and sum is loaded once for four uses. A dot
 //! product runs in four independent partial sums, which the compiler vectorises without changing the order
 //! of summation: a row gives the same bits alone, among any others, in either precision and on any machine.
+//!
+//! A product of ndarray takes 0.4 to 2.6 times as long there and 1.4 to 7 times back, by features (10 to
+//! 200) and precision, rows in cache; `faer` 0.3 to 0.8 times in double precision, and up to 2.3 times in
+//! single, which it needs converted (minima of alternating runs on one thread). Both would need a centred
+//! copy, or the means in the intercept, which loses every digit that an offset has above the spread: 1e-7
+//! of a log-odds at an offset of 1e9.
 
 use multiversion::multiversion;
 

@@ -11,10 +11,10 @@
 
 use std::borrow::Cow;
 
-use ndarray::ArrayView2;
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
 
-use super::product::add_product;
 use super::{Classifier, ClassifierState, Standardiser, linear};
 use crate::math::{Random, tanh_in_place};
 use crate::params::{ParameterSpec, Role, Transform};
@@ -139,7 +139,7 @@ impl Mlp {
             output.clear();
             (0..rows.nrows()).for_each(|_| output.extend_from_slice(layer.biases));
             let input = matrix(input, rows.nrows(), layer.inputs);
-            add_product(input, layer.weights(), output, layer.outputs);
+            add_product(input, layer.weights(), output);
             self.activation.apply(output);
         }
     }
@@ -165,7 +165,7 @@ impl Mlp {
                 linear::add_rows(input.view(), &vec![0.0; inputs], &d_output, d_weights);
             } else {
                 let d_output = matrix(&d_output, rows, outputs);
-                add_product(input.reversed_axes(), d_output, d_weights, outputs);
+                add_product(input.reversed_axes(), d_output, d_weights);
             }
             for d_output in d_output.chunks_exact(outputs) {
                 d_biases.iter_mut().zip(d_output).for_each(|(sum, d)| *sum += d);
@@ -173,7 +173,7 @@ impl Mlp {
             if k > 0 {
                 let mut d_input = vec![0.0; signals[k].len()];
                 let weights = layer.weights().reversed_axes();
-                add_product(matrix(&d_output, rows, outputs), weights, &mut d_input, inputs);
+                add_product(matrix(&d_output, rows, outputs), weights, &mut d_input);
                 let slopes = signals[k].iter().map(|&signal| self.activation.slope(signal));
                 d_input.iter_mut().zip(slopes).for_each(|(d, slope)| *d *= slope);
                 d_output = d_input;
@@ -199,6 +199,12 @@ impl Layer<'_> {
 
 fn matrix(values: &[f64], rows: usize, columns: usize) -> ArrayView2<'_, f64> {
     ArrayView2::from_shape((rows, columns), values).expect("its size")
+}
+
+/// c += a · b, where c is in row order.
+fn add_product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>, c: &mut [f64]) {
+    let mut c = ArrayViewMut2::from_shape((a.nrows(), b.ncols()), c).expect("its size");
+    general_mat_mul(1.0, &a, &b, 1.0, &mut c);
 }
 
 impl Classifier for Mlp {

@@ -9,7 +9,6 @@ mod linear;
 mod logistic;
 mod matrix;
 mod mlp;
-mod product;
 mod radial;
 mod spec;
 mod standardise;

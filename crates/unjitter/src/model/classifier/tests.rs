@@ -1,6 +1,6 @@
 //! Laws that every classifier obeys, by table.
 
-use ndarray::{Array2, ArrayView2, ShapeBuilder, s};
+use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, s};
 use serde_json::{Value, json};
 
 use super::{Activation, Classifier, ClassifierSpec, ClassifierState};
@@ -110,6 +110,24 @@ fn log_odds_are_overwritten_and_gradients_added_to() {
         for (once, twice) in once.iter().zip(twice) {
             // The same sums, started from elsewhere: rounding of O(10) numbers.
             assert!((2.0 * once - twice).abs() < 1e-13 * (1.0 + twice.abs()), "{spec:?}");
+        }
+    }
+}
+
+#[test]
+fn a_row_gives_the_same_bits_alone_and_in_company() {
+    let wide = ClassifierSpec::Mlp { hidden: vec![33, 9], activation: Activation::Tanh };
+    for spec in specs().into_iter().chain([wide]) {
+        let features = normal(270, 7, 1);
+        let training = Features::from(features.slice(s![..40, ..]));
+        let classifier = spec.fit(&[training.view()], 2, Control::default()).unwrap();
+        let params = params(&*classifier, 3);
+        let all = log_odds(&*classifier, &params, features.view());
+        for together in [1, 3, 100] {
+            let parts = features.axis_chunks_iter(Axis(0), together);
+            let got: Vec<f64> =
+                parts.flat_map(|part| log_odds(&*classifier, &params, part)).collect();
+            assert_eq!(got, all, "{spec:?}, {together} together");
         }
     }
 }
