@@ -20,6 +20,7 @@ SOURCES = HERE.parents[3]
 COPY = SOURCES / "target" / "new-noise" / "sources"
 TARGET = COPY.parent / "target"
 NOISE = Path("crates/unjitter/src/model/noise")
+BUILT = {"target", "node_modules", "__pycache__"}
 ENVIRONMENT = os.environ | {
     "CARGO_TARGET_DIR": str(TARGET),
     "CARGO_PROFILE_DEV_OPT_LEVEL": "0",
@@ -55,9 +56,12 @@ def with_lines(text: str) -> str:
 
 def copy_with_new_noise() -> None:
     """All sources, the new file and the two lines."""
-    listed = run("git", "ls-files", "-co", "--exclude-standard", "-z", where=SOURCES).split("\0")
-    names = [Path(name) for name in listed if name and (SOURCES / name).is_file()]
-    files = {name: (SOURCES / name).read_bytes() for name in names}
+    files = {}
+    for folder, inner, names in os.walk(SOURCES):
+        # What is built or installed, and histories.
+        inner[:] = [name for name in inner if name not in BUILT and not name.startswith(".")]
+        paths = [Path(folder) / name for name in names if not name.endswith(".so")]
+        files |= {path.relative_to(SOURCES): path.read_bytes() for path in paths}
     files[NOISE / "mod.rs"] = with_lines(files[NOISE / "mod.rs"].decode()).encode()
     files[NOISE / "late_logistic.rs"] = (HERE / "late_logistic.rs").read_bytes()
     for old in COPY.rglob("*"):
