@@ -1,57 +1,14 @@
 //! Tables larger than memory: pieces equal the whole, and take no more memory.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "common/peak.rs"]
+mod peak;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use peak::peak_without_copies_of as peak_of;
 use tempfile::TempDir;
 use unjitter::io::{Chunk, Columns, InstanceChunks, InstancesTable};
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-thread_local! {
-    static LIVE: Cell<isize> = const { Cell::new(0) };
-    static PEAK: Cell<isize> = const { Cell::new(0) };
-}
-
-fn count(change: isize) {
-    let live = LIVE.get() + change;
-    LIVE.set(live);
-    PEAK.set(PEAK.get().max(live));
-}
-
-#[expect(unsafe_code, reason = "a global allocator cannot be written without")]
-// SAFETY: every call goes to the system's allocator unchanged; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as isize);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        count(-(layout.size() as isize));
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    /// Large buffers grow by moving pages, not by a second copy.
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count(size as isize - layout.size() as isize);
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Runs `work` and returns its peak memory in bytes, beyond the memory held before.
-fn peak_of<T>(work: impl FnOnce() -> T) -> (T, isize) {
-    let before = LIVE.get();
-    PEAK.set(before);
-    let result = work();
-    (result, PEAK.get() - before)
-}
 
 /// A table of `lines` instances with ten features, in sessions of `length`; every third line belongs
 /// to the session after its neighbours'.
