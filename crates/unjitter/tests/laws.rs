@@ -313,15 +313,15 @@ struct Mirrored<'a>(&'a BoundNoise);
 impl DelayDensity for Mirrored<'_> {
     fn log_density(&self, delays: &[f64], out: &mut [f64]) {
         let delays: Vec<f64> = delays.iter().map(|delay| -delay).collect();
-        self.0.log_density(&delays, out);
+        self.0.density().log_density(&delays, out);
     }
 
     fn log_peak(&self) -> f64 {
-        self.0.log_peak()
+        self.0.density().log_peak()
     }
 
     fn reach(&self, log_drop: f64) -> (f64, f64) {
-        let (low, high) = self.0.reach(log_drop);
+        let (low, high) = self.0.density().reach(log_drop);
         (-high, -low)
     }
 }
@@ -519,7 +519,7 @@ fn delays_on_the_edge_of_bounded_noise_are_within_it() {
                 timeline: Timeline { times: &times, stamps: &Stamp::at(&stamps), unit: 1.0 },
                 log_odds: &log_odds,
                 counts: &tables,
-                density: &noise,
+                density: &noise.density(),
             };
             let (got, want) = (lattice.marginals().unwrap(), dense::marginals(&lattice).unwrap());
             // Sixty terms: rounding only.

@@ -232,7 +232,7 @@ fn lattices_banded_and_dense_are_the_enumerated_ones() {
             timeline: Timeline { times: &case.times, stamps: &stamps, unit: 1.0 },
             log_odds: &pinned,
             counts: &tables,
-            density: &noise,
+            density: &noise.density(),
         };
         if case.is_infeasible() {
             assert!(dense::marginals(&lattice).is_err(), "{}", case.name);

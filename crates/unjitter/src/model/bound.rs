@@ -2,7 +2,7 @@
 
 use super::counts::BoundCounts;
 use super::noise::BoundNoise;
-use super::ordered::tables;
+use super::ordered::{Density, tables};
 use crate::inference::{CountTables, DelayDensity};
 
 impl BoundCounts {
@@ -12,16 +12,9 @@ impl BoundCounts {
     }
 }
 
-impl DelayDensity for BoundNoise {
-    fn log_density(&self, delays: &[f64], out: &mut [f64]) {
-        self.model.log_density(&self.params, delays, out);
-    }
-
-    fn log_peak(&self) -> f64 {
-        self.model.log_peak(&self.params)
-    }
-
-    fn reach(&self, log_drop: f64) -> (f64, f64) {
-        self.model.reach(&self.params, log_drop)
+impl BoundNoise {
+    /// The density of the delays.
+    pub fn density(&self) -> impl DelayDensity {
+        Density { noise: self.model.as_ref(), params: &self.params }
     }
 }

@@ -95,9 +95,9 @@ pub(super) fn tables(counts: &dyn CountModel, params: &[f64], stamps: usize) -> 
 }
 
 /// A noise model with its parameters.
-struct Density<'a> {
-    noise: &'a dyn NoiseModel,
-    params: &'a [f64],
+pub(super) struct Density<'a> {
+    pub(super) noise: &'a dyn NoiseModel,
+    pub(super) params: &'a [f64],
 }
 
 impl DelayDensity for Density<'_> {
