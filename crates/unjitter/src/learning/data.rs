@@ -42,7 +42,7 @@ impl<'a> SessionData<'a> {
             index,
             features: rows(classifier, session.features(), &observed, control),
             unobserved: unobserved_rows(session, &observed, classifier, control),
-            in_time: InTime::new(session, time_unit),
+            in_time: InTime::new(session, &observed, time_unit),
         }
     }
 }

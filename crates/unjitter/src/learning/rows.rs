@@ -35,10 +35,10 @@ impl Rows for SessionRows<'_> {
     fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], sums: &mut Sums) {
         let Range { start, end } = instances;
         let features = self.session.features.view().slice(start..end);
-        if !self.session.in_time.labels.is_empty() {
+        let labels = self.session.in_time.labels.get(start..end).unwrap_or_default();
+        if labels.iter().any(Option::is_some) {
             let mut log_odds = vec![0.0; d_log_odds.len()];
             self.classifier.log_odds(self.theta, features, &mut log_odds);
-            let labels = &self.session.in_time.labels[start..end];
             sums.value += known_labels(labels, &log_odds, d_log_odds);
         }
         self.classifier.pull_back(self.theta, features, d_log_odds, &mut sums.d_detector);

@@ -151,10 +151,10 @@ impl Fitted {
         let name = session.name();
         check_columns(name, session.features().ncols(), self.features())?;
         let log_odds = self.log_odds(session.features())?;
-        let data = InTime::new(session, self.time_unit);
+        let observed = session.observed_instances();
+        let data = InTime::new(session, &observed, self.time_unit);
         let max_count = self.parts.stamp_model.max_count();
         check_capacity(name, data.stamps.len(), data.times.len(), max_count)?;
-        let observed = session.observed_instances();
         let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
         data.pin_labels(0, &mut pinned);
         let bound = self.parts.bind(&self.params, data.stamps.len());

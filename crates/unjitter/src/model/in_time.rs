@@ -15,9 +15,8 @@ pub(crate) struct InTime {
 }
 
 impl InTime {
-    /// The observed part of a session.
-    pub(crate) fn new(session: &Session<'_>, time_unit: f64) -> Self {
-        let observed = session.observed_instances();
+    /// The observed instances of a session, by position, and its stamps.
+    pub(crate) fn new(session: &Session<'_>, observed: &[usize], time_unit: f64) -> Self {
         // Differences first, so that epoch seconds keep their digits.
         let origin = session.times()[0];
         let in_units = |t: &f64| (t - origin) / time_unit;
