@@ -2,8 +2,7 @@
 //!
 //! A detector needs instances with a time and features. This module makes them in two ways. A chest band
 //! is cut into breaths ([`find_cycles`]) with [`cycle_features`]; any other sensor is cut into windows of
-//! equal length ([`windows`]). [`Histogram`] turns features into bin memberships, which make a linear
-//! classifier nonlinear in the features.
+//! equal length ([`windows`]).
 //!
 //! Sampling may be irregular and have gaps. Unusable data (missing samples, rejected cycles, windows with
 //! too few samples) is counted and reported. Everything takes time linear in the signal for given options.
