@@ -36,6 +36,8 @@ fn interrupted_work_goes_on_and_ends_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let work = folder.path().join("work");
     let (spec, data) = (parse(TINY).unwrap(), [dataset(4)]);
+    // One fit at a time: the last one must not end on another thread before it sees the request.
+    let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     // 2 folds × (2 candidates × 2 inner folds + 1) at two spreads, and 2 fits of LR-H.
     for stop_after in [1, 7, 15, 21] {
         let stop = AtomicBool::new(false);
@@ -45,7 +47,9 @@ fn interrupted_work_goes_on_and_ends_the_same() {
         };
         let control = Control { stop: Some(&stop), watch: Some(&watch) };
         let begin = |label: &str| assert!(label.starts_with("tiny, made up: LR-"), "{label}");
-        let error = run(&spec, &data, &options(Some(&work)), &begin, control).unwrap_err();
+        let options = options(Some(&work));
+        let stopped = alone.install(|| run(&spec, &data, &options, &begin, control));
+        let error = stopped.unwrap_err();
         let cause = error.downcast_ref::<unjitter::Error>();
         assert!(matches!(cause, Some(unjitter::Error::Interrupted { .. })), "{error:?}");
     }
