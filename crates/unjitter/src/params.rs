@@ -19,6 +19,8 @@ pub enum Transform {
     Free,
     /// natural = eˣ > 0
     Positive,
+    /// natural = eˣ, or 0 if it is frozen there
+    Rate,
     /// natural = 1 + eˣ > 1
     AboveOne,
     /// natural = sigmoid(x)
@@ -41,7 +43,7 @@ impl Transform {
         let map = |f: fn(f64) -> f64| unconstrained.iter().map(|&x| f(x)).collect();
         match self {
             Transform::Free => unconstrained.to_vec(),
-            Transform::Positive => map(f64::exp),
+            Transform::Positive | Transform::Rate => map(f64::exp),
             Transform::AboveOne => map(|x| 1.0 + x.exp()),
             Transform::Probability => map(sigmoid),
             Transform::Simplex => log_softmax(unconstrained).iter().map(|v| v.exp()).collect(),
@@ -64,6 +66,7 @@ impl Transform {
         match self {
             Transform::Free => Ok(natural.to_vec()),
             Transform::Positive => map(|v| v > 0.0, f64::ln, "a number above 0"),
+            Transform::Rate => map(|v| v >= 0.0, f64::ln, "a number of at least 0"),
             Transform::AboveOne => map(|v| v >= 1.0, |v| (v - 1.0).ln(), "a number of at least 1"),
             Transform::Probability => {
                 map(|v| (0.0..=1.0).contains(&v), logit, "a probability from 0 to 1")
@@ -124,6 +127,8 @@ pub enum Role {
     DegreesOfFreedom,
     /// Shape of a Gamma.
     Shape,
+    /// Stamps per unit of time that no instance gives.
+    Background,
 }
 
 /// A named group of parameters, as a part declares it.
@@ -137,19 +142,24 @@ pub struct ParameterSpec {
     pub transform: Transform,
     /// Their meaning.
     pub role: Role,
-    /// Whether natural values are times, so that they scale with the unit of time.
-    pub is_time: bool,
+    /// The power of the unit of time with which natural values scale: 1 for times, −1 for rates.
+    pub time_power: i32,
 }
 
 impl ParameterSpec {
     /// A parameter whose values are not times.
     pub fn new(name: &str, len: usize, transform: Transform, role: Role) -> Self {
-        Self { name: name.to_owned(), len, transform, role, is_time: false }
+        Self { name: name.to_owned(), len, transform, role, time_power: 0 }
     }
 
     /// The same parameter with times as values.
     pub fn in_time(self) -> Self {
-        Self { is_time: true, ..self }
+        Self { time_power: 1, ..self }
+    }
+
+    /// The same parameter with numbers per unit of time as values.
+    pub fn per_time(self) -> Self {
+        Self { time_power: -1, ..self }
     }
 }
 
@@ -168,15 +178,14 @@ impl Parameter {
     /// Natural values, times being multiples of `time_unit`.
     pub fn natural(&self, params: &[f64], time_unit: f64) -> Vec<f64> {
         let mut natural = self.spec.transform.natural(&params[self.range.clone()]);
-        if self.spec.is_time {
-            natural.iter_mut().for_each(|v| *v *= time_unit);
-        }
+        let scale = time_unit.powi(self.spec.time_power);
+        natural.iter_mut().for_each(|v| *v *= scale);
         natural
     }
 
     /// Unconstrained numbers for natural values given in the user's unit of time.
     pub fn unconstrained(&self, natural: &[f64], time_unit: f64) -> Result<Vec<f64>> {
-        let scale = if self.spec.is_time { time_unit } else { 1.0 };
+        let scale = time_unit.powi(self.spec.time_power);
         let scaled: Vec<f64> = natural.iter().map(|v| v / scale).collect();
         let expected = match self.spec.transform.unconstrained(&scaled) {
             Ok(numbers) => return Ok(numbers),

@@ -76,7 +76,15 @@ pub struct Priors {
     pub degrees_of_freedom: Gamma,
     /// On the shape of a shifted Gamma, less one.
     pub shape: Gamma,
+    /// On the stamps per unit of time that no instance gives. By default the data decide the scale: a few
+    /// in a hundred stamps, and never none.
+    pub background: Option<Gamma>,
 }
+
+/// Mode of the share of stamps from nowhere, by default.
+const BACKGROUND_SHARE: f64 = 0.03;
+/// Shape of its prior.
+const BACKGROUND_SHAPE: f64 = 2.0;
 
 impl Default for Priors {
     fn default() -> Self {
@@ -93,11 +101,18 @@ impl Default for Priors {
             mixture_weight: 2.0,
             degrees_of_freedom: Gamma { shape: 2.0, rate: 0.1 },
             shape: Gamma { shape: 2.0, rate: 0.2 },
+            background: None,
         }
     }
 }
 
 impl Priors {
+    /// The prior on the background of sessions with so many stamps per unit of time.
+    pub(crate) fn background(stamp_rate: f64) -> Gamma {
+        let mode = BACKGROUND_SHARE * stamp_rate;
+        Gamma { shape: BACKGROUND_SHAPE, rate: (BACKGROUND_SHAPE - 1.0) / mode }
+    }
+
     /// Checks every setting.
     pub fn check(&self) -> Result<()> {
         let at_least_zero = [
@@ -122,7 +137,9 @@ impl Priors {
             ("shape.shape", self.shape.shape),
             ("shape.rate", self.shape.rate),
         ];
-        for (name, value) in positive {
+        let background = self.background.map_or([1.0; 2], |prior| [prior.shape, prior.rate]);
+        let background = [("background.shape", background[0]), ("background.rate", background[1])];
+        for (name, value) in positive.into_iter().chain(background) {
             require(&format!("prior {name}"), value, value > 0.0, "a number above 0")?;
         }
         require("prior delay.mean", self.delay.mean, true, "a finite number")
@@ -177,6 +194,7 @@ impl Priors {
             Role::Spread => inverse_gamma_of_square(self.variance, x),
             Role::DegreesOfFreedom => gamma(self.degrees_of_freedom, x),
             Role::Shape => gamma(self.shape, x),
+            Role::Background => gamma(self.background.unwrap_or(Self::background(1.0)), x),
             Role::CountSplit | Role::MixtureWeight => {
                 unreachable!("simplexes are handled as a whole")
             }

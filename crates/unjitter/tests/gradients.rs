@@ -4,7 +4,7 @@ use ndarray::Array2;
 
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
-use unjitter::model::{Ordered, Parts};
+use unjitter::model::{OneAnnotator, Parts};
 use unjitter::params::Role;
 use unjitter::{Activation, ClassifierSpec, Control, Counts, Model, Noise, Session};
 
@@ -76,7 +76,10 @@ fn parts(model: &Model, sessions: &[Session]) -> Parts {
     let features: Vec<_> = sessions.iter().map(Session::features).collect();
     Parts::new(
         model.classifier.fit(&features, SEED, Control::default()).unwrap(),
-        Ordered::new(model.counts.build().unwrap().into(), model.noise.build(1.0).unwrap().into()),
+        OneAnnotator::new(
+            model.counts.build().unwrap().into(),
+            model.noise.build(1.0).unwrap().into(),
+        ),
     )
 }
 

@@ -207,10 +207,9 @@ fn weights_of_one_count_alignments() {
             // At most one stamp twice over where M = 1.
             let want = if most.min(stamps) == 1 { at_most_one } else { want };
             let lattice = Lattice {
-                timeline: Timeline { times: &times, stamps: &Stamp::at(&stamp_times), unit: 1.0 },
+                stamped: Timeline::new(&times, &Stamp::at(&stamp_times), 1.0).with(&Flat),
                 log_odds: &log_odds,
                 counts: &counts,
-                density: &Flat,
             };
             let what = format!("L = {instances}, M = {stamps}, at most {most}");
             for (how, got) in
@@ -231,10 +230,9 @@ fn weights_of_one_give_hypergeometric_responsibilities() {
     let stamp_times: Vec<f64> = (0..stamps).map(|l| l as f64).collect();
     let counts = all_one(1);
     let lattice = Lattice {
-        timeline: Timeline { times: &times, stamps: &Stamp::at(&stamp_times), unit: 1.0 },
+        stamped: Timeline::new(&times, &Stamp::at(&stamp_times), 1.0).with(&Flat),
         log_odds: &vec![-1.0; instances],
         counts: &counts,
-        density: &Flat,
     };
     let got = lattice.marginals().unwrap().responsibilities;
     for l in 0..stamps {
@@ -334,8 +332,9 @@ fn time_run_backwards_gives_mirrored_marginals() {
         let log_odds: Vec<f64> = case.log_odds.iter().rev().copied().collect();
         let counts = &case.counts.tables(stamps.len());
         let density = &Mirrored(&case.noise);
-        let timeline = Timeline { times: &times, stamps: &Stamp::at(&stamps), unit: 1.0 };
-        let backwards = Lattice { timeline, log_odds: &log_odds, counts, density };
+        let placed = Stamp::at(&stamps);
+        let stamped = Timeline::new(&times, &placed, 1.0).with(density);
+        let backwards = Lattice { stamped, log_odds: &log_odds, counts };
         let (plain, backwards) = (case.posterior(), backwards.marginals().unwrap());
         let (a, b) = (plain.log_evidence(), backwards.log_evidence);
         // The same sums in the other order: rounding only.
@@ -515,11 +514,11 @@ fn delays_on_the_edge_of_bounded_noise_are_within_it() {
             let stamps = [stamp];
             on_edge += times.iter().filter(|&t| [0.7, -0.2].contains(&(stamp - t))).count();
             let tables = counts.tables(1);
+            let density = noise.density();
             let lattice = Lattice {
-                timeline: Timeline { times: &times, stamps: &Stamp::at(&stamps), unit: 1.0 },
+                stamped: Timeline::new(&times, &Stamp::at(&stamps), 1.0).with(&density),
                 log_odds: &log_odds,
                 counts: &tables,
-                density: &noise.density(),
             };
             let (got, want) = (lattice.marginals().unwrap(), dense::marginals(&lattice).unwrap());
             // Sixty terms: rounding only.

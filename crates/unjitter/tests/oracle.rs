@@ -228,11 +228,11 @@ fn lattices_banded_and_dense_are_the_enumerated_ones() {
             Err(_) => case.categorical_tables(),
         };
         let stamps = Stamp::at(&case.stamps);
+        let density = noise.density();
         let lattice = Lattice {
-            timeline: Timeline { times: &case.times, stamps: &stamps, unit: 1.0 },
+            stamped: Timeline::new(&case.times, &stamps, 1.0).with(&density),
             log_odds: &pinned,
             counts: &tables,
-            density: &noise.density(),
         };
         if case.is_infeasible() {
             assert!(dense::marginals(&lattice).is_err(), "{}", case.name);

@@ -178,7 +178,7 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
 
 /// The learned annotator, in words.
 pub(crate) fn annotator(learned: &Learned) -> String {
-    let Learned { delay, spread, miss_rate, false_rate } = *learned;
+    let Learned { delay, spread, miss_rate, false_rate, .. } = *learned;
     format!(
         "The annotator\n  \
          presses {}\n  \

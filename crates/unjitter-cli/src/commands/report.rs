@@ -162,7 +162,7 @@ impl Content<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let Learned { delay, spread, miss_rate, false_rate } = self.fitted.learned();
+        let Learned { delay, spread, miss_rate, false_rate, .. } = self.fitted.learned();
         let fact = |label: &str, value: String, explanation: &str| Fact {
             label: label.to_owned(),
             value,

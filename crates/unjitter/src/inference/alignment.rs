@@ -24,7 +24,7 @@ pub struct Alignment {
 impl Lattice<'_> {
     /// The single likeliest alignment, given the marginals of the same lattice.
     pub fn best_alignment(&self, marginals: &Marginals) -> Alignment {
-        let mut instances = Vec::with_capacity(self.timeline.stamps.len());
+        let mut instances = Vec::with_capacity(self.stamped.stamps.len());
         let mut log_weight = 0.0;
         let mut quiet_from = 0;
         let mut log_space = LogSpace::default();
@@ -49,7 +49,7 @@ impl Lattice<'_> {
         control: Control<'_>,
     ) -> Vec<Vec<usize>> {
         let mut random = Random::new(seed);
-        let mut alignments = vec![Vec::with_capacity(self.timeline.stamps.len()); draws];
+        let mut alignments = vec![Vec::with_capacity(self.stamped.stamps.len()); draws];
         let mut log_space = LogSpace::default();
         self.for_blocks(marginals, |band, block, weights| {
             if control.is_stop_requested() {
@@ -60,7 +60,7 @@ impl Lattice<'_> {
                 let counts = log_space.draw(band, block, weights, &mut random);
                 append(alignment, block.instances.start, &counts);
             }
-            control.tell(block.stamps.end, self.timeline.stamps.len(), None);
+            control.tell(block.stamps.end, self.stamped.stamps.len(), None);
         });
         alignments
     }
@@ -81,7 +81,7 @@ impl Lattice<'_> {
         while stamp < band.windows().len() {
             let block = band.block_at(stamp);
             stamp = block.stamps.end;
-            band.load(block.stamps.clone(), &self.stamped()).expect("the windows are wide enough");
+            band.load(block.stamps.clone(), &self.stamped).expect("the windows are wide enough");
             work(&band, &block, &weights);
         }
     }

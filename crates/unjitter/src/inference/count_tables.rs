@@ -13,6 +13,7 @@ pub struct CountTables {
     weights: [Vec<f64>; 2],
     ratios: Option<[f64; 2]>,
     log_odds_range: Option<f64>,
+    log_largest_odds: f64,
 }
 
 impl CountTables {
@@ -41,8 +42,8 @@ impl CountTables {
             if log_weights[y][0] == f64::NEG_INFINITY { 0.0 } else { log_ratio.exp() }
         };
         let ratios = log_ratios.map(|log| [ratio(0, log[0]), ratio(1, log[1])]);
-        let log_odds_range = log_odds_range(&log_weights);
-        Self { log_weights, weights, ratios, log_odds_range }
+        let (log_odds_range, log_largest_odds) = log_odds_range(&log_weights);
+        Self { log_weights, weights, ratios, log_odds_range, log_largest_odds }
     }
 
     /// The same tables, summed count by count even if a ratio would do.
@@ -103,6 +104,11 @@ impl CountTables {
         self.log_odds_range
     }
 
+    /// log of the largest odds that any log-odds can give a stamp, per stamp.
+    pub(super) fn log_largest_odds(&self) -> f64 {
+        self.log_largest_odds
+    }
+
     /// How many instances a span needs instead of `rows`: unbounded odds must be compared over the whole
     /// session.
     pub fn rows_of_span(&self, rows: usize) -> usize {
@@ -110,9 +116,12 @@ impl CountTables {
     }
 }
 
-fn log_odds_range(log_weights: &[Vec<f64>; 2]) -> Option<f64> {
+/// Logarithm of odds that nothing in the range of f64 outweighs: those of a rate of exactly 1.
+const CERTAIN: f64 = 600.0;
+
+fn log_odds_range(log_weights: &[Vec<f64>; 2]) -> (Option<f64>, f64) {
     if log_weights[0].len() == 1 {
-        return Some(0.0);
+        return (Some(0.0), 0.0);
     }
     let alone = |table: &Vec<f64>| table[1] - table[0];
     let lowest = log_weights.iter().map(alone).fold(f64::INFINITY, f64::min);
@@ -122,7 +131,7 @@ fn log_odds_range(log_weights: &[Vec<f64>; 2]) -> Option<f64> {
     };
     let highest = log_weights.iter().map(each).fold(f64::MIN, f64::max);
     let range = highest - lowest;
-    range.is_finite().then_some(range)
+    (range.is_finite().then_some(range), highest.min(CERTAIN))
 }
 
 #[cfg(test)]

@@ -5,12 +5,12 @@
 
 use super::lattice::Lattice;
 use super::marginals::Marginals;
-use super::vocabulary::{Impossible, Timeline};
+use super::vocabulary::{Impossible, Stamped};
 use crate::math::{log_add, log_sum};
 
 /// The same result as [`Lattice::marginals`], from every cell.
 pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
-    let (instances, stamps) = (lattice.timeline.times.len(), lattice.timeline.stamps.len());
+    let (instances, stamps) = (lattice.stamped.times.len(), lattice.stamped.stamps.len());
     let width = stamps + 1;
     let most = lattice.counts.max_count().min(stamps);
     let log_density = log_densities(lattice);
@@ -76,10 +76,10 @@ pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
 
 /// log p(z_l | t_i), instance by instance.
 fn log_densities(lattice: &Lattice<'_>) -> Vec<f64> {
-    let Timeline { times, stamps, unit } = lattice.timeline;
+    let Stamped { times, stamps, unit, density, .. } = lattice.stamped;
     let delays: Vec<f64> =
         times.iter().flat_map(|t| stamps.iter().map(move |z| (z.time - t) / unit)).collect();
     let mut out = vec![0.0; delays.len()];
-    lattice.density.log_density(&delays, &mut out);
+    density.log_density(&delays, &mut out);
     out
 }

@@ -7,7 +7,7 @@ use super::marginals::{CountMarginals, Marginals, Responsibilities};
 use super::outputs::Shares;
 use super::pass::{Pass, SpanSolution};
 use super::unstamped::silent_shares;
-use super::vocabulary::{DelayDensity, Impossible, Stamped, Timeline};
+use super::vocabulary::{Impossible, Stamped};
 use crate::scratch::Scratch;
 
 /// Instances that are processed together, about: their numbers stay in the second-level cache.
@@ -16,35 +16,29 @@ const ROWS: usize = 512;
 /// Instances and stamps in time, log-odds, count tables and the density of delays.
 #[derive(Clone, Copy)]
 pub struct Lattice<'a> {
-    /// Instances and stamps in time.
-    pub timeline: Timeline<'a>,
+    /// Instances and stamps in time, and the distribution of delays.
+    pub stamped: Stamped<'a>,
     /// Log-odds of the label of each instance; ±∞ where it is known.
     pub log_odds: &'a [f64],
     /// c!·p(c | y), for all counts up to the number of stamps or the largest possible count.
     pub counts: &'a CountTables,
-    /// p(z − t).
-    pub density: &'a dyn DelayDensity,
 }
 
 impl std::fmt::Debug for Lattice<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { timeline, log_odds, counts, .. } = self;
+        let Self { stamped, log_odds, counts } = self;
         let mut shown = f.debug_struct("Lattice");
-        shown.field("timeline", timeline).field("log_odds", log_odds).field("counts", counts);
-        shown.finish_non_exhaustive()
+        shown.field("stamped", stamped).field("log_odds", log_odds).field("counts", counts);
+        shown.finish()
     }
 }
 
 impl Lattice<'_> {
-    pub(super) fn stamped(&self) -> Stamped<'_> {
-        self.timeline.with(self.density)
-    }
-
     /// The posterior over all alignments. Counts are summed one by one, so that each has its marginal.
     pub fn marginals(&self) -> Result<Marginals, Impossible> {
         let counts = self.counts.without_ratios();
         let pass = MarginalsPass { log_odds: self.log_odds, counts: &counts };
-        let found = self.stamped().run(&pass, &counts, &Scratch::default())?;
+        let found = self.stamped.run(&pass, &counts, &Scratch::default())?;
         let (counts, responsibilities) = found.sums;
         Ok(Marginals { log_evidence: found.log_evidence, counts, responsibilities })
     }

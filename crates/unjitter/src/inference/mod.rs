@@ -56,7 +56,7 @@ pub use lattice::Lattice;
 pub use marginals::{CountMarginals, Marginals, Responsibilities};
 pub use outputs::Shares;
 pub use pass::{Buffers, Pass, SessionSums, SpanSolution};
-pub use vocabulary::{DelayDensity, Impossible, Stamp, Stamped, Timeline};
+pub use vocabulary::{DelayDensity, Impossible, Order, Stamp, Stamped, Timeline};
 
 #[cfg(test)]
 mod tests;

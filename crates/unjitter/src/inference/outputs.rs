@@ -39,6 +39,13 @@ pub struct Shares<'a> {
     pub(super) positive: &'a [f64],
 }
 
+impl Shares<'_> {
+    /// Number of stamps.
+    pub fn stamps(&self) -> usize {
+        self.band.loaded().len()
+    }
+}
+
 /// Outputs for the blocks of a loaded band.
 #[derive(Debug)]
 pub(super) struct Outputs<'a> {

@@ -76,7 +76,7 @@ impl SpanSolver {
         mut outputs: SpanOutputs<'_>,
     ) -> Result<f64, Trouble> {
         let LogWeights { tables, start, log_odds } = *weights;
-        let unbounded = tables.log_odds_range().is_none();
+        let unbounded = tables.log_odds_range().is_none() && band.log_drop().floor.is_none();
         if unbounded {
             band.load(span.stamps.clone(), stamped)?;
             check_support(band, tables, span, log_odds)?;

@@ -93,8 +93,8 @@ impl Case {
         density: &'a dyn DelayDensity,
     ) -> Lattice<'a> {
         let Self { times, stamps, log_odds } = self;
-        let timeline = Timeline { times, stamps, unit: 1.0 };
-        Lattice { timeline, log_odds, counts, density }
+        let stamped = Timeline::new(times, stamps, 1.0).with(density);
+        Lattice { stamped, log_odds, counts }
     }
 }
 
@@ -213,12 +213,12 @@ impl Pass for Derivatives<'_> {
 fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usize, what: &str) {
     let instances = lattice.log_odds.len();
     let pass = Derivatives { log_odds: lattice.log_odds, rows: min_span };
-    let found = lattice.stamped().run(&pass, lattice.counts, &Scratch::default()).unwrap();
+    let found = lattice.stamped.run(&pass, lattice.counts, &Scratch::default()).unwrap();
     let (log_evidence, expected, (mut shares, d_log_odds)) =
         (found.log_evidence, found.expected, found.sums);
     // Panels of a long block are visited last to first.
     shares.sort_by_key(|(l, ..)| *l);
-    assert_eq!(shares.len(), lattice.timeline.stamps.len(), "{what}");
+    assert_eq!(shares.len(), lattice.stamped.stamps.len(), "{what}");
     assert!(close(log_evidence, want.log_evidence, 1e-10), "{what}");
     for (i, d) in d_log_odds.iter().enumerate() {
         let wanted = want.counts.positive(i) - sigmoid(lattice.log_odds[i]);
@@ -244,15 +244,13 @@ fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usi
 
 /// Everything from the joint: labels and counts enumerated, nothing summed out first.
 fn enumerate(lattice: &Lattice<'_>) -> Option<Marginals> {
-    let (instances, stamps) = (lattice.timeline.times.len(), lattice.timeline.stamps.len());
+    let (instances, stamps) = (lattice.stamped.times.len(), lattice.stamped.stamps.len());
     let most = lattice.counts.max_count().min(stamps);
     let mut log_p = vec![0.0; instances * stamps];
-    let times = lattice.timeline.times;
-    let delays: Vec<f64> = times
-        .iter()
-        .flat_map(|t| lattice.timeline.stamps.iter().map(move |z| z.time - t))
-        .collect();
-    lattice.density.log_density(&delays, &mut log_p);
+    let times = lattice.stamped.times;
+    let delays: Vec<f64> =
+        times.iter().flat_map(|t| lattice.stamped.stamps.iter().map(move |z| z.time - t)).collect();
+    lattice.stamped.density.log_density(&delays, &mut log_p);
     let mut log_evidence = f64::NEG_INFINITY;
     let mut paths = Vec::new();
     let total = (most + 1).pow(instances as u32);
@@ -573,7 +571,7 @@ fn a_series_of_weights_of_one_counts_alignments() {
         let flat = Bell { delay: 0.0, spread: 1e200, cut: f64::INFINITY };
         let lattice = case.lattice(&counts, &flat);
         let pass = Derivatives { log_odds: &case.log_odds, rows: usize::MAX };
-        let got = lattice.stamped().run(&pass, &counts, &Scratch::default()).unwrap();
+        let got = lattice.stamped.run(&pass, &counts, &Scratch::default()).unwrap();
         let log_binomial = |n: usize, k: usize| {
             let [n, k] = [n, k].map(|x| x as f64 + 1.0);
             ln_gamma(n) - ln_gamma(k) - ln_gamma(n - k + 1.0)

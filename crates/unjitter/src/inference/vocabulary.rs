@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// The density of the delay z − t, with its parameters bound.
 pub trait DelayDensity: Sync {
     /// Overwrites `out` with log p(delay); −∞ outside the support.
@@ -37,6 +39,19 @@ pub struct Timeline<'a> {
     pub stamps: &'a [Stamp],
     /// The unit of delays, in the unit of the times.
     pub unit: f64,
+    /// How long a stamp from nowhere could have been pressed, in the unit of the times.
+    pub duration: f64,
+}
+
+/// Which owners of stamps are summed over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Stamps come in the order of their instances, as in the paper: the sum is exact.
+    #[default]
+    Ordered,
+    /// Any stamp from any instance: the sum is approximated by belief propagation.
+    Free,
 }
 
 /// A session in time, and the distribution of its delays.
@@ -50,13 +65,27 @@ pub struct Stamped<'a> {
     pub unit: f64,
     /// p((z − t) / unit).
     pub density: &'a dyn DelayDensity,
+    /// Log of the stamps per unit that no instance gives; −∞ if there are none.
+    pub log_background: f64,
+    /// Which owners are summed over.
+    pub order: Order,
 }
 
 impl<'a> Timeline<'a> {
-    /// The timeline with this density of the delays.
+    /// Stamps that could have been pressed between the first and the last instance or stamp.
+    pub fn new(times: &'a [f64], stamps: &'a [Stamp], unit: f64) -> Self {
+        let earliest = [times.first().copied(), stamps.first().map(|stamp| stamp.time)];
+        let latest = [times.last().copied(), stamps.last().map(|stamp| stamp.time)];
+        let first = earliest.into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let last = latest.into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+        Self { times, stamps, unit, duration: (last - first).max(0.0) }
+    }
+
+    /// The timeline with this density of the delays: in order, and no stamp from nowhere.
     pub fn with(self, density: &'a dyn DelayDensity) -> Stamped<'a> {
-        let Self { times, stamps, unit } = self;
-        Stamped { times, stamps, unit, density }
+        let Self { times, stamps, unit, .. } = self;
+        let (log_background, order) = (f64::NEG_INFINITY, Order::Ordered);
+        Stamped { times, stamps, unit, density, log_background, order }
     }
 }
 

@@ -13,7 +13,7 @@ use super::start::start;
 use super::warning::warnings;
 use crate::error::require;
 use crate::memory::memory_limit;
-use crate::model::{Fitted, Model, Ordered, Parts, check_capacity, infeasible};
+use crate::model::{Fitted, Model, OneAnnotator, Parts, check_capacity, infeasible};
 use crate::outcome::{Outcome, StopReason, Warning};
 use crate::session::check_together;
 use crate::{Control, Error, FeatureView, Iteration, Result, Session};
@@ -113,7 +113,7 @@ impl<'a> Problem<'a> {
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let parts = Parts::new(
             model.classifier.fit(&features, seed, control)?,
-            Ordered::new(model.counts.build()?.into(), model.noise.build(time_unit)?.into()),
+            OneAnnotator::new(model.counts.build()?.into(), model.noise.build(time_unit)?.into()),
         );
         Ok(Self { model, sessions, parts, time_unit, control })
     }

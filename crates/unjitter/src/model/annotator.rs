@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::counts::Counts;
 use super::noise::Noise;
-use super::ordered::Ordered;
+use super::one_annotator::OneAnnotator;
 use super::posterior::{check, infeasible};
 use super::stamp_model::{Learned, ROWS, Rows, StampModel, Sums};
 use crate::error::require;
@@ -29,7 +29,7 @@ use crate::{Error, Result};
 
 /// A first guess: annotators are mostly silent, and mostly right. Times are in units.
 pub(crate) const GUESS: Learned =
-    Learned { delay: 0.0, spread: 1.0, miss_rate: 0.1, false_rate: 0.01 };
+    Learned { delay: 0.0, spread: 1.0, miss_rate: 0.1, false_rate: 0.01, background_rate: 1e-3 };
 
 /// A stamp model with the layout of its parameters.
 ///
@@ -58,7 +58,7 @@ impl Annotator {
     pub fn new(counts: &Counts, noise: &Noise, time_unit: f64) -> Result<Self> {
         require("time_unit", time_unit, time_unit > 0.0, "a time above 0")?;
         let (counts, noise) = (Arc::from(counts.build()?), Arc::from(noise.build(time_unit)?));
-        let model = Box::new(Ordered::new(counts, noise));
+        let model = Box::new(OneAnnotator::new(counts, noise));
         Ok(Self { layout: Layout::new(model.parts()), model, time_unit })
     }
 
@@ -148,7 +148,7 @@ impl Annotator {
         self.check_params(params)?;
         check(session, times, stamps, log_odds, self.model.max_count())?;
         let placed = Stamp::at(stamps);
-        let timeline = Timeline { times, stamps: &placed, unit: self.time_unit };
+        let timeline = Timeline::new(times, &placed, self.time_unit);
         let rows = Given { log_odds, d_log_odds: Mutex::new(vec![0.0; log_odds.len()]) };
         let mut sums = Sums::zeros(0, params.len());
         let bound = self.model.bind(params, stamps.len());

@@ -2,7 +2,7 @@
 
 use super::counts::BoundCounts;
 use super::noise::BoundNoise;
-use super::ordered::{Density, tables};
+use super::one_annotator::{Density, tables};
 use crate::inference::{CountTables, DelayDensity};
 
 impl BoundCounts {

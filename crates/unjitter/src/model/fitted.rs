@@ -28,8 +28,13 @@ impl Fitted {
     /// The learned annotator.
     pub fn learned(&self) -> Learned {
         let learned = self.parts.stamp_model.learned(&self.params[self.parts.annotator()]);
-        let Learned { delay, spread, .. } = learned;
-        Learned { delay: delay * self.time_unit, spread: spread * self.time_unit, ..learned }
+        let Learned { delay, spread, background_rate, .. } = learned;
+        Learned {
+            delay: delay * self.time_unit,
+            spread: spread * self.time_unit,
+            background_rate: background_rate / self.time_unit,
+            ..learned
+        }
     }
 
     /// Natural values of a parameter, such as "noise.spread", in the unit of the data.
@@ -182,7 +187,7 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::model::Ordered;
+    use crate::model::OneAnnotator;
     use crate::model::classifier::{Classifier, ClassifierState, Logistic};
     use crate::outcome::StopReason;
     use crate::params::ParameterSpec;
@@ -232,7 +237,8 @@ mod tests {
         let classifier = Counting(Logistic::fit(&[session.features()]), Arc::clone(&mapped));
         let model = Model::default();
         let (counts, noise) = (model.counts.build().unwrap(), model.noise.build(1.0).unwrap());
-        let parts = Parts::new(Box::new(classifier), Ordered::new(counts.into(), noise.into()));
+        let parts =
+            Parts::new(Box::new(classifier), OneAnnotator::new(counts.into(), noise.into()));
         let outcome = Outcome {
             converged: true,
             stop: StopReason::GradientTolerance,

@@ -12,6 +12,8 @@ pub(crate) struct InTime {
     pub(crate) stamps: Vec<Stamp>,
     /// Known labels of the instances; empty if there are none.
     pub(crate) labels: Vec<Option<bool>>,
+    /// How long somebody was annotating.
+    duration: f64,
 }
 
 impl InTime {
@@ -23,16 +25,20 @@ impl InTime {
         let known = |i: &usize| session.label(*i);
         let labels: Vec<Option<bool>> = observed.iter().map(known).collect();
         let any_label = labels.iter().any(Option::is_some);
-        Self {
-            times: observed.iter().map(|&i| in_units(&session.times()[i])).collect(),
-            stamps: session.stamps().iter().map(|z| Stamp { time: in_units(z) }).collect(),
-            labels: if any_label { labels } else { Vec::new() },
-        }
+        let times: Vec<f64> = observed.iter().map(|&i| in_units(&session.times()[i])).collect();
+        let stamps: Vec<Stamp> =
+            session.stamps().iter().map(|z| Stamp { time: in_units(z) }).collect();
+        let duration = match session.observed() {
+            Some(intervals) => intervals.iter().map(|(from, to)| (to - from) / time_unit).sum(),
+            None => Timeline::new(&times, &stamps, 1.0).duration,
+        };
+        let labels = if any_label { labels } else { Vec::new() };
+        Self { times, stamps, labels, duration }
     }
 
     /// Instances and stamps in time.
     pub(crate) fn timeline(&self) -> Timeline<'_> {
-        Timeline { times: &self.times, stamps: &self.stamps, unit: 1.0 }
+        Timeline { duration: self.duration, ..Timeline::new(&self.times, &self.stamps, 1.0) }
     }
 
     /// Sets the log-odds of known labels to ±∞.

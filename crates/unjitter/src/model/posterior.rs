@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::counts::BoundCounts;
 use super::noise::BoundNoise;
-use super::ordered::Ordered;
+use super::one_annotator::OneAnnotator;
 use super::stamp_model::{BoundStampModel, Draws, StampModel};
 use crate::inference::{
     Alignment, CountMarginals, Impossible, Marginals, Responsibilities, Stamp, Timeline,
@@ -22,7 +22,7 @@ pub struct Posterior {
     times: Vec<f64>,
     stamps: Vec<Stamp>,
     log_odds: Vec<f64>,
-    model: Ordered,
+    model: OneAnnotator,
     params: Vec<f64>,
     marginals: Marginals,
 }
@@ -51,10 +51,10 @@ pub fn posterior(
     noise: &BoundNoise,
 ) -> Result<Posterior> {
     check(NAME, times, stamps, log_odds, counts.max_count())?;
-    let model = Ordered::new(Arc::clone(&counts.model), Arc::clone(&noise.model));
+    let model = OneAnnotator::new(Arc::clone(&counts.model), Arc::clone(&noise.model));
     let params = [&counts.params[..], &noise.params].concat();
     let placed = Stamp::at(stamps);
-    let timeline = Timeline { times, stamps: &placed, unit: 1.0 };
+    let timeline = Timeline::new(times, &placed, 1.0);
     let found = model.bind(&params, stamps.len()).posterior(timeline, log_odds);
     let marginals = found.map_err(|impossible| infeasible(NAME, times, stamps, impossible))?;
     let (times, log_odds) = (times.to_vec(), log_odds.to_vec());
@@ -96,7 +96,7 @@ impl Posterior {
     }
 
     fn timeline(&self) -> Timeline<'_> {
-        Timeline { times: &self.times, stamps: &self.stamps, unit: 1.0 }
+        Timeline::new(&self.times, &self.stamps, 1.0)
     }
 
     fn bound(&self) -> Box<dyn BoundStampModel + '_> {

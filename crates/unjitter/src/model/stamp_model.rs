@@ -58,6 +58,8 @@ pub struct Learned {
     pub miss_rate: f64,
     /// P(at least one stamp | negative instance).
     pub false_rate: f64,
+    /// Stamps per unit of time that come from no instance.
+    pub background_rate: f64,
 }
 
 /// How labels give rise to stamps. Times are in units of the model.

@@ -12,7 +12,7 @@ pub(crate) fn noise_models(scale: f64) -> Vec<(Noise, BoundNoise)> {
         let noise = kind.noise(&settings.collect::<Vec<_>>()).unwrap();
         let blocks = noise.build(1.0).unwrap().parameters();
         let scaled = kind.parameters.iter().zip(blocks).map(|(parameter, block)| {
-            parameter.example.iter().map(|&value| t(value, block.is_time)).collect()
+            parameter.example.iter().map(|&value| t(value, block.time_power == 1)).collect()
         });
         let scaled: Vec<Vec<f64>> = scaled.collect();
         let names = kind.parameters.iter().map(|parameter| parameter.name);

@@ -42,9 +42,11 @@ pub(in crate::inference) struct Band {
     cells: usize,
     delays: Vec<f64>,
     log_densities: Vec<f64>,
-    /// p(z_l | t_i) ÷ its largest value in the window.
+    /// p(z_l | t_i) ÷ the largest of these in the window and the background.
     densities: Vec<f64>,
     log_scales: Vec<f64>,
+    /// The background ÷ the same, one per loaded stamp.
+    backgrounds: Vec<f64>,
 }
 
 impl Band {
@@ -62,7 +64,7 @@ impl Band {
         // Windows that other threads still share are left to them.
         let mut windows = Arc::try_unwrap(std::mem::take(&mut self.windows)).unwrap_or_default();
         let placed = windows.place(stamped, log_drop);
-        if placed.is_ok() && log_drop.max_count < stamped.stamps.len() {
+        if placed.is_ok() && log_drop.floor.is_none() && log_drop.max_count < stamped.stamps.len() {
             windows.make_room(stamped, log_drop);
         }
         self.windows = Arc::new(windows);
@@ -95,7 +97,7 @@ impl Band {
         make_room(&mut self.log_densities, self.cells);
         let log_densities = &mut self.log_densities[..self.cells];
         stamped.density.log_density(&self.delays[..self.cells], log_densities);
-        self.scale_densities()
+        self.scale_densities(stamped.log_background)
     }
 
     /// Makes every block load whole, however long: log space needs that.
@@ -229,7 +231,12 @@ impl Band {
         &self.log_densities[self.cells_of(stamp)]
     }
 
-    /// Log of the largest density of a stamp.
+    /// The background of a stamp, divided like its densities.
+    pub(in crate::inference) fn background(&self, stamp: usize) -> f64 {
+        self.backgrounds[stamp - self.first]
+    }
+
+    /// Log of the largest density of a stamp, or of the background if that is larger.
     pub(in crate::inference) fn log_scale(&self, stamp: usize) -> f64 {
         self.log_scales[stamp - self.first]
     }
@@ -282,11 +289,15 @@ impl Band {
         subtract_times(windows, stamped.times, stamps, per_unit, delays);
     }
 
-    fn scale_densities(&mut self) -> Result<(), Trouble> {
+    fn scale_densities(&mut self, log_background: f64) -> Result<(), Trouble> {
         make_room(&mut self.densities, self.cells);
         self.log_scales.resize(self.offsets.len() - 1, 0.0);
         let mut densities = std::mem::take(&mut self.densities);
+        self.log_scales.fill(log_background);
         divide_by_largest(&self.offsets, &self.log_densities, &mut densities, &mut self.log_scales);
+        let scales = self.log_scales.iter();
+        self.backgrounds.clear();
+        self.backgrounds.extend(scales.map(|scale| (log_background - scale).exp()));
         let is_narrow = self.log_scales.contains(&f64::NEG_INFINITY);
         if !is_narrow {
             exp_in_place(&mut densities[..self.cells]);
@@ -317,7 +328,7 @@ fn subtract_times(
     }
 }
 
-/// Subtracts from each stamp's log densities the largest of them, and stores that one.
+/// Subtracts from each stamp's log densities the largest of them and of its scale, and stores that one.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn divide_by_largest(
     offsets: &[usize],
@@ -330,7 +341,7 @@ fn divide_by_largest(
         let (divided, _) = divided[cells[0]..cells[1]].as_chunks_mut::<LANES>();
         let mut largest = Lanes::all(f64::NEG_INFINITY);
         groups.iter().for_each(|group| largest = largest.max(Lanes(*group)));
-        *scale = largest.0.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        *scale = largest.0.into_iter().fold(*scale, f64::max);
         for (divided, group) in divided.iter_mut().zip(groups) {
             *divided = (Lanes(*group) - Lanes::all(*scale)).0;
         }
@@ -340,7 +351,7 @@ fn divide_by_largest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::DelayDensity;
+    use crate::inference::{DelayDensity, Timeline};
 
     /// A triangular-looking density: log p = −|d|, cut off beyond `support`.
     struct Tent {
@@ -365,8 +376,10 @@ mod tests {
     fn band(times: &[f64], stamps: &[f64], log_drop: f64, support: f64) -> Result<Band, usize> {
         let mut band = Band::default();
         let stamps = &Stamp::at(stamps);
-        let stamped = Stamped { times, stamps, unit: 1.0, density: &Tent { support } };
-        let log_drop = LogDrop { paths: log_drop, odds: 0.0, max_count: 1, chains: true };
+        let density = Tent { support };
+        let stamped = Timeline::new(times, stamps, 1.0).with(&density);
+        let log_drop =
+            LogDrop { paths: log_drop, max_count: 1, chains: true, ..LogDrop::default() };
         band.rebuild(&stamped, log_drop)?;
         band.load(0..stamps.len(), &stamped).unwrap();
         Ok(band)
@@ -386,10 +399,11 @@ mod tests {
     fn stamps_that_are_pushed_share_the_drop() {
         let times: Vec<f64> = (0..300).map(f64::from).collect();
         let stamps = Stamp::at(&[100.0, 101.0, 101.5, 250.0]);
-        let stamped =
-            Stamped { times: &times, stamps: &stamps, unit: 1.0, density: &Tent { support: 1e9 } };
+        let density = Tent { support: 1e9 };
+        let stamped = Timeline::new(&times, &stamps, 1.0).with(&density);
         let mut band = Band::default();
-        let drop = LogDrop { paths: 12.0, odds: 2.0, max_count: 1, chains: true };
+        let drop =
+            LogDrop { paths: 12.0, odds: 2.0, max_count: 1, chains: true, ..LogDrop::default() };
         band.rebuild(&stamped, drop).unwrap();
         // With a drop of 1 for being near: 15 alone, 9 for two, 7 for three, from the last one that is pushed.
         let windows = [(85, 109), (91, 111), (93, 117), (235, 266)];

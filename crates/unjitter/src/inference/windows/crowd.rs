@@ -33,7 +33,7 @@ impl Windows {
 
     /// Widens the window of a stamp by so many instances on either side, and from there by the drop.
     fn stretch(&mut self, stamped: &Stamped<'_>, drop: LogDrop, l: usize, instances: usize) {
-        let Stamped { times, stamps, unit, density } = *stamped;
+        let Stamped { times, stamps, unit, density, .. } = *stamped;
         let first = self.outer[l].first.saturating_sub(instances);
         let end = (self.outer[l].end + instances).min(times.len());
         let mut far = [0.0; 2];

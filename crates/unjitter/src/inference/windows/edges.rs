@@ -79,7 +79,7 @@ pub(in crate::inference) fn check_support(
 mod tests {
     use super::*;
     use crate::inference::windows::placing::LogDrop;
-    use crate::inference::{DelayDensity, Stamp, Stamped};
+    use crate::inference::{DelayDensity, Stamp, Timeline};
 
     /// log p = −|d|.
     struct Tent;
@@ -100,8 +100,8 @@ mod tests {
     fn check(times: &[f64], stamps: &[f64], places: &[usize]) -> Result<(), Trouble> {
         let mut band = Band::default();
         let stamps = &Stamp::at(stamps);
-        let stamped = Stamped { times, stamps, unit: 1.0, density: &Tent };
-        let drop = LogDrop { paths: LOG_DROP, odds: 2.0, max_count: 1, chains: true };
+        let stamped = Timeline::new(times, stamps, 1.0).with(&Tent);
+        let drop = LogDrop { paths: LOG_DROP, odds: 2.0, max_count: 1, chains: true, floor: None };
         band.rebuild(&stamped, drop).unwrap();
         band.load(0..stamps.len(), &stamped).unwrap();
         let mut responsibilities = vec![0.0; band.cells()];

@@ -6,11 +6,14 @@
 //! whose window overlaps no other. Second, a stamp may have to make room for others: then weight shows at
 //! the edges of the windows, and they grow until it does not (`edges`). Third, there may be no other path:
 //! they grow. The second is a check, not a proof; the tests compare it with the dense recursion.
+//!
+//! With a background it is simpler. A stamp whose density at an instance, times the largest odds, is below
+//! 1e-16 of the background comes from nowhere rather than from there, whatever the other stamps do.
 
 use super::band::Band;
 use super::placing::LogDrop;
 use crate::inference::count_tables::CountTables;
-use crate::inference::vocabulary::{Impossible, Stamped, Trouble};
+use crate::inference::vocabulary::{Impossible, Order, Stamped, Trouble};
 use crate::memory::memory_limit;
 
 /// Loss beyond which paths are excluded: a factor of 1e-16.
@@ -37,7 +40,9 @@ pub(in crate::inference) fn widen<T>(
         paths: LOG_DROP,
         odds: range.unwrap_or(0.0),
         max_count: counts.max_count().max(1),
-        chains: range.is_some(),
+        chains: range.is_some() && stamped.order == Order::Ordered,
+        floor: (stamped.log_background > f64::NEG_INFINITY)
+            .then(|| stamped.log_background - counts.log_largest_odds() - LOG_DROP),
     };
     for attempts in 0.. {
         band.rebuild(stamped, log_drop).map_err(Impossible::Stamp)?;
@@ -48,6 +53,7 @@ pub(in crate::inference) fn widen<T>(
         }
         match attempted {
             Ok(value) => return Ok(value),
+            Err(_) if log_drop.floor.is_some() => break,
             Err(_) if band.is_full() || log_drop.paths == WHOLE_SUPPORT => break,
             Err(_) if attempts < DOUBLINGS => log_drop = log_drop.doubled(),
             Err(_) => log_drop = LogDrop { paths: WHOLE_SUPPORT, chains: false, ..log_drop },

@@ -26,6 +26,9 @@ pub(in crate::inference) struct LogDrop {
     pub(in crate::inference) max_count: usize,
     /// Whether pushed stamps pay too.
     pub(in crate::inference) chains: bool,
+    /// The log density below which a stamp comes from the background rather than from the likeliest
+    /// instance, if there is a background: nothing else then decides where windows end.
+    pub(in crate::inference) floor: Option<f64>,
 }
 
 impl LogDrop {
@@ -75,6 +78,10 @@ impl Windows {
         stamped: &Stamped<'_>,
         drop: LogDrop,
     ) -> Result<(), usize> {
+        if let Some(floor) = drop.floor {
+            self.place_above(stamped, floor);
+            return Ok(());
+        }
         let suited = Suitability::new(stamped, drop.max_count)?;
         self.place_each(stamped, &suited, drop);
         self.note_outside(stamped, &suited, drop);
@@ -82,9 +89,27 @@ impl Windows {
         Ok(())
     }
 
+    /// Places windows that contain all instances whose density exceeds a floor; at least one instance.
+    fn place_above(&mut self, stamped: &Stamped<'_>, floor: f64) {
+        let Stamped { times, stamps, unit, density, .. } = *stamped;
+        let rate = mean_rate(times);
+        let (earliest, latest) = density.reach((density.log_peak() - floor).max(0.0));
+        self.outer.clear();
+        self.outside.clear();
+        let mut cursor = 0;
+        for stamp in stamps {
+            let (low, high) = (stamp.time - latest * unit, stamp.time - earliest * unit);
+            let first = seek(times, cursor, rate, low, |t| t < low).min(times.len() - 1);
+            let end = seek(times, first, rate, high, |t| t <= high).max(first + 1);
+            self.outer.push(Window { first, end });
+            cursor = first;
+        }
+        self.inner.clone_from(&self.outer);
+    }
+
     /// Places each window, not minding the others.
     fn place_each(&mut self, stamped: &Stamped<'_>, suited: &Suitability, drop: LogDrop) {
-        let Stamped { times, stamps, unit, density } = *stamped;
+        let Stamped { times, stamps, unit, density, .. } = *stamped;
         let rate = mean_rate(times);
         let mut early = Ends::<false>::new(stamped, suited, drop);
         let mut late = Ends::<true>::new(stamped, suited, drop);
@@ -158,7 +183,7 @@ pub(in crate::inference) fn log_density_outside(
     first: usize,
     end: usize,
 ) -> f64 {
-    let Stamped { times, stamps, unit, density } = *stamped;
+    let Stamped { times, stamps, unit, density, .. } = *stamped;
     let mut highest = f64::NEG_INFINITY;
     let next = [first.checked_sub(1), (end < times.len()).then_some(end)];
     for instance in next.into_iter().flatten() {

@@ -66,7 +66,7 @@ fn drops_of(stamped: &Stamped<'_>, delays: &[f64]) -> Vec<f64> {
 /// For each stamp, the first instance past the middle of its density; and the drops below the peak at the
 /// instance before and at this one.
 fn either_side(stamped: &Stamped<'_>) -> (Vec<usize>, Vec<f64>) {
-    let Stamped { times, stamps, unit, density } = *stamped;
+    let Stamped { times, stamps, unit, density, .. } = *stamped;
     let (low, high) = density.reach(0.5);
     let middle = 0.5 * (low + high) * unit;
     let rate = mean_rate(times);

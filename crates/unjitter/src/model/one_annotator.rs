@@ -1,6 +1,7 @@
-//! Stamps in the order of their instances: the paper's model, summed exactly.
+//! One annotator: a count model gives the number of stamps per instance, a noise model their delays, and
+//! some stamps come from nowhere at a constant rate.
 //!
-//! A count model gives the number of stamps per instance, a noise model their delays.
+//! In order and without a background it is the paper's model.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,10 +10,10 @@ use super::counts::CountModel;
 use super::noise::NoiseModel;
 use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
 use crate::inference::{
-    Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Pass, Shares,
-    SpanSolution, Timeline,
+    Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Order, Pass,
+    Shares, SpanSolution, Stamped, Timeline,
 };
-use crate::params::ParameterSpec;
+use crate::params::{ParameterSpec, Role, Transform};
 use crate::scratch::Scratch;
 
 /// The part for the number of stamps per instance.
@@ -20,49 +21,82 @@ pub(super) const COUNTS: &str = "counts";
 /// The part for their delays.
 pub(super) const NOISE: &str = "noise";
 
-/// Counts and noise, with their parameters in that order.
+/// The part for stamps from nowhere.
+const BACKGROUND: &str = "background";
+
+/// Counts, noise and, if there is one, the background, with their parameters in that order.
 #[derive(Debug)]
-pub struct Ordered {
+pub struct OneAnnotator {
     counts: Arc<dyn CountModel>,
     noise: Arc<dyn NoiseModel>,
-    /// Number of parameters of the counts.
-    split: usize,
+    order: Order,
+    has_background: bool,
+    /// Parameters of the noise; those of the counts lie before it, the background after it.
+    noise_range: Range<usize>,
     scratch: Scratch<Buffers>,
 }
 
-impl Ordered {
-    /// Combines counts and noise.
+impl OneAnnotator {
+    /// Counts and noise in order, without a background: the paper's model.
     pub fn new(counts: Arc<dyn CountModel>, noise: Arc<dyn NoiseModel>) -> Self {
-        let split = counts
-            .parameters()
-            .iter()
-            .map(|parameter| parameter.transform.dim(parameter.len))
-            .sum();
-        Self { counts, noise, split, scratch: Scratch::default() }
+        let split = dim(&counts.parameters());
+        let noise_range = split..split + dim(&noise.parameters());
+        let (order, scratch) = (Order::Ordered, Scratch::default());
+        Self { counts, noise, order, has_background: false, noise_range, scratch }
+    }
+
+    /// The same with this assumption about the order of stamps.
+    pub fn with_order(self, order: Order) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The same with stamps from nowhere.
+    pub fn with_background(self) -> Self {
+        Self { has_background: true, ..self }
+    }
+
+    /// log ρ; −∞ without a background.
+    fn log_background(&self, params: &[f64]) -> f64 {
+        if self.has_background { params[self.noise_range.end] } else { f64::NEG_INFINITY }
     }
 }
 
-impl StampModel for Ordered {
+/// Unconstrained numbers of some parameters.
+fn dim(parameters: &[ParameterSpec]) -> usize {
+    parameters.iter().map(|parameter| parameter.transform.dim(parameter.len)).sum()
+}
+
+impl StampModel for OneAnnotator {
     fn parts(&self) -> Vec<(&'static str, Vec<ParameterSpec>)> {
-        vec![(COUNTS, self.counts.parameters()), (NOISE, self.noise.parameters())]
+        let mut parts = vec![(COUNTS, self.counts.parameters()), (NOISE, self.noise.parameters())];
+        if self.has_background {
+            let rate = ParameterSpec::new("rate", 1, Transform::Rate, Role::Background).per_time();
+            parts.push((BACKGROUND, vec![rate]));
+        }
+        parts
     }
 
     fn start(&self, supposed: &Learned) -> Vec<f64> {
-        let Learned { delay, spread, miss_rate, false_rate } = *supposed;
+        let Learned { delay, spread, miss_rate, false_rate, background_rate } = *supposed;
         let mut params = self.counts.start(false_rate, 1.0 - miss_rate);
         params.extend(self.noise.start(delay, spread));
+        if self.has_background {
+            params.push(background_rate.ln());
+        }
         params
     }
 
     fn learned(&self, params: &[f64]) -> Learned {
-        let (counts, noise) = params.split_at(self.split);
+        let (counts, noise) =
+            (&params[..self.noise_range.start], &params[self.noise_range.clone()]);
         let (false_rate, miss_rate) = self.counts.rates(counts);
         let (delay, spread) = (self.noise.delay(noise), self.noise.spread(noise));
-        Learned { delay, spread, miss_rate, false_rate }
+        let background_rate = self.log_background(params).exp();
+        Learned { delay, spread, miss_rate, false_rate, background_rate }
     }
 
     fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
-        self.noise.log_density(&params[self.split..], delays, out);
+        self.noise.log_density(&params[self.noise_range.clone()], delays, out);
     }
 
     fn max_count(&self) -> Option<usize> {
@@ -74,10 +108,12 @@ impl StampModel for Ordered {
     }
 
     fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a> {
-        let (counts, noise) = params.split_at(self.split);
+        let counts = &params[..self.noise_range.start];
         let tables = tables(self.counts.as_ref(), counts, most_stamps);
+        let noise = &params[self.noise_range.clone()];
         let density = Density { noise: self.noise.as_ref(), params: noise };
-        Box::new(BoundOrdered { model: self, counts, tables, density })
+        let log_background = self.log_background(params);
+        Box::new(BoundAnnotator { model: self, counts, tables, density, log_background })
     }
 }
 
@@ -114,21 +150,32 @@ impl DelayDensity for Density<'_> {
     }
 }
 
-struct BoundOrdered<'a> {
-    model: &'a Ordered,
+struct BoundAnnotator<'a> {
+    model: &'a OneAnnotator,
     /// Parameters of the counts.
     counts: &'a [f64],
     tables: CountTables,
     density: Density<'a>,
+    log_background: f64,
 }
 
-impl BoundOrdered<'_> {
+impl BoundAnnotator<'_> {
     fn lattice<'b>(&'b self, timeline: Timeline<'b>, log_odds: &'b [f64]) -> Lattice<'b> {
-        Lattice { timeline, log_odds, counts: &self.tables, density: &self.density }
+        Lattice { stamped: self.stamped(timeline), log_odds, counts: &self.tables }
+    }
+
+    fn stamped<'b>(&'b self, timeline: Timeline<'b>) -> Stamped<'b> {
+        let (log_background, order) = (self.log_background, self.model.order);
+        Stamped { log_background, order, ..timeline.with(&self.density) }
+    }
+
+    /// Log probability that no other stamp came from nowhere.
+    fn no_more(&self, timeline: Timeline<'_>) -> f64 {
+        -self.log_background.exp() * timeline.duration / timeline.unit
     }
 }
 
-impl BoundStampModel for BoundOrdered<'_> {
+impl BoundStampModel for BoundAnnotator<'_> {
     fn add(
         &self,
         timeline: Timeline<'_>,
@@ -137,19 +184,25 @@ impl BoundStampModel for BoundOrdered<'_> {
     ) -> Result<(), Impossible> {
         let parameters = (sums.d_detector.len(), sums.d_annotator.len());
         let pass = Evidence { bound: self, rows, parameters };
-        let stamped = timeline.with(&self.density);
+        let stamped = self.stamped(timeline);
         let mut found = stamped.run(&pass, &self.tables, &self.model.scratch)?;
-        let (d_counts, _) = found.sums.d_annotator.split_at_mut(self.model.split);
+        let no_more = self.no_more(timeline);
+        if self.model.has_background {
+            found.sums.d_annotator[self.model.noise_range.end] += no_more;
+        }
+        let d_counts = &mut found.sums.d_annotator[..self.model.noise_range.start];
         for (label, expected) in found.expected.0.iter().enumerate() {
             self.model.counts.pull_back(self.counts, label, expected, d_counts);
         }
-        found.sums.value += found.log_evidence;
+        found.sums.value += found.log_evidence + no_more;
         *sums += &found.sums;
         Ok(())
     }
 
     fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible> {
-        self.lattice(timeline, log_odds).marginals()
+        let mut found = self.lattice(timeline, log_odds).marginals()?;
+        found.log_evidence += self.no_more(timeline);
+        Ok(found)
     }
 
     fn best_alignment(
@@ -158,7 +211,9 @@ impl BoundStampModel for BoundOrdered<'_> {
         log_odds: &[f64],
         found: &Marginals,
     ) -> Alignment {
-        self.lattice(timeline, log_odds).best_alignment(found)
+        let mut best = self.lattice(timeline, log_odds).best_alignment(found);
+        best.log_weight += self.no_more(timeline);
+        best
     }
 
     fn sample(
@@ -174,7 +229,7 @@ impl BoundStampModel for BoundOrdered<'_> {
 
 /// The pass for learning: derivatives pulled back to rows and noise.
 struct Evidence<'a> {
-    bound: &'a BoundOrdered<'a>,
+    bound: &'a BoundAnnotator<'a>,
     rows: &'a dyn Rows,
     parameters: (usize, usize),
 }
@@ -198,10 +253,16 @@ impl Pass for Evidence<'_> {
         self.rows.log_odds(instances, room)
     }
 
-    fn take_stamps(&self, Shares { delays, responsibilities, .. }: Shares<'_>, sums: &mut Sums) {
+    fn take_stamps(&self, shares: Shares<'_>, sums: &mut Sums) {
         let Density { noise, params } = self.bound.density;
-        let d_noise = &mut sums.d_annotator[self.bound.model.split..];
-        noise.pull_back(params, delays, responsibilities, d_noise);
+        let range = self.bound.model.noise_range.clone();
+        let (delays, responsibilities) = (shares.delays, shares.responsibilities);
+        noise.pull_back(params, delays, responsibilities, &mut sums.d_annotator[range.clone()]);
+        if self.bound.model.has_background {
+            // The rest of every stamp; what cancels is a rounding of one stamp.
+            let owned: f64 = responsibilities.iter().sum();
+            sums.d_annotator[range.end] += shares.stamps() as f64 - owned;
+        }
     }
 
     fn take_span(&self, solved: SpanSolution<'_>, sums: &mut Sums) {
