@@ -111,7 +111,9 @@ fn aligned_stamp(
     let time_of = |i: usize| session.times()[i];
     // The earliest instance up to which the stamp belongs with this probability. Every level is compared
     // with the same sum, so rounding cannot put quantiles out of order.
+    let owned: f64 = shares.iter().sum();
     let quantile = |level: f64| {
+        let level = level * owned;
         let mut below = 0.0;
         let reached = |p: &f64| {
             below += p;

@@ -206,8 +206,9 @@ fn weights_of_one_count_alignments() {
             let counts = all_one(most);
             // At most one stamp twice over where M = 1.
             let want = if most.min(stamps) == 1 { at_most_one } else { want };
+            let placed = Stamp::at(&stamp_times);
             let lattice = Lattice {
-                stamped: Timeline::new(&times, &Stamp::at(&stamp_times), 1.0).with(&Flat),
+                stamped: Timeline::new(&times, &placed, 1.0).with(&Flat),
                 log_odds: &log_odds,
                 counts: &counts,
             };
@@ -229,8 +230,9 @@ fn weights_of_one_give_hypergeometric_responsibilities() {
     let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
     let stamp_times: Vec<f64> = (0..stamps).map(|l| l as f64).collect();
     let counts = all_one(1);
+    let placed = Stamp::at(&stamp_times);
     let lattice = Lattice {
-        stamped: Timeline::new(&times, &Stamp::at(&stamp_times), 1.0).with(&Flat),
+        stamped: Timeline::new(&times, &placed, 1.0).with(&Flat),
         log_odds: &vec![-1.0; instances],
         counts: &counts,
     };
@@ -514,9 +516,9 @@ fn delays_on_the_edge_of_bounded_noise_are_within_it() {
             let stamps = [stamp];
             on_edge += times.iter().filter(|&t| [0.7, -0.2].contains(&(stamp - t))).count();
             let tables = counts.tables(1);
-            let density = noise.density();
+            let (density, placed) = (noise.density(), Stamp::at(&stamps));
             let lattice = Lattice {
-                stamped: Timeline::new(&times, &Stamp::at(&stamps), 1.0).with(&density),
+                stamped: Timeline::new(&times, &placed, 1.0).with(&density),
                 log_odds: &log_odds,
                 counts: &tables,
             };

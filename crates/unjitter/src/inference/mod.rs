@@ -35,6 +35,7 @@ mod count_tables;
 pub mod dense;
 mod expected;
 mod first_order;
+mod free;
 mod label_column;
 mod lattice;
 mod log_first_order;

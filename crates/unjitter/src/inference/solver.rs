@@ -10,15 +10,16 @@
 use std::ops::Range;
 
 use super::any_counts::AnyCounts;
-use super::buffers::make_room;
+use super::buffers::{make_room, refill};
 use super::count_tables::CountTables;
 use super::first_order::FirstOrder;
+use super::free::{self, Free};
 use super::log_first_order::LogFirstOrder;
 use super::log_space::LogSpace;
 use super::one_stamp::{Odds, OneStamp};
 use super::outputs::{Outputs, Shares, SpanOutputs};
 use super::unstamped::{Unstamped, log_silence};
-use super::vocabulary::{Block, Span, Stamped, Trouble};
+use super::vocabulary::{Block, Order, Span, Stamped, Trouble, deepest};
 use super::weights::{InstanceWeights, LogWeights};
 use super::windows::{Band, check_edges, check_support};
 use crate::math::LANES;
@@ -42,6 +43,9 @@ pub(super) struct SpanSolver {
     any_counts: AnyCounts,
     log_space: LogSpace,
     log_first_order: LogFirstOrder,
+    free: Free,
+    /// Weights of a block's instances by label, for free alignment.
+    by_label: [Vec<f64>; 2],
 }
 
 impl SpanSolver {
@@ -278,6 +282,9 @@ impl SpanSolver {
     ) -> Result<f64, Trouble> {
         let LogWeights { tables, start, .. } = *weights;
         let run = weights.positions(block);
+        if band.order() == Order::Free {
+            return self.free_block(band, block, weights, outputs);
+        }
         if !self.unstamped.holds(run.clone()) {
             return Err(Trouble::Underflow);
         }
@@ -295,6 +302,48 @@ impl SpanSolver {
             Some(ratios) => self.first_order.solve(band, block, &weights, ratios, emitted, outputs),
             None => self.any_counts.solve(band, block, &weights, emitted, outputs),
         }
+    }
+
+    /// Belief propagation over a block, with the tally that fits the tables.
+    fn free_block(
+        &mut self,
+        band: &Band,
+        block: &Block,
+        weights: &LogWeights<'_>,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<f64, Trouble> {
+        let LogWeights { tables, start, log_odds } = *weights;
+        let run = weights.positions(block);
+        let held = self.unstamped.log_held(tables, log_odds, run.clone());
+        let instances = run.len();
+        if tables.gives_one_stamp() {
+            let tally = free::OneStamp { odds: &self.odds[run.start..] };
+            let settled = self.free.settle(band, block, &tally, outputs.responsibilities)?;
+            let log_evidence = tally.conclude(&settled, &mut self.emitted[1][run]);
+            self.mark_positive(band, block, weights, outputs);
+            return Ok(log_evidence + held);
+        }
+        let of_instances = InstanceWeights { tables, start, unstamped: &self.unstamped };
+        let emitted = &mut self.emitted.each_mut().map(|emitted| &mut emitted[run.clone()]);
+        let windows = &band.windows()[block.stamps.clone()];
+        let claimants = free::Claimants { band, block };
+        if let Some(ratios) = tables.ratios() {
+            for (y, silent) in self.by_label.iter_mut().enumerate() {
+                refill(silent, instances + LANES, 0.0);
+                of_instances.odds(block, y, tables.weight(y, 0), &mut silent[..instances]);
+            }
+            let silent = self.by_label.each_ref().map(Vec::as_slice);
+            let tally = free::FirstOrder { ratios, silent };
+            let settled = self.free.settle(band, block, &tally, outputs.responsibilities)?;
+            return Ok(tally.conclude(&settled, claimants, emitted, outputs) + held);
+        }
+        let most = deepest(windows).min(tables.max_count());
+        let log_growth = tables.log_growth(most);
+        let tally = free::AnyTable::new(instances, most, log_growth, |y, count, column| {
+            of_instances.odds(block, y, tables.weight_beside(y, count, log_growth), column);
+        });
+        let settled = self.free.settle(band, block, &tally, outputs.responsibilities)?;
+        Ok(tally.conclude(&settled, claimants, emitted, outputs) + held)
     }
 
     /// Fills in p(w(i,l), y_i = 1 | z) of a block with one stamp at most, if requested.

@@ -1,5 +1,7 @@
 //! Every way of computing the posterior against enumeration and against the dense recursion.
 
+mod free;
+
 use std::ops::Range;
 
 use super::vocabulary::Window;

@@ -122,6 +122,18 @@ impl Unstamped {
         self.inverse[run].iter().all(|&inverse| inverse < MOST)
     }
 
+    /// By how much log u(0) of consecutive instances exceeds what `weigh` counted for them: the weights of
+    /// those that can hardly be silent are relative to a number that is still in range.
+    pub(super) fn log_held(
+        &self,
+        tables: &CountTables,
+        log_odds: &[f64],
+        run: std::ops::Range<usize>,
+    ) -> f64 {
+        let low = self.low.iter().filter(|i| run.contains(i));
+        low.map(|&i| -self.inverse[i].ln() - log_silence(tables, log_odds[i])).sum()
+    }
+
     /// Positions of instances that cannot be silent, in order.
     pub(super) fn forced(&self) -> &[usize] {
         &self.forced

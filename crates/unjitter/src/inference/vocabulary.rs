@@ -139,6 +139,8 @@ pub(super) enum Trouble {
     Underflow,
     /// The windows are too narrow: no path through them, or weight at their edges.
     Narrow,
+    /// Belief propagation did not converge.
+    Unsettled,
 }
 
 /// No alignment has positive probability, or the sums exceed the memory limit.
@@ -150,6 +152,8 @@ pub enum Impossible {
     Together,
     /// The cells of all windows would take this many bytes.
     TooLarge(u64),
+    /// Belief propagation did not converge.
+    Unsettled,
 }
 
 /// The largest number of windows of a block that contain one instance.

@@ -29,7 +29,7 @@ use super::{disk, pretty};
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
-use crate::model::{Model, OneAnnotator, Parts};
+use crate::model::{Model, Parts};
 use crate::params::{Layout, Parameter};
 use crate::{Error, Fitted, Outcome, Result, Warning};
 
@@ -173,10 +173,7 @@ impl ModelFile {
         check_classifier(&model.classifier, &classifier, parameters.len())?;
         let parts = Parts::new(
             classifier.check().map_err(|error| within("classifier", &error))?,
-            OneAnnotator::new(
-                model.counts.build().map_err(|error| within("model.counts", &error))?.into(),
-                model.noise.build(time_unit).map_err(|error| within("model.noise", &error))?.into(),
-            ),
+            model.stamp_model(time_unit).map_err(|error| within("model", &error))?,
         );
         check_parameters(&parameters, &parts.layout, time_unit)?;
         let params: Vec<f64> =

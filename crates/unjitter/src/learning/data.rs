@@ -80,6 +80,16 @@ fn unobserved_rows<'a>(
     Some(LabelledRows { features: rows(classifier, session.features(), &chosen, control), labels })
 }
 
+/// Stamps per unit of the data's time, over all sessions.
+pub(super) fn stamp_rate(sessions: &[Session]) -> f64 {
+    let duration = |session: &Session| {
+        InTime::new(session, &session.observed_instances(), 1.0).timeline().duration
+    };
+    let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
+    let duration: f64 = sessions.iter().map(duration).sum();
+    if duration > 0.0 { stamps.max(1) as f64 / duration } else { 1.0 }
+}
+
 /// The unit of time of the priors: the median spacing of neighbouring instances; if that is zero, the
 /// median of the spacings that are not; 1 if there are none.
 pub fn median_spacing(sessions: &[Session]) -> f64 {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::{SessionData, median_spacing};
+use super::data::{SessionData, median_spacing, stamp_rate};
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
@@ -13,8 +13,9 @@ use super::start::start;
 use super::warning::warnings;
 use crate::error::require;
 use crate::memory::memory_limit;
-use crate::model::{Fitted, Model, OneAnnotator, Parts, check_capacity, infeasible};
+use crate::model::{Fitted, Model, Parts, check_capacity, infeasible};
 use crate::outcome::{Outcome, StopReason, Warning};
+use crate::prior::Priors;
 use crate::session::check_together;
 use crate::{Control, Error, FeatureView, Iteration, Result, Session};
 
@@ -79,8 +80,8 @@ impl Model {
         let params = objective.full(&best.minimum.params);
         let (outcome, warnings) = judge(&problem, &objective, best, &params);
         drop(objective);
-        let Problem { parts, time_unit, .. } = problem;
-        let (model, metadata) = (self.clone(), BTreeMap::new());
+        let Problem { parts, time_unit, priors, .. } = problem;
+        let (model, metadata) = (Self { priors, ..self.clone() }, BTreeMap::new());
         Ok(Fitted { model, parts, params, time_unit, outcome, warnings, metadata })
     }
 }
@@ -92,6 +93,7 @@ pub struct Problem<'a> {
     sessions: &'a [Session<'a>],
     parts: Parts,
     time_unit: f64,
+    priors: Priors,
     control: Control<'a>,
 }
 
@@ -113,9 +115,12 @@ impl<'a> Problem<'a> {
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let parts = Parts::new(
             model.classifier.fit(&features, seed, control)?,
-            OneAnnotator::new(model.counts.build()?.into(), model.noise.build(time_unit)?.into()),
+            model.stamp_model(time_unit)?,
         );
-        Ok(Self { model, sessions, parts, time_unit, control })
+        let rate = stamp_rate(sessions) * time_unit;
+        let background = model.priors.background.unwrap_or(Priors::background(rate));
+        let priors = Priors { background: Some(background), ..model.priors };
+        Ok(Self { model, sessions, parts, time_unit, priors, control })
     }
 
     /// Minus the log posterior, as a function of the parameters that are not frozen.
@@ -129,12 +134,12 @@ impl<'a> Problem<'a> {
             check_capacity(session.name(), stamps, instances, self.parts.stamp_model.max_count())?;
             data.push(ready);
         }
-        Ok(MapObjective::new(&self.parts, &self.model.priors, data, &frozen, self.control))
+        Ok(MapObjective::new(&self.parts, &self.priors, data, &frozen, self.control))
     }
 
     /// The free parameters of start number `number`; 0 is the naive one.
     pub fn start(&self, objective: &MapObjective<'_>, number: usize, seed: u64) -> Vec<f64> {
-        objective.free(&start(objective, &self.parts, &self.model.priors, number, seed))
+        objective.free(&start(objective, &self.parts, &self.priors, number, seed))
     }
 }
 

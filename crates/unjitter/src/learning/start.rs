@@ -36,7 +36,10 @@ pub(super) fn start(
         _ => (2.0 * random.normal(), 0.5 * 16f64.powf(random.uniform())),
     };
     let mut params = vec![0.0; parts.layout.dim()];
-    let supposed = Learned { delay, spread, ..GUESS };
+    // As many presses for nothing as the prior expects.
+    let background_rate =
+        priors.background.map_or(GUESS.background_rate, |prior| (prior.shape - 1.0) / prior.rate);
+    let supposed = Learned { delay, spread, background_rate, ..GUESS };
     params[parts.annotator()].copy_from_slice(&parts.stamp_model.start(&supposed));
     let params = objective.full(&objective.free(&params));
     let targets: Vec<Vec<Target>> = objective

@@ -3,7 +3,7 @@
 //! Each operation applies to all eight: the compiler vectorises this form in functions that `multiversion`
 //! compiles. The order of additions is fixed, so results have the same bits on every machine.
 
-use std::ops::{Add, AddAssign, Mul, Sub};
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
 /// Number of lanes.
 pub(crate) const LANES: usize = 8;
@@ -24,6 +24,12 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn max(self, other: Self) -> Self {
         self.zip(other, |a, b| if b > a { b } else { a })
+    }
+
+    /// The smaller of each pair; if one is NaN, the other.
+    #[inline(always)]
+    pub(crate) fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if b < a { b } else { a })
     }
 
     /// The sum, as a tree.
@@ -90,6 +96,14 @@ impl Mul for Lanes {
     #[inline(always)]
     fn mul(self, other: Self) -> Self {
         self.zip(other, |a, b| a * b)
+    }
+}
+
+impl Div for Lanes {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, other: Self) -> Self {
+        self.zip(other, |a, b| a / b)
     }
 }
 

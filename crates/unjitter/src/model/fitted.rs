@@ -187,7 +187,6 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::model::OneAnnotator;
     use crate::model::classifier::{Classifier, ClassifierState, Logistic};
     use crate::outcome::StopReason;
     use crate::params::ParameterSpec;
@@ -236,9 +235,7 @@ mod tests {
         let mapped = Arc::new(AtomicUsize::new(0));
         let classifier = Counting(Logistic::fit(&[session.features()]), Arc::clone(&mapped));
         let model = Model::default();
-        let (counts, noise) = (model.counts.build().unwrap(), model.noise.build(1.0).unwrap());
-        let parts =
-            Parts::new(Box::new(classifier), OneAnnotator::new(counts.into(), noise.into()));
+        let parts = Parts::new(Box::new(classifier), model.stamp_model(1.0).unwrap());
         let outcome = Outcome {
             converged: true,
             stop: StopReason::GradientTolerance,

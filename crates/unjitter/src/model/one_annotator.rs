@@ -100,7 +100,7 @@ impl StampModel for OneAnnotator {
     }
 
     fn max_count(&self) -> Option<usize> {
-        self.counts.max_count()
+        self.counts.max_count().filter(|_| !self.has_background)
     }
 
     fn has_kinks(&self) -> bool {

@@ -184,6 +184,11 @@ pub(crate) fn infeasible(
              the noise model",
             stamps[l]
         ),
+        Impossible::Unsettled => {
+            "the sum over all owners of stamps did not converge; stamps in order, or fewer stamps of one \
+             instance, can be summed exactly"
+                .to_owned()
+        }
         Impossible::Together => {
             "the stamps are packed too closely for the counts and delays that are possible, \
                  or an instance must give a stamp that is not there"

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::classifier::ClassifierSpec;
 use super::counts::Counts;
 use super::noise::Noise;
+use super::one_annotator::OneAnnotator;
+use crate::inference::Order;
 use crate::params::Layout;
 use crate::prior::Priors;
 use crate::{Error, Result};
@@ -31,6 +33,8 @@ pub struct Model {
     pub counts: Counts,
     /// Delays of the stamps.
     pub noise: Noise,
+    /// Whether stamps keep the order of their instances.
+    pub alignment: Order,
     /// Priors on all parameters.
     pub priors: Priors,
     /// The unit in which priors measure delays and spreads, in the unit of the data; by default the
@@ -79,12 +83,13 @@ impl<const N: usize> From<&[f64; N]> for Natural {
 }
 
 impl Default for Model {
-    /// Logistic regression, at most one stamp per instance, Gaussian delays.
+    /// Logistic regression, at most one stamp per instance, Gaussian delays, in any order.
     fn default() -> Self {
         Self {
             classifier: ClassifierSpec::Logistic,
             counts: Counts::Bernoulli,
             noise: Noise::Gaussian,
+            alignment: Order::Free,
             priors: Priors::default(),
             time_unit: None,
             frozen: Vec::new(),
@@ -97,6 +102,13 @@ impl Model {
     pub fn freeze(mut self, name: &str, values: impl Into<Natural>) -> Self {
         self.frozen.push(Frozen { name: name.to_owned(), values: values.into().0 });
         self
+    }
+
+    /// The model of the stamps, whose times are in this unit.
+    pub(crate) fn stamp_model(&self, time_unit: f64) -> Result<OneAnnotator> {
+        let (counts, noise) = (self.counts.build()?, self.noise.build(time_unit)?);
+        let annotator = OneAnnotator::new(counts.into(), noise.into());
+        Ok(annotator.with_order(self.alignment).with_background())
     }
 
     /// Checks everything that needs no data.

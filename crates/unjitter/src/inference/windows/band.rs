@@ -12,7 +12,7 @@ use multiversion::multiversion;
 
 use super::placing::{LogDrop, Windows};
 use crate::inference::buffers::make_room;
-use crate::inference::vocabulary::{Block, Span, Stamp, Stamped, Trouble, Window};
+use crate::inference::vocabulary::{Block, Order, Span, Stamp, Stamped, Trouble, Window};
 use crate::math::{LANES, Lanes, exp_in_place};
 
 /// Cells of a panel, about: one or two megabytes with all that is computed for them, which stays in the
@@ -28,6 +28,7 @@ const WHOLE_CELLS: usize = 4 * PANEL_CELLS;
 pub(in crate::inference) struct Band {
     instances: usize,
     log_drop: LogDrop,
+    order: Order,
     whole_blocks: bool,
     /// Bytes that the session takes, if that is not little.
     pub(in crate::inference) needed: u64,
@@ -60,7 +61,8 @@ impl Band {
     ) -> Result<(), usize> {
         self.instances = stamped.times.len();
         self.log_drop = log_drop;
-        self.whole_blocks = false;
+        self.order = stamped.order;
+        self.whole_blocks = stamped.order == Order::Free;
         // Windows that other threads still share are left to them.
         let mut windows = Arc::try_unwrap(std::mem::take(&mut self.windows)).unwrap_or_default();
         let placed = windows.place(stamped, log_drop);
@@ -82,6 +84,7 @@ impl Band {
     pub(in crate::inference) fn share_windows(&mut self, other: &Band) {
         self.instances = other.instances;
         self.log_drop = other.log_drop;
+        self.order = other.order;
         self.whole_blocks = other.whole_blocks;
         self.needed = other.needed;
         self.windows = Arc::clone(&other.windows);
@@ -107,9 +110,10 @@ impl Band {
 
     /// Releases the loaded cells.
     pub(in crate::inference) fn unload(&mut self) {
-        let Self { instances, log_drop, whole_blocks, needed, .. } = *self;
+        let Self { instances, log_drop, order, whole_blocks, needed, .. } = *self;
         let windows = std::mem::take(&mut self.windows);
-        *self = Self { instances, log_drop, whole_blocks, needed, windows, ..Self::default() };
+        *self =
+            Self { instances, log_drop, order, whole_blocks, needed, windows, ..Self::default() };
     }
 
     /// Whether these stamps have too many cells to be loaded whole.
@@ -154,6 +158,11 @@ impl Band {
     /// Whether every window contains every instance, so that no drop could widen it.
     pub(in crate::inference) fn is_full(&self) -> bool {
         self.windows().iter().all(|w| w.len() == self.instances)
+    }
+
+    /// Which owners are summed over.
+    pub(in crate::inference) fn order(&self) -> Order {
+        self.order
     }
 
     /// The drop beyond which windows end.

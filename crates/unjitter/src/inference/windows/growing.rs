@@ -53,6 +53,7 @@ pub(in crate::inference) fn widen<T>(
         }
         match attempted {
             Ok(value) => return Ok(value),
+            Err(Trouble::Unsettled) => return Err(Impossible::Unsettled),
             Err(_) if log_drop.floor.is_some() => break,
             Err(_) if band.is_full() || log_drop.paths == WHOLE_SUPPORT => break,
             Err(_) if attempts < DOUBLINGS => log_drop = log_drop.doubled(),

@@ -1,0 +1,407 @@
+//! Blocks whose stamps may have come from any instance in their windows: belief propagation.
+//!
+//! The exact sum runs over all maps of stamps to instances or the background, a permanent. Belief
+//! propagation approximates it by messages between stamps and instances. Stamp l *claims* instance i with
+//! μ_l(i), and the instance *offers* itself with ν_i(l), given what the other stamps claim:
+//!
+//! ```text
+//! μ_l(i) = p_l(i) / (ρ + Σ_{j≠i} p_l(j)·ν_j(l))
+//! ν_i(l) = Σ_c u_i(c+1)·e_c(claims but l's) / Σ_c u_i(c)·e_c(claims but l's)
+//! w_l(i) = p_l(i)·ν_i(l) / D_l             D_l = ρ + Σ_j p_l(j)·ν_j(l)
+//! log Z  ≈ Σ_l log D_l + Σ_i log Σ_c u_i(c)·e_c(claims) − Σ_{i,l} log(1 + μ_l(i)·ν_i(l))
+//! ```
+//!
+//! with e_c the elementary symmetric polynomials. It is exact if no two stamps share an instance, and the
+//! derivatives of log Z are expectations under the messages, as in the exact sum.
+//!
+//! Stamps are visited in order of time, to the end and back. Each cell keeps what the stamps on one side
+//! claim ([`Tally`]) from the last visit, so an instance's offer is the join of two sides and nothing is ever
+//! subtracted. Once the responsibilities of a stretch no longer move, the next rounds leave it out. For
+//! one stamp at most this converges always; for other counts, a block that has not converged after
+//! [`ROUNDS`] goes on with damped claims, and fails if that does not help.
+
+mod any_table;
+mod first_order;
+mod one_stamp;
+
+use std::ops::Range;
+
+use multiversion::multiversion;
+
+pub(super) use any_table::AnyTable;
+pub(super) use first_order::FirstOrder;
+pub(super) use one_stamp::OneStamp;
+
+use super::buffers::{make_room, refill};
+use super::column::{groups, groups_mut};
+use super::vocabulary::{Block, Trouble};
+use super::windows::Band;
+use crate::math::{LANES, Lanes};
+
+/// Responsibilities of a stamp that move by less, in sum, have converged. The evidence is then right to the
+/// square of it, since it is stationary in the messages.
+const TOLERANCE: f64 = 1e-9;
+/// The same for the last visit to all stamps, whose neighbours may have moved since the one before.
+const CERTIFIED: f64 = 10.0 * TOLERANCE;
+/// Rounds, there and back, before claims are damped.
+const ROUNDS: usize = 100;
+/// Damped rounds before a block is given up.
+const DAMPED_ROUNDS: usize = 2000;
+/// A divisor below this could overflow the claim: nothing else explains the stamp.
+const TINY: f64 = 1e-290;
+
+/// What the claims of some stamps mean to the instances of a block, for one kind of counts.
+///
+/// `running` belongs to the stamps visited so far, from `first` on; `beyond` to those on the other side.
+pub(super) trait Tally {
+    /// Numbers per instance.
+    fn width(&self) -> usize;
+
+    /// No claims yet, for all instances of the block.
+    fn begin(&self, side: Side, running: &mut [f64]);
+
+    /// ν of the instances from `first` on.
+    fn offers(&self, first: usize, sides: [&[f64]; 2], offers: &mut [f64]);
+
+    /// Adds the claims of a stamp.
+    fn take(&self, side: Side, claims: &[f64], running: &mut [f64]);
+}
+
+/// The stamps before or those after the one that is visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Before,
+    After,
+}
+
+/// Buffers that outlive a block.
+#[derive(Debug, Default)]
+pub(super) struct Free {
+    /// What the earlier stamps claim, as of the last visit of each stamp, by cell.
+    before: Vec<f64>,
+    /// The same of the later ones.
+    after: Vec<f64>,
+    /// What the stamps on the side of the last visits claim, by instance.
+    running: Vec<f64>,
+    offers: Vec<f64>,
+    claims: Vec<f64>,
+    /// By stamp: how far its responsibilities moved between the last two visits.
+    moved: Vec<f64>,
+    /// The last claims by cell, for damping.
+    damped: Vec<f64>,
+    /// The claims by cell, at the end.
+    all_claims: Vec<f64>,
+}
+
+/// The end of propagation.
+pub(super) struct Settled<'a> {
+    /// Σ log D − Σ log(1 + μν), with the scales of the stamps.
+    pub(super) log_evidence: f64,
+    /// The tally of all stamps, by instance.
+    pub(super) tally: &'a [f64],
+    /// The claims, by cell of the block.
+    pub(super) claims: &'a [f64],
+}
+
+/// A block in a loaded band.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    band: &'a Band,
+    block: &'a Block,
+    tally: &'a dyn Tally,
+}
+
+impl Scene<'_> {
+    /// Cells of a stamp, within those of the block.
+    fn cells(&self, stamp: usize) -> Range<usize> {
+        let start = self.band.padded_cells_of(self.block.stamps.start).start;
+        let cells = self.band.padded_cells_of(stamp);
+        cells.start - start..cells.end - start
+    }
+
+    /// First instance of a stamp's window, within the block.
+    fn first(&self, stamp: usize) -> usize {
+        self.band.windows()[stamp].first - self.block.instances.start
+    }
+}
+
+impl Free {
+    /// Propagates until nothing moves. Fills the responsibilities of the block's stamps.
+    pub(super) fn settle(
+        &mut self,
+        band: &Band,
+        block: &Block,
+        tally: &dyn Tally,
+        responsibilities: &mut [f64],
+    ) -> Result<Settled<'_>, Trouble> {
+        let scene = Scene { band, block, tally };
+        self.begin(scene, responsibilities);
+        let cells = scene.cells(block.stamps.end - 1).end;
+        let mut stretches = vec![block.stamps.clone()];
+        for round in 0..ROUNDS + DAMPED_ROUNDS {
+            if round == ROUNDS {
+                refill(&mut self.damped, cells, 0.0);
+            }
+            // One stamp has nobody to agree with.
+            for stretch in stretches.iter().filter(|_| block.stamps.len() > 1) {
+                self.sweep(scene, Side::Before, stretch.clone(), responsibilities);
+                self.sweep(scene, Side::After, stretch.clone(), responsibilities);
+            }
+            stretches = self.unsettled(scene, TOLERANCE);
+            if !stretches.is_empty() && block.stamps.len() > 1 {
+                continue;
+            }
+            let log_evidence = self.conclude(scene, responsibilities);
+            stretches = self.unsettled(scene, CERTIFIED);
+            if log_evidence.is_finite() && (stretches.is_empty() || block.stamps.len() == 1) {
+                let instances = block.instances.len() * tally.width();
+                let (tally, claims) = (&self.running[..instances], &self.all_claims[..cells]);
+                return Ok(Settled { log_evidence, tally, claims });
+            }
+        }
+        Err(Trouble::Unsettled)
+    }
+
+    fn begin(&mut self, scene: Scene<'_>, responsibilities: &mut [f64]) {
+        let Scene { band, block, tally } = scene;
+        let cells = scene.cells(block.stamps.end - 1).end;
+        let width = tally.width();
+        make_room(&mut self.before, cells * width);
+        make_room(&mut self.after, cells * width);
+        make_room(&mut self.all_claims, cells);
+        refill(&mut self.running, (block.instances.len() + LANES) * width, 0.0);
+        tally.begin(Side::After, &mut self.running);
+        for stamp in block.stamps.clone() {
+            let (cells, first) = (scene.cells(stamp), scene.first(stamp));
+            let own = cells.len() * width;
+            self.after[cells.start * width..][..own]
+                .copy_from_slice(&self.running[first * width..][..own]);
+            responsibilities[band.padded_cells_of(stamp)].fill(0.0);
+        }
+        self.moved.clear();
+        self.moved.resize(block.stamps.len(), f64::INFINITY);
+        self.damped.clear();
+    }
+
+    /// Visits a stretch of stamps in order, with the stamps of `side` behind.
+    fn sweep(
+        &mut self,
+        scene: Scene<'_>,
+        side: Side,
+        stretch: Range<usize>,
+        responsibilities: &mut [f64],
+    ) {
+        let width = scene.tally.width();
+        scene.tally.begin(side, &mut self.running);
+        let entry = if side == Side::Before { stretch.start } else { stretch.end - 1 };
+        // Stamps outside the stretch no longer move: what they claim is in the cells of the first visited.
+        let edge = match side {
+            Side::Before => scene.block.stamps.start,
+            Side::After => scene.block.stamps.end - 1,
+        };
+        if entry != edge {
+            let (cells, first) = (scene.cells(entry), scene.first(entry));
+            let stored = if side == Side::Before { &self.before } else { &self.after };
+            let len = cells.len() * width;
+            self.running[first * width..][..len]
+                .copy_from_slice(&stored[cells.start * width..][..len]);
+        }
+        match side {
+            Side::Before => {
+                stretch.for_each(|stamp| {
+                    self.visit(scene, side, stamp, responsibilities);
+                });
+            }
+            Side::After => {
+                let stretch = stretch.rev();
+                stretch.for_each(|stamp| {
+                    self.visit(scene, side, stamp, responsibilities);
+                });
+            }
+        }
+    }
+
+    /// Updates the claims of a stamp; returns log D.
+    fn visit(
+        &mut self,
+        scene: Scene<'_>,
+        side: Side,
+        stamp: usize,
+        responsibilities: &mut [f64],
+    ) -> f64 {
+        let Scene { band, block, tally } = scene;
+        let (cells, first, width) = (scene.cells(stamp), scene.first(stamp), tally.width());
+        make_room(&mut self.offers, cells.len());
+        make_room(&mut self.claims, cells.len());
+        let (offers, claims) = (&mut self.offers[..cells.len()], &mut self.claims[..cells.len()]);
+        let running = &mut self.running[first * width..][..cells.len() * width];
+        let states = cells.start * width..cells.end * width;
+        let sides = match side {
+            Side::Before => [&*running, &self.after[states.clone()]],
+            Side::After => [&self.before[states.clone()], &*running],
+        };
+        tally.offers(first, sides, offers);
+        let padded = band.padded_cells_of(stamp);
+        let (density, shares) = (&band.densities()[padded.clone()], &mut responsibilities[padded]);
+        let (total, moved) = claim(density, band.background(stamp), offers, claims, shares);
+        self.moved[stamp - block.stamps.start] = moved;
+        if !self.damped.is_empty() {
+            dampen(claims, &mut self.damped[cells.clone()]);
+        }
+        let stored = if side == Side::Before { &mut self.before } else { &mut self.after };
+        stored[states].copy_from_slice(running);
+        tally.take(side, claims, running);
+        self.all_claims[cells].copy_from_slice(claims);
+        total.ln()
+    }
+
+    /// A last visit to all stamps, which adds up the evidence.
+    fn conclude(&mut self, scene: Scene<'_>, responsibilities: &mut [f64]) -> f64 {
+        let mut log_evidence = 0.0;
+        scene.tally.begin(Side::Before, &mut self.running);
+        for stamp in scene.block.stamps.clone() {
+            let log_total = self.visit(scene, Side::Before, stamp, responsibilities);
+            let cells = scene.cells(stamp).len();
+            log_evidence += log_total + scene.band.log_scale(stamp)
+                - log_agreement(&self.claims[..cells], &self.offers[..cells]);
+        }
+        log_evidence
+    }
+
+    /// Stretches of stamps that still move, with those that share an instance with them.
+    fn unsettled(&self, scene: Scene<'_>, tolerance: f64) -> Vec<Range<usize>> {
+        let (windows, start) = (scene.band.windows(), scene.block.stamps.start);
+        let mut stretches: Vec<Range<usize>> = Vec::new();
+        let mut stamp = start;
+        while stamp < scene.block.stamps.end {
+            // NaN moves.
+            if self.moved[stamp - start] < tolerance {
+                stamp += 1;
+                continue;
+            }
+            let least = stretches.last().map_or(start, |last| last.end);
+            let mut from = stamp;
+            while from > least && windows[from - 1].end > windows[stamp].first {
+                from -= 1;
+            }
+            let mut to = stamp + 1;
+            while to < scene.block.stamps.end && windows[to].first < windows[stamp].end {
+                to += 1;
+            }
+            match stretches.last_mut() {
+                Some(last) if from <= last.end => last.end = to.max(last.end),
+                _ => stretches.push(from..to),
+            }
+            stamp += 1;
+        }
+        stretches
+    }
+}
+
+/// The stamps that claim each instance of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Claimants<'a> {
+    pub(super) band: &'a Band,
+    pub(super) block: &'a Block,
+}
+
+impl Claimants<'_> {
+    /// Calls `each` with every instance, counted from the block's first, that somebody claims, the first
+    /// stamp that claims it, and its claims.
+    fn for_instances(&self, settled: &Settled<'_>, mut each: impl FnMut(usize, usize, &[f64])) {
+        let Self { band, block } = *self;
+        let (windows, stamps) = (band.windows(), block.stamps.clone());
+        let origin = band.padded_cells_of(stamps.start).start;
+        let (mut from, mut to) = (stamps.start, stamps.start);
+        let mut claims = Vec::new();
+        for instance in block.instances.clone() {
+            while from < stamps.end && windows[from].end <= instance {
+                from += 1;
+            }
+            while to < stamps.end && windows[to].first <= instance {
+                to += 1;
+            }
+            claims.clear();
+            claims.extend(
+                (from..to).map(|stamp| settled.claims[self.cell(stamp, instance) - origin]),
+            );
+            if claims.iter().any(|&claim| claim > 0.0) {
+                each(instance - block.instances.start, from, &claims);
+            }
+        }
+    }
+
+    /// The cell of a stamp and an instance.
+    fn cell(&self, stamp: usize, instance: usize) -> usize {
+        self.band.cells_of(stamp).start + instance - self.band.windows()[stamp].first
+    }
+}
+
+/// Claims of a stamp from its densities and offers; overwrites its responsibilities. Returns D and how far
+/// the responsibilities moved.
+///
+/// The sum over all instances but one is the rest and the difference to the largest term: nothing cancels.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn claim(
+    density: &[f64],
+    background: f64,
+    offers: &[f64],
+    claims: &mut [f64],
+    shares: &mut [f64],
+) -> (f64, f64) {
+    let (mut top, mut rest) = (Lanes::all(0.0), Lanes::all(0.0));
+    for ((density, offer), own) in
+        groups(density).iter().zip(groups(offers)).zip(groups_mut(claims))
+    {
+        let term = Lanes(*density) * Lanes(*offer);
+        *own = term.0;
+        rest += top.min(term);
+        top = top.max(term);
+    }
+    let mut largest = 0.0;
+    let mut others = 0.0;
+    for lane in top.0 {
+        others += f64::min(largest, lane);
+        largest = f64::max(largest, lane);
+    }
+    let others = background + (rest.sum() + others);
+    let total = others + largest;
+    let inverse = Lanes::all(1.0 / total.max(TINY));
+    let mut moved = Lanes::all(0.0);
+    let outputs = groups_mut(claims).iter_mut().zip(groups_mut(shares));
+    for (density, (claim, share)) in groups(density).iter().zip(outputs) {
+        let own = Lanes(*claim);
+        let but_own = Lanes::all(others) + (Lanes::all(largest) - own);
+        *claim = (Lanes(*density) / but_own.max(Lanes::all(TINY))).0;
+        let new = own * inverse;
+        let change = new - Lanes(*share);
+        moved += change.max(Lanes::all(0.0) - change);
+        *share = new.0;
+    }
+    (total, moved.sum())
+}
+
+/// Σ log(1 + μν), from products: the responsibilities of a stamp sum to one, so these stay in range.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
+fn log_agreement(claims: &[f64], offers: &[f64]) -> f64 {
+    let mut products = Lanes::all(1.0);
+    let mut logs = 0.0;
+    for (claim, offer) in groups(claims).iter().zip(groups(offers)) {
+        products = products * (Lanes::all(1.0) + Lanes(*claim) * Lanes(*offer));
+        if products.0.iter().any(|&product| product > 1e30) {
+            logs += products.0.iter().map(|product| product.ln()).sum::<f64>();
+            products = Lanes::all(1.0);
+        }
+    }
+    logs + products.0.iter().product::<f64>().ln()
+}
+
+/// The geometric mean of new claims and the last ones.
+fn dampen(claims: &mut [f64], last: &mut [f64]) {
+    for (claim, last) in claims.iter_mut().zip(last) {
+        if *last > 0.0 {
+            *claim = (*claim * *last).sqrt();
+        }
+        *last = *claim;
+    }
+}

@@ -1,0 +1,161 @@
+//! Free alignment against enumeration over all owners.
+
+use super::*;
+
+/// Everything that enumeration gives.
+struct Enumerated {
+    log_evidence: f64,
+    /// p(o_i = c, y), by instance, count and label.
+    counts: Vec<Vec<[f64; 2]>>,
+    /// p(w(i,l)) by stamp and instance.
+    shares: Vec<Vec<f64>>,
+}
+
+/// Adds up every map of stamps to instances or the background.
+fn enumerate(lattice: &Lattice<'_>) -> Enumerated {
+    let Stamped { times, stamps, density, log_background, .. } = lattice.stamped;
+    let (instances, most) = (times.len(), lattice.counts.max_count());
+    let mut log_density = vec![0.0; instances];
+    let densities: Vec<Vec<f64>> = stamps
+        .iter()
+        .map(|z| {
+            let delays: Vec<f64> = times.iter().map(|t| z.time - t).collect();
+            density.log_density(&delays, &mut log_density);
+            log_density.clone()
+        })
+        .collect();
+    let mut owners = vec![0; stamps.len()];
+    let mut found: Vec<(Vec<usize>, f64)> = Vec::new();
+    loop {
+        let mut counts = vec![0; instances];
+        let mut log_weight = 0.0;
+        for (l, &owner) in owners.iter().enumerate() {
+            if owner == instances {
+                log_weight += log_background;
+            } else {
+                counts[owner] += 1;
+                log_weight += densities[l][owner];
+            }
+        }
+        if counts.iter().all(|&c| c <= most) {
+            for (i, &c) in counts.iter().enumerate() {
+                log_weight += lattice.counts.log_mixed(lattice.log_odds[i], c);
+            }
+            found.push((owners.clone(), log_weight));
+        }
+        let Some(at) = owners.iter().position(|&owner| owner < instances) else { break };
+        owners[..at].fill(0);
+        owners[at] += 1;
+    }
+    let log_evidence = found.iter().fold(f64::NEG_INFINITY, |sum, (_, w)| log_add(sum, *w));
+    let mut counts = vec![vec![[0.0; 2]; stamps.len() + 1]; instances];
+    let mut shares = vec![vec![0.0; instances]; stamps.len()];
+    for (owners, log_weight) in found {
+        let p = (log_weight - log_evidence).exp();
+        for i in 0..instances {
+            let c = owners.iter().filter(|&&owner| owner == i).count();
+            let f = lattice.log_odds[i];
+            for y in [0, 1] {
+                let given = lattice.counts.log_joint(f, y, c) - lattice.counts.log_mixed(f, c);
+                counts[i][c][y] += if p > 0.0 { p * given.exp() } else { 0.0 };
+            }
+        }
+        for (l, &owner) in owners.iter().enumerate().filter(|(_, owner)| **owner < instances) {
+            shares[l][owner] += p;
+        }
+    }
+    Enumerated { log_evidence, counts, shares }
+}
+
+/// The largest differences to enumeration: log evidence, counts, responsibilities.
+fn differences(lattice: &Lattice<'_>) -> [f64; 3] {
+    let (got, want) = (lattice.marginals().unwrap(), enumerate(lattice));
+    let (mut counts, mut shares) = (0.0_f64, 0.0_f64);
+    for (i, row) in want.counts.iter().enumerate() {
+        for (c, pair) in row.iter().enumerate() {
+            let own = got.counts.row(i).get(c).copied().unwrap_or_default();
+            counts = counts.max((own[0] - pair[0]).abs()).max((own[1] - pair[1]).abs());
+        }
+    }
+    for (l, row) in want.shares.iter().enumerate() {
+        for (i, share) in row.iter().enumerate() {
+            shares = shares.max((got.responsibilities.get(i, l) - share).abs());
+        }
+    }
+    [(got.log_evidence - want.log_evidence).abs(), counts, shares]
+}
+
+fn free<'a>(lattice: Lattice<'a>, log_background: f64) -> Lattice<'a> {
+    let stamped = Stamped { order: Order::Free, log_background, ..lattice.stamped };
+    Lattice { stamped, ..lattice }
+}
+
+/// Stamps between neighbours that share one instance at most: messages along a tree are exact.
+#[test]
+fn trees_are_exact() {
+    let times = vec![0.0, 1.0, 2.0, 3.0, 4.0];
+    let density = Bell { delay: 0.0, spread: 0.6, cut: 1.0 };
+    for (kind, log_background) in
+        KINDS.into_iter().flat_map(|kind| [(kind, -2.0), (kind, f64::NEG_INFINITY)])
+    {
+        for log_odds in [
+            vec![-1.0, 0.5, 0.3, -0.2, 1.0],
+            vec![f64::INFINITY, -9.0, 3.0, f64::NEG_INFINITY, 0.0],
+        ] {
+            let stamps = Stamp::at(&[0.55, 1.45, 2.5, 3.58]);
+            let case = Case { times: times.clone(), stamps, log_odds };
+            let counts = tables(kind, [-2.0, 1.5], 4);
+            let got = differences(&free(case.lattice(&counts, &density), log_background));
+            // Messages converge to 1e-9.
+            assert!(got.iter().all(|d| *d < 1e-8), "{kind} {log_background}: {got:?}");
+        }
+    }
+}
+
+/// With cycles the sum is approximate, but near.
+#[test]
+fn cycles_are_nearly_right() {
+    let mut random = Random::new(3);
+    let mut worst = [0.0_f64; 3];
+    for round in 0..40 {
+        let kind = KINDS[round % 4];
+        let case = case(&mut random, 5, 4, 3.0, 1.0);
+        let density = Bell { delay: 0.0, spread: 1.0, cut: f64::INFINITY };
+        let counts = tables(kind, [-2.0, 1.5], 4);
+        let got = differences(&free(case.lattice(&counts, &density), -3.0));
+        for (worst, got) in worst.iter_mut().zip(got) {
+            *worst = worst.max(got);
+        }
+    }
+    println!("worst {worst:?}");
+    assert!(worst[0] < 0.5 && worst[1] < 0.15 && worst[2] < 0.15, "{worst:?}");
+}
+
+/// Posterior minus prior is the derivative of the approximate evidence too.
+#[test]
+fn derivatives_are_those_of_the_approximate_evidence() {
+    let mut random = Random::new(5);
+    for round in 0..24 {
+        let kind = KINDS[round % 4];
+        let case = case(&mut random, 30, 14, 3.0, 1.0);
+        let density = Bell { delay: 0.0, spread: 1.5, cut: f64::INFINITY };
+        let counts = tables(kind, [-2.0, 1.5], 14);
+        let value = |log_odds: &[f64]| {
+            let lattice = free(case.lattice(&counts, &density), -3.0);
+            let pass = Derivatives { log_odds, rows: 8 };
+            let found = lattice.stamped.run(&pass, &counts, &Scratch::default()).unwrap();
+            (found.log_evidence, found.sums.1, found.expected)
+        };
+        let (_, derivatives, _) = value(&case.log_odds);
+        for i in 0..30 {
+            let moved = |step: f64| {
+                let mut log_odds = case.log_odds.clone();
+                log_odds[i] += step;
+                value(&log_odds).0
+            };
+            let want = (moved(1e-4) - moved(-1e-4)) / 2e-4;
+            // Differences: h² truncation, and messages to 1e-9.
+            assert!((derivatives[i] - want).abs() < 1e-6, "{kind} {i}: {} {want}", derivatives[i]);
+        }
+    }
+}
