@@ -5,151 +5,23 @@ import itertools
 import json
 import math
 import pathlib
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-import oracle  # noqa: E402  (found through the line above, from whatever folder the tests run)
-
-GAUSSIAN = {"kind": "gaussian", "delay": 0.25, "spread": 0.5}
-UNIT = {"kind": "uniform", "earliest": -0.5, "latest": 0.5}  # density 1 wherever it is positive
-
-NOISE_EXAMPLES = [
+import oracle
+from cases import sessions
+from examples import (
+    COUNT_EXAMPLES,
     GAUSSIAN,
-    {"kind": "gaussian_mixture", "weights": [0.3, 0.7], "delays": [-0.5, 1], "spreads": [0.4, 0.9]},
-    {"kind": "laplace", "delay": 0.25, "spread": 0.5},
-    {"kind": "student_t", "delay": 0.25, "scale": 0.5, "degrees_of_freedom": 4.5},
-    {"kind": "shifted_gamma", "shift": -0.25, "shape": 2.5, "spread": 0.5},
-    {"kind": "uniform", "earliest": -0.5, "latest": 1.25},
-]
-COUNT_EXAMPLES = [
-    {"kind": "bernoulli", "false_rate": 0.1, "hit_rate": 0.8},
-    {
-        "kind": "categorical",
-        "false_rate": 0.1,
-        "hit_rate": 0.8,
-        "false_split": [0.7, 0.2, 0.1],
-        "hit_split": [0.5, 0.25, 0.25],
-    },
-    {"kind": "poisson", "false_rate": 0.1, "hit_rate": 0.8},
-    {"kind": "geometric", "false_rate": 0.1, "hit_rate": 0.8},
-]
-
-
-def session(times, stamps, counts, noise=UNIT, log_odds=None, labels=None):
-    return {
-        "times": times,
-        "stamps": stamps,
-        "log_odds": log_odds or [0.3 * i - 0.4 for i in range(len(times))],
-        "labels": labels or [None] * len(times),
-        "counts": counts,
-        "noise": noise,
-    }
-
-
-def equal_rates(kind, rate):
-    return {"kind": kind, "false_rate": rate, "hit_rate": rate}
-
-
-def normal(delay):
-    x = (delay - GAUSSIAN["delay"]) / GAUSSIAN["spread"]
-    return math.exp(-x * x / 2) / (GAUSSIAN["spread"] * math.sqrt(2 * math.pi))
-
-
-def sigmoid(log_odds):
-    return 1 / (1 + math.exp(-log_odds))
-
-
-def simpson(function, low, high, intervals):
-    width = (high - low) / intervals
-    weights = [1] + [4, 2] * (intervals // 2 - 1) + [4, 1]
-    return width / 3 * math.fsum(w * function(low + k * width) for k, w in enumerate(weights))
-
-
-class TestCase(unittest.TestCase):
-    def assert_close(self, got, want, relative, absolute=0.0):
-        same = math.isclose(got, want, rel_tol=relative, abs_tol=absolute)
-        self.assertTrue(same, f"got {got!r}, want {want!r}")
-
-
-class Densities(TestCase):
-    def test_smooth_densities_integrate_to_one(self):
-        for noise in NOISE_EXAMPLES[:2]:
-            total = simpson(lambda d: math.exp(oracle.log_density(noise, d)), -12, 12, 4000)
-            self.assert_close(total, 1, 1e-12)  # Simpson on smooth, vanishing ends: rounding only
-
-    def test_laplace_integrates_to_one_around_its_kink(self):
-        noise = NOISE_EXAMPLES[2]
-        halves = [(-12, noise["delay"]), (noise["delay"], 12)]
-        density = lambda d: math.exp(oracle.log_density(noise, d))
-        total = math.fsum(simpson(density, low, high, 4000) for low, high in halves)
-        self.assert_close(total, 1, 1e-9)  # Simpson error: (h/b)⁴ / 180, h = 0.003
-
-    def test_student_t_integrates_to_one(self):
-        def mapped(u):  # d = tan u brings the heavy tails into a finite interval
-            return math.exp(oracle.log_density(NOISE_EXAMPLES[3], math.tan(u))) / math.cos(u) ** 2
-
-        edge = math.pi / 2 - 1e-6
-        self.assert_close(simpson(mapped, -edge, edge, 4000), 1, 1e-9)  # Simpson error, h = 0.0008
-
-    def test_shifted_gamma_integrates_to_one(self):
-        def mapped(u):  # d = shift + u² removes the root at the shift
-            return 2 * u * math.exp(oracle.log_density(noise, noise["shift"] + u * u))
-
-        for noise in [NOISE_EXAMPLES[4], NOISE_EXAMPLES[4] | {"shape": 1.0}]:
-            self.assert_close(simpson(mapped, 0, 5, 4000), 1, 1e-9)  # Simpson error, h = 0.001
-
-    def test_uniform_is_flat_on_a_closed_interval(self):
-        noise = {"kind": "uniform", "earliest": -0.5, "latest": 1.5}
-        for delay in (-0.5, 0.0, 1.5):
-            self.assertEqual(oracle.log_density(noise, delay), -math.log(2))
-        for delay in (-0.5000001, 1.5000001):
-            self.assertEqual(oracle.log_density(noise, delay), -math.inf)
-
-    def test_shifted_gamma_begins_at_its_shift_from_zero_or_with_a_jump(self):
-        for shape in (1.0, 2.5):
-            noise = NOISE_EXAMPLES[4] | {"shape": shape}
-            self.assertEqual(oracle.log_density(noise, -1.0), -math.inf)
-            self.assertEqual(oracle.log_density(noise, math.nextafter(-0.25, -1)), -math.inf)
-        rising, exponential = NOISE_EXAMPLES[4], NOISE_EXAMPLES[4] | {"shape": 1.0}
-        self.assertEqual(oracle.log_density(rising, -0.25), -math.inf)
-        self.assertEqual(oracle.log_density(exponential, -0.25), math.log(2))  # 1 / spread
-
-    def test_spread_is_the_standard_deviation(self):
-        for noise, mean in [
-            (NOISE_EXAMPLES[0], 0.25),
-            (NOISE_EXAMPLES[2], 0.25),
-            (NOISE_EXAMPLES[4], -0.25 + math.sqrt(2.5) * 0.5),
-        ]:
-            square = lambda d: (d - mean) ** 2 * math.exp(oracle.log_density(noise, d))
-            # The kink of the Laplace and the gamma's root cost Simpson digits at h = 0.0006.
-            self.assert_close(simpson(square, -12.25, 12.75, 40000), 0.25, 1e-6)
-
-    def test_student_t_with_one_degree_is_cauchy(self):
-        noise = {"kind": "student_t", "delay": 1.0, "scale": 2.0, "degrees_of_freedom": 1.0}
-        want = -math.log(2 * math.pi * (1 + 1.5**2))
-        self.assert_close(oracle.log_density(noise, 4.0), want, 1e-14)  # a handful of roundings
-
-
-class Counts(TestCase):
-    def test_tables_sum_to_one_and_leave_the_rate_above_zero(self):
-        for counts, (label, rate) in itertools.product(COUNT_EXAMPLES, [(0, 0.1), (1, 0.8)]):
-            table = [math.exp(oracle.log_count(counts, label, c)) for c in range(160)]
-            # 0.8^160 = 3e-16 is the heaviest tail left out.
-            self.assert_close(math.fsum(table), 1, 1e-14)
-            self.assert_close(math.fsum(table[1:]), rate, 1e-14)
-
-    def test_rates_of_zero_never_stamp(self):
-        for counts in COUNT_EXAMPLES:
-            table = [oracle.log_count(counts | {"false_rate": 0.0}, 0, c) for c in range(4)]
-            self.assertEqual(table, [0.0] + [-math.inf] * 3)
-
-    def test_a_certain_poisson_or_geometric_is_refused(self):
-        for kind in ("poisson", "geometric"):
-            with self.assertRaises(ValueError):
-                oracle.log_count(equal_rates(kind, 1.0), 1, 0)
+    NOISE_EXAMPLES,
+    UNIT,
+    TestCase,
+    equal_rates,
+    normal,
+    session,
+    sigmoid,
+)
+from parts import log_count, noise_parameters
 
 
 class ClosedForms(TestCase):
@@ -209,7 +81,7 @@ class ClosedForms(TestCase):
             stamps = [0.1 * l for l in range(stamp_count)]
             evidence = math.exp(oracle.log_evidence(session([0.0], stamps, counts)))
             mass = evidence / math.factorial(stamp_count)
-            self.assert_close(mass, math.exp(oracle.log_count(counts, 0, stamp_count)), 1e-13)
+            self.assert_close(mass, math.exp(log_count(counts, 0, stamp_count)), 1e-13)
 
     def test_at_most_one_stamp_counts_subsets(self):
         # Rate ½ and density 1 give every possible alignment the weight 2^−L.
@@ -257,7 +129,7 @@ class ClosedForms(TestCase):
 class Laws(TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.all = [(case, oracle.infer(case)) for case in oracle.sessions()]
+        cls.all = [(case, oracle.infer(case)) for case in sessions()]
         cls.feasible = [(case, got) for case, got in cls.all if got["log_evidence"] is not None]
 
     def test_only_the_cases_named_infeasible_are(self):
@@ -304,13 +176,8 @@ class Laws(TestCase):
 
 
 class Derivatives(TestCase):
-    def test_digamma_at_known_points(self):
-        euler = 0.5772156649015329
-        for x, want in [(1, -euler), (2, 1 - euler), (0.5, -euler - 2 * math.log(2))]:
-            self.assert_close(oracle.digamma(x), want, 1e-14)  # sums of twelve reciprocals
-
     def test_log_odds_pull_towards_the_posterior(self):
-        for case in oracle.sessions():
+        for case in sessions():
             got = oracle.infer(case)
             if got["log_evidence"] is None:
                 continue
@@ -326,7 +193,7 @@ class Derivatives(TestCase):
             for name, rate in [("false_rate", 0.1), ("hit_rate", 0.8)]:
                 want = self.central(case, ["counts", name]) * rate * (1 - rate)
                 self.assert_close(got[f"{name}_logit"], want, 1e-7, absolute=1e-8)
-            for name, value in oracle.noise_parameters(noise).items():
+            for name, value in noise_parameters(noise).items():
                 steps = [[k] for k in range(len(value))] if isinstance(value, list) else [[]]
                 slopes = got["noise"][name] if isinstance(value, list) else [got["noise"][name]]
                 for step, slope in zip(steps, slopes):
