@@ -4,6 +4,7 @@ Only Random.random() is used: its sequence is the same in every Python version.
 """
 
 import itertools
+import math
 import random
 
 from parts import COUNTS, NOISE
@@ -173,3 +174,97 @@ def sessions():
     yield from zero_density_sessions()
     yield from tied_sessions()
     yield from infeasible_sessions()
+
+
+# Sessions that may have a background and need not be ordered.
+
+
+def loose(alignment, background, session):
+    """The session with this alignment and background, and a duration that could hold all of it."""
+    moments = session["times"] + session["stamps"]
+    duration = math.ceil(max(moments) - min(moments)) + 1.0
+    return session | {"alignment": alignment, "background": background, "duration": duration}
+
+
+def loose_grid_sessions():
+    for k, noise in enumerate(NOISE):
+        length, stamp_count = [(4, 3), (3, 4), (4, 2)][k % 3]
+        both = [("ordered", [0.05, 0.4, 1.5]), ("free", [0.4, 0.0, 0.05])]
+        for n, (alignment, backgrounds) in enumerate(both):
+            counts = list(COUNTS)[(k + 2 * n) % len(COUNTS)]
+            name, seed = f"{alignment}-{counts}-{noise}", 700 + 10 * n + k
+            session = random_session(name, counts, noise, seed, length, stamp_count)
+            yield loose(alignment, backgrounds[k % 3], session)
+
+
+def loose_corner_sessions(alignment):
+    """Few stamps, more than instances can give, far ones, a background that hardly matters."""
+
+    def session(name, background, *arguments, **changes):
+        given = random_session(f"{alignment}-{name}", *arguments, **changes)
+        return loose(alignment, background, given)
+
+    known = {"labels": [1, 0, 1, 0]}
+    yield session("known-labels", 0.2, "poisson", "gaussian", 720, 4, 3, **known)
+    far = {"stamps": [0.875, 2.0, 60.0]}
+    yield session("far-stamp", 0.05, "bernoulli", "gaussian", 721, 4, 3, **far)
+    gap = {"times": [0.0, 0.5, 4.5, 5.0], "stamps": [2.125, 2.5, 2.75], "noise": {"spread": 1.25}}
+    yield session("three-in-a-gap", 0.02, "bernoulli", "gaussian", 722, 4, 3, **gap)
+    yield session("one-stamp", 0.1, "geometric", "laplace", 723, 4, 1)
+    yield session("one-instance", 0.3, "categorical", "student_t", 724, 1, 3)
+    yield session("no-stamps", 0.3, "geometric", "gaussian_mixture", 725, 4, 0)
+    yield session("crowded", 0.3, "bernoulli", "shifted_gamma", 726, 2, 4)
+    unreachable = {"stamps": [-5.0, 1.25, 9.0]}
+    yield session("outside-support", 0.1, "poisson", "uniform", 727, 4, 3, **unreachable)
+    yield session("faint-background", 1e-12, "categorical", "laplace", 728, 3, 3)
+    # Delays of 0 or 2: the first stamp suits the second instance, and the second the first.
+    twofold = {"weights": [0.5, 0.5], "delays": [0.0, 2.0], "spreads": [0.25, 0.25]}
+    cross = {"times": [0.0, 1.0, 4.0], "stamps": [1.125, 2.0], "noise": twofold}
+    yield session("crossing", 0.02, "bernoulli", "gaussian_mixture", 729, 3, 2, **cross)
+
+
+def matched_sessions():
+    """No background. All give one stamp: the evidence is a permanent, and one term is in order."""
+    sure = {"counts": {"false_rate": 0.0, "hit_rate": 1.0}, "labels": [1, 1, 1]}
+    near = {"times": [0.0, 0.5, 1.25], "stamps": [0.25, 0.5, 1.0], **sure}
+    far = {"stamps": [-60.0, 1.25, 75.0]}
+    for alignment in ("ordered", "free"):
+        session = random_session(
+            f"{alignment}-matching", "bernoulli", "gaussian", 730, 3, 3, **near
+        )
+        yield loose(alignment, 0.0, session)
+    session = random_session("free-far-stamps", "geometric", "gaussian", 731, 4, 3, **far)
+    yield loose("free", 0.0, session)
+
+
+def loose_tied_sessions():
+    equal = {"stamps": [0.75, 0.75], "labels": [None] * 3}
+    session = random_session("tie-free-equal-stamps", "bernoulli", "gaussian", 740, 3, 2, **equal)
+    yield loose("free", 0.01, session)
+    same = {"times": [1.0] * 3, "stamps": [1.25], "log_odds": [0.5] * 3, "labels": [None] * 3}
+    session = random_session("tie-free-equal-instances", "poisson", "gaussian", 741, 3, 1, **same)
+    yield loose("free", 0.01, session)
+    # Rates of ½ make a stamp as likely as silence, and the density is as high as the background.
+    even = {"counts": {"false_rate": 0.5, "hit_rate": 0.5}, "times": [0.0], "stamps": [0.25]}
+    even["noise"] = {"earliest": -1.0, "latest": 1.0}
+    session = random_session("tie-ordered-background", "bernoulli", "uniform", 742, 1, 1, **even)
+    yield loose("ordered", 0.5, session)
+
+
+def loose_infeasible_sessions():
+    for alignment in ("ordered", "free"):
+        name = f"infeasible-{alignment}-capacity"
+        session = random_session(name, "bernoulli", "gaussian", 750, 2, 3)
+        yield loose(alignment, 0.0, session)
+    early = {"stamps": [-9.0, 1.5]}
+    session = random_session("infeasible-free-early", "poisson", "uniform", 751, 3, 2, **early)
+    yield loose("free", 0.0, session)
+
+
+def loose_sessions():
+    yield from loose_grid_sessions()
+    yield from loose_corner_sessions("ordered")
+    yield from loose_corner_sessions("free")
+    yield from matched_sessions()
+    yield from loose_tied_sessions()
+    yield from loose_infeasible_sessions()

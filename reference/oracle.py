@@ -1,21 +1,26 @@
 """Enumeration oracle: the model's joint, added up term by term.
 
-Every label vector y and every count vector o with Σ o_i = M is visited, and its weight
+Every label vector y and every map a of stamps to instances is visited, and its weight
 
-    Π_i p(y_i | f_i) · p(o_i | y_i) · o_i!  ·  Π_l p(z_l − t_w(l))
+    Π_i p(y_i | f_i) · p(o_i | y_i) · o_i!  ·  Π_l p(z_l − t_a(l)),        o_i = #{l : a(l) = i}
 
-is added to whatever is asked for. Stamps go to instances in order, so o fixes w. The factor o_i! is
-there because c independent draws, seen sorted, have c! times the product of their densities.
+is added to whatever is asked for. In an ordered session stamps keep the order of their instances;
+in a free one every map counts. The factor o_i! is there because c independent draws, seen sorted,
+have c! times the product of their densities.
+
+If the session has a background, ρ stamps per unit of time over its duration T, a stamp may also
+come from no instance. Its factor is then ρ, it stands outside the order, and every term has a
+factor e^(−ρT).
 
 There is no recursion and labels are not summed out first: the point of this file is to share
-nothing with the fast implementation that it judges. Cost is 2^L · (M+1)^L. Weights are kept as
+nothing with the fast implementation that it judges. Cost is 2^L · (L+1)^M. Weights are kept as
 logs, so that a stamp a hundred spreads away from every instance still has a posterior.
 
 Derivatives are complex steps, Im log evidence(parameter + ih) / h with h = 1e-30: no difference is
 taken, so nothing cancels but the terms of the derivative itself.
 
-    python oracle.py --write golden/oracle.json
-    python oracle.py --check
+    python oracle.py --write golden/background.json    # the name says which cases
+    python oracle.py --check                           # all golden files
 """
 
 import argparse
@@ -27,38 +32,55 @@ import pathlib
 import platform
 import sys
 
-from cases import sessions
-from parts import NEVER, add, log_count, log_density, log_label, log_sum_exp, noise_parameters
+from cases import loose_sessions, sessions
+from parts import NEVER, add, log, log_count, log_density, log_label, log_sum_exp, noise_parameters
 
 STEP = 1e-30
 TIE = 1e-12  # log weights closer than this differ by rounding only
-GOLDEN = pathlib.Path(__file__).with_name("golden") / "oracle.json"
+GOLDEN = pathlib.Path(__file__).with_name("golden")
 
 
 # The joint, and the questions asked of it.
 
 
+def maps(session):
+    """Every map of stamps to instances that the alignment allows; None is the background."""
+    alignment = session.get("alignment", "ordered")
+    if alignment not in ("ordered", "free"):
+        raise ValueError(f"alignment is ordered or free, not {alignment!r}")
+    origins = list(range(len(session["times"])))
+    if session.get("background"):
+        origins.append(None)
+    for owners in itertools.product(origins, repeat=len(session["stamps"])):
+        placed = [i for i in owners if i is not None]
+        if alignment == "free" or placed == sorted(placed):
+            yield owners
+
+
 def joint(session):
-    """Yields (labels, counts, owners, log weight); owners[l] is the instance of stamp l."""
+    """Yields (labels, counts, owners, log weight); owners[l] is the instance of stamp l or None."""
     times, stamps = session["times"], session["stamps"]
-    instances, stamp_count = range(len(times)), len(stamps)
+    instances = range(len(times))
     labels_of = [[log_label(f, y) for y in (0, 1)] for f in session["log_odds"]]
     counts_of = [
-        [log_count(session["counts"], y, c) for c in range(stamp_count + 1)] for y in (0, 1)
+        [log_count(session["counts"], y, c) for c in range(len(stamps) + 1)] for y in (0, 1)
     ]
-    density_of = [[log_density(session["noise"], z - t) for z in stamps] for t in times]
+    density_of = {
+        i: [log_density(session["noise"], z - times[i]) for z in stamps] for i in instances
+    }
+    background = session.get("background", 0.0)
+    density_of[None] = [log(background)] * len(stamps)
+    no_others = -background * session["duration"] if background else 0.0
 
     choices = [(0, 1) if label is None else (label,) for label in session["labels"]]
-    every_count = itertools.product(range(stamp_count + 1), repeat=len(times))
-    count_vectors = [counts for counts in every_count if sum(counts) == stamp_count]
+    owned = [(owners, [owners.count(i) for i in instances]) for owners in maps(session)]
     for labels in itertools.product(*choices):
-        for counts in count_vectors:
-            owners = [i for i in instances for _ in range(counts[i])]
+        for owners, counts in owned:
             factors = [labels_of[i][labels[i]] for i in instances]
             factors += [counts_of[labels[i]][counts[i]] for i in instances]
             factors += [math.log(math.factorial(count)) for count in counts]
             factors += [density_of[i][l] for l, i in enumerate(owners)]
-            yield labels, counts, owners, add(factors)
+            yield labels, counts, owners, add([*factors, no_others])
 
 
 def log_evidence(session):
@@ -66,12 +88,22 @@ def log_evidence(session):
 
 
 def alignments(session):
-    """Every possible alignment with its log weight (labels summed), in lexicographic order."""
+    """Every possible map with its log weight (labels summed), in lexicographic order.
+
+    The background comes after all instances.
+    """
     weights = {}
     for _, _, owners, log_weight in joint(session):
-        weights.setdefault(tuple(owners), []).append(log_weight)
-    summed = [(list(owners), log_sum_exp(terms)) for owners, terms in sorted(weights.items())]
+        weights.setdefault(owners, []).append(log_weight)
+    summed = [(list(owners), log_sum_exp(terms)) for owners, terms in weights.items()]
     return [(owners, log_weight) for owners, log_weight in summed if log_weight != NEVER]
+
+
+def best_alignment(session):
+    """The heaviest map, labels summed, and its log weight; the first of those that tie."""
+    ranked = alignments(session)
+    heaviest = max(log_weight for _, log_weight in ranked)
+    return next(owners for owners, weight in ranked if weight >= heaviest - TIE), heaviest
 
 
 def infer(session):
@@ -81,7 +113,7 @@ def infer(session):
     if not terms:
         fields = ["log_evidence", "positive", "counts", "responsibilities"]
         fields += ["responsibilities_positive", "best_alignment", "best_log_weight", "spurious"]
-        return dict.fromkeys(fields)
+        return dict.fromkeys(fields + ["background"] * ("background" in session))
 
     peak = max(log_weight for _, _, _, log_weight in terms)
     weighted = [(y, o, w, math.exp(log_weight - peak)) for y, o, w, log_weight in terms]
@@ -90,10 +122,8 @@ def infer(session):
     def probability(holds):
         return math.fsum(weight for y, o, w, weight in weighted if holds(y, o, w)) / evidence
 
-    ranked = alignments(session)
-    best_log_weight = max(log_weight for _, log_weight in ranked)
-    best = next(owners for owners, log_weight in ranked if log_weight >= best_log_weight - TIE)
-    return {
+    best, best_log_weight = best_alignment(session)
+    answers = {
         "log_evidence": peak + math.log(evidence),
         "positive": [probability(lambda y, o, w: y[i] == 1) for i in instances],
         "counts": [
@@ -112,8 +142,11 @@ def infer(session):
         ],
         "best_alignment": best,
         "best_log_weight": best_log_weight,
-        "spurious": [probability(lambda y, o, w: y[w[l]] == 0) for l in stamps],
+        "spurious": [probability(lambda y, o, w: w[l] is None or y[w[l]] == 0) for l in stamps],
     }
+    if "background" in session:
+        answers["background"] = [probability(lambda y, o, w: w[l] is None) for l in stamps]
+    return answers
 
 
 # Derivatives of the log evidence.
@@ -150,13 +183,18 @@ def gradient(session):
     def each_log_odds():
         return [derivative(session, ["log_odds", i]) for i in range(len(session["log_odds"]))]
 
+    def log_background():
+        value = session["background"]
+        return derivative(session, ["background"], scale=value) if feasible and value else None
+
     parameters = noise_parameters(session["noise"])
-    return {
+    slopes = {
         "log_odds": each_log_odds() if feasible else None,
         "false_rate_logit": rate("false_rate"),
         "hit_rate_logit": rate("hit_rate"),
         "noise": {name: noise(name, value) for name, value in parameters.items()},
     }
+    return slopes | ({"background_log": log_background()} if "background" in session else {})
 
 
 def differentiable(session, name):
@@ -168,18 +206,30 @@ def differentiable(session, name):
     return (noise["kind"], name) != ("shifted_gamma", "shape") or noise["shape"] > 1
 
 
-# The golden file.
+# The golden files.
 
 FIELDS = "see reference/README.md; ordinals are zero-based; null is −∞ or does not exist"
 
 
-def document():
+def enumerated(session):
+    return session | {"expected": infer(session), "gradient": gradient(session)}
+
+
+# Of each file: when it was written, its sessions, and what makes cases of them.
+FILES = {
+    "oracle.json": ("2026-11-15", sessions, enumerated),
+    "background.json": ("2026-11-16", loose_sessions, enumerated),
+}
+
+
+def document(name):
+    generated, every_session, answered = FILES[name]
     return {
         "script": "reference/oracle.py --write",
         "python": platform.python_version(),
-        "generated": "2026-11-15",
+        "generated": generated,
         "fields": FIELDS,
-        "cases": [s | {"expected": infer(s), "gradient": gradient(s)} for s in sessions()],
+        "cases": [answered(session) for session in every_session()],
     }
 
 
@@ -224,33 +274,43 @@ def first_difference(committed, computed, path, absolute):
 
 def check(path):
     committed = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    computed = document()["cases"]
+    computed = document(path.name)["cases"]
     names = [case["name"] for case in computed]
     if [case["name"] for case in committed] != names:
         return "the committed file does not have the cases of this script, or not in this order"
     for name, before, after in zip(names, committed, computed):
-        difference = first_difference(before, after, name, absolute=0.0)
+        # The smallest numbers have few digits: they are denormal below 1e-307.
+        difference = first_difference(before, after, name, absolute=1e-300)
         if difference:
             return difference
     return None
 
 
+def golden_path(text):
+    path = pathlib.Path(text)
+    if path.name not in FILES:
+        raise argparse.ArgumentTypeError(f"{text}: expected a file named {' or '.join(FILES)}")
+    return path
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Enumerate the model's joint on small sessions.")
+    parser = argparse.ArgumentParser(description="Sum the model's joint exactly on small sessions.")
     action = parser.add_mutually_exclusive_group(required=True)
-    path = {"type": pathlib.Path, "metavar": "FILE"}
-    action.add_argument("--write", **path, help="write the golden cases to FILE")
-    comparing = "recompute all cases and compare with FILE (default: golden/oracle.json)"
-    action.add_argument("--check", **path, nargs="?", const=GOLDEN, help=comparing)
+    path = {"type": golden_path, "metavar": "FILE"}
+    action.add_argument("--write", **path, help=f"write the cases of {', '.join(FILES)} to FILE")
+    comparing = "recompute all cases and compare with FILE (default: every file in golden/)"
+    action.add_argument("--check", **path, nargs="?", const=None, default=False, help=comparing)
     arguments = parser.parse_args()
     if arguments.write:
-        arguments.write.write_text(pretty(document()) + "\n", encoding="utf-8")
+        text = pretty(document(arguments.write.name)) + "\n"
+        arguments.write.write_text(text, encoding="utf-8")
         return 0
-    difference = check(arguments.check)
-    if difference:
-        print(f"{arguments.check}: {difference}", file=sys.stderr)
-        return 1
-    return 0
+    paths = [arguments.check] if arguments.check else [GOLDEN / name for name in FILES]
+    differences = [(path, check(path)) for path in paths]
+    for path, difference in differences:
+        if difference:
+            print(f"{path}: {difference}", file=sys.stderr)
+    return int(any(difference for _, difference in differences))
 
 
 if __name__ == "__main__":
