@@ -268,3 +268,50 @@ def loose_sessions():
     yield from matched_sessions()
     yield from loose_tied_sessions()
     yield from loose_infeasible_sessions()
+
+
+# Sessions too large to enumerate.
+
+
+def detected_session(name, seed, length, stamp_count, spread, background):
+    """A fair detector, stamps of instances of their own, and a few that fall anywhere.
+
+    Instances are one apart on average, at most one stamp each.
+    """
+    rng = random.Random(seed)
+    times = list(itertools.accumulate(number(rng, 0.5, 1.5) for _ in range(length)))
+    times = [round(t, 3) for t in times]
+    events = sorted(range(length), key=lambda _: rng.random())[:stamp_count]
+    delay = number(rng, -0.5, 0.5)
+
+    def stamp(i):
+        radius, angle = math.sqrt(-2 * math.log(1 - rng.random())), 2 * math.pi * rng.random()
+        if rng.random() < background * length / stamp_count:
+            return number(rng, times[0], times[-1])
+        return round(times[i] + delay + spread * radius * math.cos(angle), 3)
+
+    session = {
+        "name": name,
+        "times": times,
+        "stamps": sorted(stamp(i) for i in events),
+        "log_odds": [number(rng, *((-1, 4) if i in events else (-4, 1))) for i in range(length)],
+        "labels": [None] * length,
+        "counts": {
+            "kind": "bernoulli",
+            "false_rate": number(rng, 0.01, 0.1),
+            "hit_rate": number(rng, 0.8, 0.95),
+        },
+        "noise": {"kind": "gaussian", "delay": delay, "spread": spread},
+    }
+    return loose("free", background, session)
+
+
+def frontier_sessions():
+    """Ten for each density of stamps and each spread, two of them with much background."""
+    grid = itertools.product([0.3, 0.6], [0.3, 1.0, 3.0], range(10))
+    for k, (density, spread, n) in enumerate(grid):
+        length = 12 + n % 3 if density == 0.3 else 10 + n % 5
+        background = 0.1 if n < 2 else 0.01
+        name = f"density-{density}-spread-{spread}-{n}"
+        stamp_count = round(density * length)
+        yield detected_session(name, 800 + k, length, stamp_count, spread, background)

@@ -32,7 +32,8 @@ import pathlib
 import platform
 import sys
 
-from cases import loose_sessions, sessions
+import frontier
+from cases import frontier_sessions, loose_sessions, sessions
 from parts import NEVER, add, log, log_count, log_density, log_label, log_sum_exp, noise_parameters
 
 STEP = 1e-30
@@ -215,10 +216,15 @@ def enumerated(session):
     return session | {"expected": infer(session), "gradient": gradient(session)}
 
 
+def summed(session):
+    return session | {"expected": frontier.infer(session)}
+
+
 # Of each file: when it was written, its sessions, and what makes cases of them.
 FILES = {
     "oracle.json": ("2026-11-15", sessions, enumerated),
     "background.json": ("2026-11-16", loose_sessions, enumerated),
+    "frontier.json": ("2026-11-16", frontier_sessions, summed),
 }
 
 
