@@ -53,6 +53,7 @@ mod windows;
 pub use alignment::Alignment;
 pub use count_tables::CountTables;
 pub use expected::Expected;
+pub use free::Messages;
 pub use lattice::Lattice;
 pub use marginals::{CountMarginals, Marginals, Responsibilities};
 pub use outputs::Shares;

@@ -1,6 +1,7 @@
 //! Outputs of the solvers.
 
 use super::expected::Expected;
+use super::free::Messages;
 use super::vocabulary::Block;
 use super::windows::Band;
 
@@ -17,6 +18,8 @@ pub(super) struct SpanOutputs<'a> {
     pub(super) record: Option<&'a mut Record>,
     /// Called with the responsibilities of some stamps at a time.
     pub(super) visit: &'a mut dyn FnMut(Shares<'_>),
+    /// Messages of the last evaluation, if they are kept.
+    pub(super) messages: Option<&'a Messages>,
 }
 
 impl std::fmt::Debug for SpanOutputs<'_> {
@@ -58,6 +61,8 @@ pub(super) struct Outputs<'a> {
     pub(super) record: Option<&'a mut Record>,
     /// First instance of the span.
     pub(super) start: usize,
+    /// Messages of the last evaluation, if they are kept.
+    pub(super) messages: Option<&'a Messages>,
 }
 
 impl Outputs<'_> {

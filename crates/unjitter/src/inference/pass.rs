@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::buffers::make_room;
 use super::count_tables::CountTables;
 use super::expected::Expected;
+use super::free::Messages;
 use super::outputs::{Record, Shares, SpanOutputs};
 use super::solver::SpanSolver;
 use super::vocabulary::{Impossible, Span, Stamped, Trouble};
@@ -48,6 +49,11 @@ pub trait Pass: Sync {
 
     /// Adds the sums over later spans.
     fn add(&self, sums: &mut Self::Sums, later: Self::Sums);
+
+    /// Messages of the last pass over this session, if they are kept.
+    fn messages(&self) -> Option<&Messages> {
+        None
+    }
 
     /// Whether runs may be worked on in parallel.
     fn in_parallel(&self) -> bool {
@@ -182,6 +188,7 @@ impl<P: Pass> Session<'_, P> {
                 expected: &mut total.expected,
                 record: P::KEEPS_CELLS.then_some(&mut *record),
                 visit: &mut |shares| self.pass.take_stamps(shares, &mut total.sums),
+                messages: self.pass.messages(),
             };
             total.log_evidence +=
                 solver.solve(band, self.stamped, self.counts, span, log_odds, outputs)?;

@@ -184,6 +184,7 @@ impl SpanSolver {
             expected: outputs.expected,
             record,
             start: weights.start,
+            messages: outputs.messages,
         };
         let mut log_evidence = 0.0;
         let mut stamp = run.start;
@@ -318,7 +319,13 @@ impl SpanSolver {
         let instances = run.len();
         if tables.gives_one_stamp() {
             let tally = free::OneStamp { odds: &self.odds[run.start..] };
-            let settled = self.free.settle(band, block, &tally, outputs.responsibilities)?;
+            let settled = self.free.settle(
+                band,
+                block,
+                &tally,
+                outputs.responsibilities,
+                outputs.messages,
+            )?;
             let log_evidence = tally.conclude(&settled, &mut self.emitted[1][run]);
             self.mark_positive(band, block, weights, outputs);
             return Ok(log_evidence + held);
@@ -334,7 +341,13 @@ impl SpanSolver {
             }
             let silent = self.by_label.each_ref().map(Vec::as_slice);
             let tally = free::FirstOrder { ratios, silent };
-            let settled = self.free.settle(band, block, &tally, outputs.responsibilities)?;
+            let settled = self.free.settle(
+                band,
+                block,
+                &tally,
+                outputs.responsibilities,
+                outputs.messages,
+            )?;
             return Ok(tally.conclude(&settled, claimants, emitted, outputs) + held);
         }
         let most = deepest(windows).min(tables.max_count());
@@ -342,7 +355,8 @@ impl SpanSolver {
         let tally = free::AnyTable::new(instances, most, log_growth, |y, count, column| {
             of_instances.odds(block, y, tables.weight_beside(y, count, log_growth), column);
         });
-        let settled = self.free.settle(band, block, &tally, outputs.responsibilities)?;
+        let settled =
+            self.free.settle(band, block, &tally, outputs.responsibilities, outputs.messages)?;
         Ok(tally.conclude(&settled, claimants, emitted, outputs) + held)
     }
 

@@ -173,6 +173,7 @@ fn assert_same(got: &Marginals, want: &Marginals, what: &str) {
 struct Derivatives<'a> {
     log_odds: &'a [f64],
     rows: usize,
+    messages: Messages,
 }
 
 impl Pass for Derivatives<'_> {
@@ -206,6 +207,10 @@ impl Pass for Derivatives<'_> {
         sums.1.extend(later.1);
     }
 
+    fn messages(&self) -> Option<&Messages> {
+        Some(&self.messages)
+    }
+
     fn in_parallel(&self) -> bool {
         false
     }
@@ -214,7 +219,8 @@ impl Pass for Derivatives<'_> {
 /// The value and derivatives that learning uses, span by span.
 fn assert_learning_agrees(lattice: &Lattice<'_>, want: &Marginals, min_span: usize, what: &str) {
     let instances = lattice.log_odds.len();
-    let pass = Derivatives { log_odds: lattice.log_odds, rows: min_span };
+    let pass =
+        Derivatives { log_odds: lattice.log_odds, rows: min_span, messages: Messages::default() };
     let found = lattice.stamped.run(&pass, lattice.counts, &Scratch::default()).unwrap();
     let (log_evidence, expected, (mut shares, d_log_odds)) =
         (found.log_evidence, found.expected, found.sums);
@@ -572,7 +578,11 @@ fn a_series_of_weights_of_one_counts_alignments() {
         let case = Case { times, stamps: Stamp::at(&stamps_at), log_odds: vec![0.3; instances] };
         let flat = Bell { delay: 0.0, spread: 1e200, cut: f64::INFINITY };
         let lattice = case.lattice(&counts, &flat);
-        let pass = Derivatives { log_odds: &case.log_odds, rows: usize::MAX };
+        let pass = Derivatives {
+            log_odds: &case.log_odds,
+            rows: usize::MAX,
+            messages: Messages::default(),
+        };
         let got = lattice.stamped.run(&pass, &counts, &Scratch::default()).unwrap();
         let log_binomial = |n: usize, k: usize| {
             let [n, k] = [n, k].map(|x| x as f64 + 1.0);

@@ -1,5 +1,6 @@
 //! Sessions prepared for the objective: features mapped once, times in units, unobserved rows removed.
 
+use crate::inference::Messages;
 use crate::math::lower_median;
 use crate::model::InTime;
 use crate::model::classifier::Classifier;
@@ -16,6 +17,8 @@ pub(crate) struct SessionData<'a> {
     pub(crate) in_time: InTime,
     /// Instances with a known label outside the annotated intervals.
     pub(crate) unobserved: Option<LabelledRows<'a>>,
+    /// Messages of the last evaluation.
+    pub(super) messages: Messages,
 }
 
 /// Rows that take part by their label alone.
@@ -43,6 +46,7 @@ impl<'a> SessionData<'a> {
             features: rows(classifier, session.features(), &observed, control),
             unobserved: unobserved_rows(session, &observed, classifier, control),
             in_time: InTime::new(session, &observed, time_unit),
+            messages: Messages::default(),
         }
     }
 }

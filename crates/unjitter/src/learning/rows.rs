@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::data::{LabelledRows, SessionData};
 use super::supervised::{Target, cross_entropy};
 use crate::Control;
+use crate::inference::Messages;
 use crate::math::{log_sigmoid, sigmoid};
 use crate::model::classifier::Classifier;
 use crate::model::{Rows, Sums};
@@ -42,6 +43,10 @@ impl Rows for SessionRows<'_> {
             sums.value += known_labels(labels, &log_odds, d_log_odds);
         }
         self.classifier.pull_back(self.theta, features, d_log_odds, &mut sums.d_detector);
+    }
+
+    fn messages(&self) -> Option<&Messages> {
+        Some(&self.session.messages)
     }
 
     fn is_stopped(&self) -> bool {

@@ -10,8 +10,8 @@ use super::counts::CountModel;
 use super::noise::NoiseModel;
 use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
 use crate::inference::{
-    Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Order, Pass,
-    Shares, SpanSolution, Stamped, Timeline,
+    Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Messages, Order,
+    Pass, Shares, SpanSolution, Stamped, Timeline,
 };
 use crate::params::{ParameterSpec, Role, Transform};
 use crate::scratch::Scratch;
@@ -271,6 +271,10 @@ impl Pass for Evidence<'_> {
 
     fn add(&self, sums: &mut Sums, later: Sums) {
         *sums += &later;
+    }
+
+    fn messages(&self) -> Option<&Messages> {
+        self.rows.messages()
     }
 
     fn in_parallel(&self) -> bool {

@@ -11,7 +11,7 @@ use std::ops::{AddAssign, Range};
 use serde::{Deserialize, Serialize};
 
 use crate::Control;
-use crate::inference::{Alignment, Impossible, Marginals, Timeline};
+use crate::inference::{Alignment, Impossible, Marginals, Messages, Timeline};
 use crate::params::ParameterSpec;
 
 /// Instances processed together, about, if only their log-odds are given: their numbers stay in the
@@ -154,6 +154,11 @@ pub trait Rows: Sync {
     /// Takes the derivatives of the stamps' evidence in these log-odds, which are 0 if a label is known,
     /// and adds the resulting derivatives to the sums.
     fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], sums: &mut Sums);
+
+    /// Where a stamp model keeps messages of this session from one evaluation to the next.
+    fn messages(&self) -> Option<&Messages> {
+        None
+    }
 
     /// Whether other threads may work on other rows of the session.
     fn in_parallel(&self) -> bool {

@@ -8,7 +8,7 @@
 //!
 //! Both only ever grow, so no digits are lost; each is divided by its largest if it becomes very large.
 
-use super::{Claimants, Settled, Side, Tally};
+use super::{Claimants, Row, Settled, Side, Tally};
 use crate::inference::outputs::Outputs;
 use crate::math::LANES;
 
@@ -84,21 +84,24 @@ impl Tally for AnyTable {
         }
     }
 
-    fn offers(&self, _: usize, [before, after]: [&[f64]; 2], offers: &mut [f64]) {
+    fn offer(&self, row: &mut Row<'_>) {
         let growth = self.log_growth.exp();
         let width = self.width();
+        let mut offers = std::mem::take(&mut row.offers);
+        let [before, after] = row.sides();
         let sides = before.chunks_exact(width).zip(after.chunks_exact(width));
         for (offer, (before, after)) in offers.iter_mut().zip(sides) {
             let dot = |after: &[f64]| before.iter().zip(after).map(|(e, k)| e * k).sum::<f64>();
             let (one_more, these) = (dot(&after[1..]), dot(after));
             *offer = if these > 0.0 { growth * one_more / these } else { 0.0 };
         }
+        std::mem::swap(&mut row.offers, &mut offers);
     }
 
-    fn take(&self, side: Side, claims: &[f64], running: &mut [f64]) {
+    fn take(&self, row: &mut Row<'_>) {
         let growth = self.log_growth.exp();
-        for (claim, state) in claims.iter().zip(running.chunks_exact_mut(self.width())) {
-            match side {
+        for (claim, state) in row.claims.iter().zip(row.running.chunks_exact_mut(self.width())) {
+            match row.side {
                 Side::Before => add_before(claim * growth, state),
                 Side::After => {
                     for c in 0..state.len() - 1 {

@@ -6,7 +6,7 @@
 //! ν = (s_0·λ_0 + s_1·λ_1·R) / (s_0 + s_1·R)        s_y = p(y | silent)
 //! ```
 
-use super::{Claimants, Settled, Side, Tally};
+use super::{Claimants, Row, Settled, Side, Tally};
 use crate::inference::outputs::Outputs;
 
 /// A ratio beyond which one label is certain: the square of it is still a number.
@@ -29,20 +29,20 @@ impl Tally for FirstOrder<'_> {
         running.fill(1.0);
     }
 
-    fn offers(&self, first: usize, [before, after]: [&[f64]; 2], offers: &mut [f64]) {
-        let [negative, positive] = self.silent.map(|silent| &silent[first..]);
+    fn offer(&self, row: &mut Row<'_>) {
+        let [negative, positive] = self.silent.map(|silent| &silent[row.first..]);
         let [low, high] = self.ratios;
-        for (k, offer) in offers.iter_mut().enumerate() {
-            let ratio = before[k] * after[k];
+        for (k, offer) in row.offers.iter_mut().enumerate() {
+            let ratio = row.running[k] * row.beyond[k];
             let (negative, positive) = (negative[k], positive[k] * ratio);
             let both = negative + positive;
             *offer = if both > 0.0 { (negative * low + positive * high) / both } else { 0.0 };
         }
     }
 
-    fn take(&self, _: Side, claims: &[f64], running: &mut [f64]) {
+    fn take(&self, row: &mut Row<'_>) {
         let [low, high] = self.ratios;
-        for (ratio, claim) in running.iter_mut().zip(claims) {
+        for (ratio, claim) in row.running.iter_mut().zip(&*row.claims) {
             *ratio *= (1.0 + high * claim) / (1.0 + low * claim);
             *ratio = ratio.clamp(1.0 / CERTAIN, CERTAIN);
         }

@@ -22,6 +22,7 @@
 
 mod any_table;
 mod first_order;
+mod messages;
 mod one_stamp;
 
 use std::ops::Range;
@@ -30,6 +31,7 @@ use multiversion::multiversion;
 
 pub(super) use any_table::AnyTable;
 pub(super) use first_order::FirstOrder;
+pub use messages::Messages;
 pub(super) use one_stamp::OneStamp;
 
 use super::buffers::{make_room, refill};
@@ -40,7 +42,7 @@ use crate::math::{LANES, Lanes};
 
 /// Responsibilities of a stamp that move by less, in sum, have converged. The evidence is then right to the
 /// square of it, since it is stationary in the messages.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-7;
 /// The same for the last visit to all stamps, whose neighbours may have moved since the one before.
 const CERTIFIED: f64 = 10.0 * TOLERANCE;
 /// Rounds, there and back, before claims are damped.
@@ -51,8 +53,6 @@ const DAMPED_ROUNDS: usize = 2000;
 const TINY: f64 = 1e-290;
 
 /// What the claims of some stamps mean to the instances of a block, for one kind of counts.
-///
-/// `running` belongs to the stamps visited so far, from `first` on; `beyond` to those on the other side.
 pub(super) trait Tally {
     /// Numbers per instance.
     fn width(&self) -> usize;
@@ -60,11 +60,49 @@ pub(super) trait Tally {
     /// No claims yet, for all instances of the block.
     fn begin(&self, side: Side, running: &mut [f64]);
 
-    /// ν of the instances from `first` on.
-    fn offers(&self, first: usize, sides: [&[f64]; 2], offers: &mut [f64]);
+    /// Fills in what the instances of the row offer, given the claims of the stamps on either side.
+    fn offer(&self, row: &mut Row<'_>);
 
-    /// Adds the claims of a stamp.
-    fn take(&self, side: Side, claims: &[f64], running: &mut [f64]);
+    /// Adds the stamp's claims to those of the stamps visited so far.
+    fn take(&self, row: &mut Row<'_>);
+
+    /// Updates offers, claims and responsibilities; returns D and how far the responsibilities moved.
+    fn visit(&self, row: &mut Row<'_>) -> (f64, f64) {
+        self.offer(row);
+        let moved = claim(row);
+        row.stored.copy_from_slice(row.running);
+        self.take(row);
+        moved
+    }
+}
+
+/// The cells of a stamp that is visited.
+pub(super) struct Row<'a> {
+    /// The side of the stamps visited so far.
+    side: Side,
+    /// First instance, counted from the block's.
+    first: usize,
+    density: &'a [f64],
+    background: f64,
+    /// What the stamps visited so far claim.
+    running: &'a mut [f64],
+    /// Keeps that for the way back.
+    stored: &'a mut [f64],
+    /// What the stamps on the other side claim.
+    beyond: &'a [f64],
+    offers: &'a mut [f64],
+    claims: &'a mut [f64],
+    responsibilities: &'a mut [f64],
+}
+
+impl Row<'_> {
+    /// What the stamps before and after this one claim.
+    fn sides(&self) -> [&[f64]; 2] {
+        match self.side {
+            Side::Before => [&*self.running, self.beyond],
+            Side::After => [self.beyond, &*self.running],
+        }
+    }
 }
 
 /// The stamps before or those after the one that is visited.
@@ -83,14 +121,14 @@ pub(super) struct Free {
     after: Vec<f64>,
     /// What the stamps on the side of the last visits claim, by instance.
     running: Vec<f64>,
+    /// What instances offer the stamp that is visited.
     offers: Vec<f64>,
+    /// What stamps claim, by cell.
     claims: Vec<f64>,
     /// By stamp: how far its responsibilities moved between the last two visits.
     moved: Vec<f64>,
     /// The last claims by cell, for damping.
     damped: Vec<f64>,
-    /// The claims by cell, at the end.
-    all_claims: Vec<f64>,
 }
 
 /// The end of propagation.
@@ -125,6 +163,7 @@ impl Scene<'_> {
     }
 }
 
+pub(super) static VISITS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 impl Free {
     /// Propagates until nothing moves. Fills the responsibilities of the block's stamps.
     pub(super) fn settle(
@@ -133,9 +172,11 @@ impl Free {
         block: &Block,
         tally: &dyn Tally,
         responsibilities: &mut [f64],
+        messages: Option<&Messages>,
     ) -> Result<Settled<'_>, Trouble> {
         let scene = Scene { band, block, tally };
-        self.begin(scene, responsibilities);
+        let messages = messages.filter(|_| block.stamps.len() > 1);
+        self.begin(scene, responsibilities, messages);
         let cells = scene.cells(block.stamps.end - 1).end;
         let mut stretches = vec![block.stamps.clone()];
         for round in 0..ROUNDS + DAMPED_ROUNDS {
@@ -154,33 +195,57 @@ impl Free {
             let log_evidence = self.conclude(scene, responsibilities);
             stretches = self.unsettled(scene, CERTIFIED);
             if log_evidence.is_finite() && (stretches.is_empty() || block.stamps.len() == 1) {
+                if let Some(messages) = messages {
+                    self.keep(scene, messages);
+                }
                 let instances = block.instances.len() * tally.width();
-                let (tally, claims) = (&self.running[..instances], &self.all_claims[..cells]);
+                let (tally, claims) = (&self.running[..instances], &self.claims[..cells]);
                 return Ok(Settled { log_evidence, tally, claims });
             }
         }
         Err(Trouble::Unsettled)
     }
 
-    fn begin(&mut self, scene: Scene<'_>, responsibilities: &mut [f64]) {
+    fn begin(
+        &mut self,
+        scene: Scene<'_>,
+        responsibilities: &mut [f64],
+        messages: Option<&Messages>,
+    ) {
         let Scene { band, block, tally } = scene;
         let cells = scene.cells(block.stamps.end - 1).end;
         let width = tally.width();
         make_room(&mut self.before, cells * width);
         make_room(&mut self.after, cells * width);
-        make_room(&mut self.all_claims, cells);
+        make_room(&mut self.claims, cells);
+        let widest = block.stamps.clone().map(|stamp| scene.cells(stamp).len()).max();
+        make_room(&mut self.offers, widest.unwrap_or(0));
         refill(&mut self.running, (block.instances.len() + LANES) * width, 0.0);
         tally.begin(Side::After, &mut self.running);
         for stamp in block.stamps.clone() {
             let (cells, first) = (scene.cells(stamp), scene.first(stamp));
             let own = cells.len() * width;
-            self.after[cells.start * width..][..own]
-                .copy_from_slice(&self.running[first * width..][..own]);
+            let after = &mut self.after[cells.start * width..][..own];
+            after.copy_from_slice(&self.running[first * width..][..own]);
+            if let Some(messages) = messages {
+                let window = band.windows()[stamp];
+                let after = &mut after[..window.len() * width];
+                messages.recall(stamp, window.first, width, after);
+            }
             responsibilities[band.padded_cells_of(stamp)].fill(0.0);
         }
         self.moved.clear();
         self.moved.resize(block.stamps.len(), f64::INFINITY);
         self.damped.clear();
+    }
+
+    fn keep(&self, scene: Scene<'_>, messages: &Messages) {
+        let width = scene.tally.width();
+        for stamp in scene.block.stamps.clone() {
+            let (window, cells) = (scene.band.windows()[stamp], scene.cells(stamp));
+            let after = &self.after[cells.start * width..][..window.len() * width];
+            messages.keep(stamp, window.first, after);
+        }
     }
 
     /// Visits a stretch of stamps in order, with the stamps of `side` behind.
@@ -229,29 +294,38 @@ impl Free {
         stamp: usize,
         responsibilities: &mut [f64],
     ) -> f64 {
+        VISITS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let Scene { band, block, tally } = scene;
         let (cells, first, width) = (scene.cells(stamp), scene.first(stamp), tally.width());
-        make_room(&mut self.offers, cells.len());
-        make_room(&mut self.claims, cells.len());
-        let (offers, claims) = (&mut self.offers[..cells.len()], &mut self.claims[..cells.len()]);
-        let running = &mut self.running[first * width..][..cells.len() * width];
         let states = cells.start * width..cells.end * width;
-        let sides = match side {
-            Side::Before => [&*running, &self.after[states.clone()]],
-            Side::After => [&self.before[states.clone()], &*running],
+        let (stored, beyond) = match side {
+            Side::Before => (&mut self.before, &self.after),
+            Side::After => (&mut self.after, &self.before),
         };
-        tally.offers(first, sides, offers);
         let padded = band.padded_cells_of(stamp);
-        let (density, shares) = (&band.densities()[padded.clone()], &mut responsibilities[padded]);
-        let (total, moved) = claim(density, band.background(stamp), offers, claims, shares);
+        let mut row = Row {
+            side,
+            first,
+            density: &band.densities()[padded.clone()],
+            background: band.background(stamp),
+            running: &mut self.running[first * width..][..states.len()],
+            stored: &mut stored[states.clone()],
+            beyond: &beyond[states],
+            offers: &mut self.offers[..cells.len()],
+            claims: &mut self.claims[cells.clone()],
+            responsibilities: &mut responsibilities[padded],
+        };
+        let (total, moved) = if self.damped.is_empty() {
+            tally.visit(&mut row)
+        } else {
+            tally.offer(&mut row);
+            let moved = claim(&mut row);
+            dampen(row.claims, &mut self.damped[cells]);
+            row.stored.copy_from_slice(row.running);
+            tally.take(&mut row);
+            moved
+        };
         self.moved[stamp - block.stamps.start] = moved;
-        if !self.damped.is_empty() {
-            dampen(claims, &mut self.damped[cells.clone()]);
-        }
-        let stored = if side == Side::Before { &mut self.before } else { &mut self.after };
-        stored[states].copy_from_slice(running);
-        tally.take(side, claims, running);
-        self.all_claims[cells].copy_from_slice(claims);
         total.ln()
     }
 
@@ -261,9 +335,9 @@ impl Free {
         scene.tally.begin(Side::Before, &mut self.running);
         for stamp in scene.block.stamps.clone() {
             let log_total = self.visit(scene, Side::Before, stamp, responsibilities);
-            let cells = scene.cells(stamp).len();
+            let cells = scene.cells(stamp);
             log_evidence += log_total + scene.band.log_scale(stamp)
-                - log_agreement(&self.claims[..cells], &self.offers[..cells]);
+                - log_agreement(&self.claims[cells.clone()], &self.offers[..cells.len()]);
         }
         log_evidence
     }
@@ -338,47 +412,83 @@ impl Claimants<'_> {
 }
 
 /// Claims of a stamp from its densities and offers; overwrites its responsibilities. Returns D and how far
-/// the responsibilities moved.
-///
-/// The sum over all instances but one is the rest and the difference to the largest term: nothing cancels.
+/// these moved.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
-fn claim(
-    density: &[f64],
-    background: f64,
-    offers: &[f64],
-    claims: &mut [f64],
-    shares: &mut [f64],
-) -> (f64, f64) {
-    let (mut top, mut rest) = (Lanes::all(0.0), Lanes::all(0.0));
-    for ((density, offer), own) in
-        groups(density).iter().zip(groups(offers)).zip(groups_mut(claims))
-    {
-        let term = Lanes(*density) * Lanes(*offer);
-        *own = term.0;
-        rest += top.min(term);
-        top = top.max(term);
+fn claim(row: &mut Row<'_>) -> (f64, f64) {
+    let mut sum = Others::default();
+    for (density, offer) in groups(row.density).iter().zip(groups(row.offers)) {
+        sum.add(Lanes(*density) * Lanes(*offer));
     }
-    let mut largest = 0.0;
-    let mut others = 0.0;
-    for lane in top.0 {
-        others += f64::min(largest, lane);
-        largest = f64::max(largest, lane);
+    let (others, largest) = sum.finish(row.background);
+    let mut shares = NewShares::new(others + largest);
+    let inputs = groups(row.density).iter().zip(groups(row.offers));
+    let outputs = groups_mut(row.claims).iter_mut().zip(groups_mut(row.responsibilities));
+    for ((density, offer), (claim, share)) in inputs.zip(outputs) {
+        let own = Lanes(*density) * Lanes(*offer);
+        *claim = but_own(*density, own, others, largest).0;
+        shares.set(own, share);
     }
-    let others = background + (rest.sum() + others);
-    let total = others + largest;
-    let inverse = Lanes::all(1.0 / total.max(TINY));
-    let mut moved = Lanes::all(0.0);
-    let outputs = groups_mut(claims).iter_mut().zip(groups_mut(shares));
-    for (density, (claim, share)) in groups(density).iter().zip(outputs) {
-        let own = Lanes(*claim);
-        let but_own = Lanes::all(others) + (Lanes::all(largest) - own);
-        *claim = (Lanes(*density) / but_own.max(Lanes::all(TINY))).0;
-        let new = own * inverse;
+    (others + largest, shares.moved.sum())
+}
+
+/// Sums of terms from which one can be left out without cancellation: the largest is kept apart.
+struct Others {
+    top: Lanes,
+    rest: Lanes,
+}
+
+impl Default for Others {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { top: Lanes::all(0.0), rest: Lanes::all(0.0) }
+    }
+}
+
+impl Others {
+    #[inline(always)]
+    fn add(&mut self, terms: Lanes) {
+        self.rest += self.top.min(terms);
+        self.top = self.top.max(terms);
+    }
+
+    /// The sum of a number and all terms but the largest, and the largest.
+    #[inline(always)]
+    fn finish(self, start: f64) -> (f64, f64) {
+        let (mut largest, mut others) = (0.0, 0.0);
+        for lane in self.top.0 {
+            others += f64::min(largest, lane);
+            largest = f64::max(largest, lane);
+        }
+        (start + (self.rest.sum() + others), largest)
+    }
+}
+
+/// The claim: the density over all terms but the own.
+#[inline(always)]
+fn but_own(density: [f64; LANES], own: Lanes, others: f64, largest: f64) -> Lanes {
+    let sum = Lanes::all(others) + (Lanes::all(largest) - own);
+    Lanes(density) / sum.max(Lanes::all(TINY))
+}
+
+/// Responsibilities that replace the last ones.
+struct NewShares {
+    inverse: Lanes,
+    moved: Lanes,
+}
+
+impl NewShares {
+    #[inline(always)]
+    fn new(total: f64) -> Self {
+        Self { inverse: Lanes::all(1.0 / total.max(TINY)), moved: Lanes::all(0.0) }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, own: Lanes, share: &mut [f64; LANES]) {
+        let new = own * self.inverse;
         let change = new - Lanes(*share);
-        moved += change.max(Lanes::all(0.0) - change);
+        self.moved += change.max(Lanes::all(0.0) - change);
         *share = new.0;
     }
-    (total, moved.sum())
 }
 
 /// Σ log(1 + μν), from products: the responsibilities of a stamp sum to one, so these stay in range.

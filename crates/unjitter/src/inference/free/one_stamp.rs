@@ -6,7 +6,7 @@
 
 use multiversion::multiversion;
 
-use super::{Settled, Side, Tally};
+use super::{NewShares, Others, Row, Settled, Side, Tally, but_own};
 use crate::inference::column::{groups, groups_mut};
 use crate::math::Lanes;
 
@@ -24,12 +24,21 @@ impl Tally for OneStamp<'_> {
         running.fill(0.0);
     }
 
-    fn offers(&self, first: usize, sides: [&[f64]; 2], offers: &mut [f64]) {
-        offer(&self.odds[first..], sides, offers);
+    fn offer(&self, row: &mut Row<'_>) {
+        let sides = row.running.iter().zip(row.beyond);
+        for (offer, (odds, (a, b))) in
+            row.offers.iter_mut().zip(self.odds[row.first..].iter().zip(sides))
+        {
+            *offer = odds / (1.0 + odds * (a + b));
+        }
     }
 
-    fn take(&self, _: Side, claims: &[f64], running: &mut [f64]) {
-        running.iter_mut().zip(claims).for_each(|(sum, claim)| *sum += claim);
+    fn take(&self, row: &mut Row<'_>) {
+        row.running.iter_mut().zip(&*row.claims).for_each(|(sum, claim)| *sum += claim);
+    }
+
+    fn visit(&self, row: &mut Row<'_>) -> (f64, f64) {
+        visit(&self.odds[row.first..], row)
     }
 }
 
@@ -48,11 +57,33 @@ impl OneStamp<'_> {
     }
 }
 
+/// All steps of a visit in two loops.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
-fn offer(odds: &[f64], [before, after]: [&[f64]; 2], offers: &mut [f64]) {
-    let inputs = groups(odds).iter().zip(groups(before)).zip(groups(after));
-    for (offer, ((odds, before), after)) in groups_mut(offers).iter_mut().zip(inputs) {
-        let claimed = Lanes(*odds) * (Lanes(*before) + Lanes(*after));
-        *offer = (Lanes(*odds) / (Lanes::all(1.0) + claimed)).0;
+fn visit(odds: &[f64], row: &mut Row<'_>) -> (f64, f64) {
+    let mut sum = Others::default();
+    let density = groups(row.density);
+    let claimed = groups(row.running).iter().zip(groups(row.beyond));
+    let inputs = density.iter().zip(groups(odds)).zip(claimed);
+    for (offer, ((density, odds), (running, beyond))) in
+        groups_mut(row.offers).iter_mut().zip(inputs)
+    {
+        let claimed = Lanes(*odds) * (Lanes(*running) + Lanes(*beyond));
+        let own = Lanes(*odds) / (Lanes::all(1.0) + claimed);
+        *offer = own.0;
+        sum.add(Lanes(*density) * own);
     }
+    let (others, largest) = sum.finish(row.background);
+    let mut shares = NewShares::new(others + largest);
+    let sums = groups_mut(row.running).iter_mut().zip(groups_mut(row.stored));
+    let outputs = groups_mut(row.claims).iter_mut().zip(groups_mut(row.responsibilities)).zip(sums);
+    let inputs = density.iter().zip(groups(row.offers));
+    for ((density, offer), ((claim, share), (running, stored))) in inputs.zip(outputs) {
+        let own = Lanes(*density) * Lanes(*offer);
+        let new = but_own(*density, own, others, largest);
+        *claim = new.0;
+        *stored = *running;
+        *running = (Lanes(*running) + new).0;
+        shares.set(own, share);
+    }
+    (others + largest, shares.moved.sum())
 }

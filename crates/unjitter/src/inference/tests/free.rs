@@ -142,7 +142,7 @@ fn derivatives_are_those_of_the_approximate_evidence() {
         let counts = tables(kind, [-2.0, 1.5], 14);
         let value = |log_odds: &[f64]| {
             let lattice = free(case.lattice(&counts, &density), -3.0);
-            let pass = Derivatives { log_odds, rows: 8 };
+            let pass = Derivatives { log_odds, rows: 8, messages: Messages::default() };
             let found = lattice.stamped.run(&pass, &counts, &Scratch::default()).unwrap();
             (found.log_evidence, found.sums.1, found.expected)
         };
@@ -156,6 +156,55 @@ fn derivatives_are_those_of_the_approximate_evidence() {
             let want = (moved(1e-4) - moved(-1e-4)) / 2e-4;
             // Differences: h² truncation, and messages to 1e-9.
             assert!((derivatives[i] - want).abs() < 1e-6, "{kind} {i}: {} {want}", derivatives[i]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints"]
+fn speed() {
+    for (spread, share) in [(2.0, 0.05), (2.0, 0.4), (8.0, 0.1), (8.0, 0.4)] {
+        let mut random = Random::new(1);
+        let instances = 10_000;
+        let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
+        let positive: Vec<bool> = (0..instances).map(|_| random.uniform() < share).collect();
+        let log_odds: Vec<f64> =
+            positive.iter().map(|&p| if p { 3.0 } else { -5.0 } + 2.0 * random.normal()).collect();
+        let mut z: Vec<f64> = (0..instances)
+            .filter(|&i| positive[i])
+            .map(|i| i as f64 + spread * random.normal())
+            .collect();
+        z.sort_by(f64::total_cmp);
+        let case = Case { times, stamps: Stamp::at(&z), log_odds };
+        let density = Bell { delay: 0.0, spread, cut: f64::INFINITY };
+        let counts = tables("bernoulli", [-8.0, if share > 0.3 { 8.0 } else { 4.0 }], z.len());
+        let lattice = case.lattice(&counts, &density);
+        let pass =
+            Derivatives { log_odds: &case.log_odds, rows: 512, messages: Messages::default() };
+        for lattice in [lattice, free(lattice, (0.03 * share).ln())] {
+            let scratch = Scratch::default();
+            for how in ["cold", "warm", "cold"] {
+                let cold = Derivatives {
+                    log_odds: &case.log_odds,
+                    rows: 512,
+                    messages: Messages::default(),
+                };
+                let pass = if how == "warm" { &pass } else { &cold };
+                if how == "warm" {
+                    lattice.stamped.run(pass, &counts, &scratch).unwrap();
+                }
+                crate::inference::free::VISITS.store(0, std::sync::atomic::Ordering::Relaxed);
+                let start = std::time::Instant::now();
+                lattice.stamped.run(pass, &counts, &scratch).unwrap();
+                let took = start.elapsed();
+                let visits =
+                    crate::inference::free::VISITS.load(std::sync::atomic::Ordering::Relaxed);
+                println!(
+                    "{spread} {share} {:?} {how}: {took:?}, visits per stamp {}",
+                    lattice.stamped.order,
+                    visits as f64 / z.len() as f64
+                );
+            }
         }
     }
 }

@@ -19,6 +19,16 @@ use crate::memory::memory_limit;
 /// Loss beyond which paths are excluded: a factor of 1e-16.
 pub(in crate::inference) const LOG_DROP: f64 = 36.84;
 
+/// The same for belief propagation, whose own error is far larger: a factor of 1e-10.
+const FREE_LOG_DROP: f64 = 23.0;
+
+fn log_drop(order: Order) -> f64 {
+    match order {
+        Order::Ordered => LOG_DROP,
+        Order::Free => FREE_LOG_DROP,
+    }
+}
+
 /// Doublings before the windows take the whole support of the density.
 const DOUBLINGS: usize = 5;
 
@@ -42,7 +52,7 @@ pub(in crate::inference) fn widen<T>(
         max_count: counts.max_count().max(1),
         chains: range.is_some() && stamped.order == Order::Ordered,
         floor: (stamped.log_background > f64::NEG_INFINITY)
-            .then(|| stamped.log_background - counts.log_largest_odds() - LOG_DROP),
+            .then(|| stamped.log_background - counts.log_largest_odds() - log_drop(stamped.order)),
     };
     for attempts in 0.. {
         band.rebuild(stamped, log_drop).map_err(Impossible::Stamp)?;
