@@ -1,6 +1,6 @@
 //! The two count tables c!·p(c | y), and how they mix at an instance.
 
-use crate::math::log_add;
+use crate::math::{ln_gamma, log_add};
 
 /// Logarithm of a weight up to which products of several weights stay in the range of f64.
 const ORDINARY: f64 = 200.0;
@@ -64,6 +64,11 @@ impl CountTables {
     /// c!·p(c | y).
     pub fn weight(&self, label: usize, count: usize) -> f64 {
         self.weights[label][count]
+    }
+
+    /// p(c | y).
+    pub fn probability(&self, label: usize, count: usize) -> f64 {
+        (self.log_weights[label][count] - ln_gamma(count as f64 + 1.0)).exp()
     }
 
     /// log ρ such that the weights of up to `count` stamps, each divided by ρᶜ, are of ordinary size; 0

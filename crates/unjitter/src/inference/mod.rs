@@ -45,6 +45,7 @@ mod one_stamp;
 mod outputs;
 mod pass;
 mod solver;
+mod superposition;
 mod unstamped;
 mod vocabulary;
 mod weights;
@@ -58,6 +59,7 @@ pub use lattice::Lattice;
 pub use marginals::{CountMarginals, Marginals, Responsibilities};
 pub use outputs::Shares;
 pub use pass::{Buffers, Pass, SessionSums, SpanSolution};
+pub use superposition::Superposed;
 pub use vocabulary::{DelayDensity, Impossible, Order, Stamp, Stamped, Timeline};
 
 #[cfg(test)]

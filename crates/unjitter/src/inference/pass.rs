@@ -93,16 +93,16 @@ pub struct SessionSums<S> {
 /// Buffers of one thread.
 #[derive(Debug, Default)]
 pub struct Buffers {
-    band: Band,
-    spans: SpanBuffers,
+    pub(super) band: Band,
+    pub(super) spans: SpanBuffers,
 }
 
 #[derive(Debug, Default)]
-struct SpanBuffers {
+pub(super) struct SpanBuffers {
     solver: SpanSolver,
-    room: Vec<f64>,
-    d_log_odds: Vec<f64>,
-    record: Record,
+    pub(super) room: Vec<f64>,
+    pub(super) d_log_odds: Vec<f64>,
+    pub(super) record: Record,
 }
 
 impl Stamped<'_> {

@@ -13,6 +13,7 @@ mod parts;
 mod posterior;
 mod spec;
 mod stamp_model;
+mod superposed;
 
 pub(crate) use annotator::GUESS;
 pub use annotator::{Annotator, Gradient};

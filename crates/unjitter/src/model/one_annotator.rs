@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::counts::CountModel;
 use super::noise::NoiseModel;
 use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
+use super::superposed::Superposed;
 use crate::inference::{
     Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Messages, Order,
     Pass, Shares, SpanSolution, Stamped, Timeline,
@@ -61,6 +62,59 @@ impl OneAnnotator {
     }
 }
 
+impl OneAnnotator {
+    /// Adds the log likelihood of a session's stamps as a superposition, and its derivatives.
+    pub(super) fn superpose(
+        &self,
+        params: &[f64],
+        timeline: Timeline<'_>,
+        rows: &dyn Rows,
+        sums: &mut Sums,
+    ) -> Result<(), Impossible> {
+        let bound = self.at(params, timeline.stamps.len().max(LONGEST_TABLE));
+        let moment = |label: usize, power: i32| -> f64 {
+            let counts = 1..=bound.tables.max_count();
+            counts.map(|c| (c as f64).powi(power) * bound.tables.probability(label, c)).sum()
+        };
+        let means = [0, 1].map(|y| moment(y, 1));
+        let parameters = (sums.d_detector.len(), sums.d_annotator.len());
+        let pass = Evidence { bound: &bound, rows, parameters };
+        let found = bound.stamped(timeline).superpose(&pass, means, &self.scratch)?;
+        let mut own = found.sums;
+        let no_more = bound.no_more(timeline);
+        if self.has_background {
+            own.d_annotator[self.noise_range.end] += no_more;
+        }
+        let d_counts = &mut own.d_annotator[..self.noise_range.start];
+        for (label, d_mean) in found.d_means.into_iter().enumerate() {
+            // ∂ E[c] = Σ_c c·p(c)·∂ log p(c): as if c·p(c) instances had given c stamps.
+            let expected: Vec<f64> = if bound.tables.ratios().is_some() {
+                let (total, stamps) = (means[label] * d_mean, moment(label, 2) * d_mean);
+                vec![total - stamps, stamps]
+            } else {
+                let counts = 0..=bound.tables.max_count();
+                counts.map(|c| d_mean * c as f64 * bound.tables.probability(label, c)).collect()
+            };
+            self.counts.pull_back(bound.counts, label, &expected, d_counts);
+        }
+        own.value += found.log_likelihood + no_more;
+        *sums += &own;
+        Ok(())
+    }
+
+    fn at<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> BoundAnnotator<'a> {
+        let counts = &params[..self.noise_range.start];
+        let tables = tables(self.counts.as_ref(), counts, most_stamps);
+        let noise = &params[self.noise_range.clone()];
+        let density = Density { noise: self.noise.as_ref(), params: noise };
+        let log_background = self.log_background(params);
+        BoundAnnotator { model: self, counts, tables, density, log_background }
+    }
+}
+
+/// Counts up to which the mean of a table is summed.
+const LONGEST_TABLE: usize = 100;
+
 /// Unconstrained numbers of some parameters.
 fn dim(parameters: &[ParameterSpec]) -> usize {
     parameters.iter().map(|parameter| parameter.transform.dim(parameter.len)).sum()
@@ -107,13 +161,12 @@ impl StampModel for OneAnnotator {
         self.noise.has_kinks()
     }
 
+    fn superposed(self: Arc<Self>) -> Arc<dyn StampModel> {
+        Arc::new(Superposed(self))
+    }
+
     fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a> {
-        let counts = &params[..self.noise_range.start];
-        let tables = tables(self.counts.as_ref(), counts, most_stamps);
-        let noise = &params[self.noise_range.clone()];
-        let density = Density { noise: self.noise.as_ref(), params: noise };
-        let log_background = self.log_background(params);
-        Box::new(BoundAnnotator { model: self, counts, tables, density, log_background })
+        Box::new(self.at(params, most_stamps))
     }
 }
 

@@ -30,6 +30,11 @@ impl Parts {
         }
     }
 
+    /// The same parts with stamps scored as a superposition.
+    pub fn superposed(&self) -> Self {
+        Self { stamp_model: Arc::clone(&self.stamp_model).superposed(), ..self.clone() }
+    }
+
     /// Range of the detector's parameters.
     pub fn detector(&self) -> Range<usize> {
         self.layout.part(CLASSIFIER)

@@ -7,6 +7,7 @@
 
 use std::fmt::Debug;
 use std::ops::{AddAssign, Range};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +82,9 @@ pub trait StampModel: Debug + Send + Sync {
 
     /// Whether the evidence has kinks, on which the best parameters may lie.
     fn has_kinks(&self) -> bool;
+
+    /// The same annotator with its stamps scored as a superposition: a smoother objective.
+    fn superposed(self: Arc<Self>) -> Arc<dyn StampModel>;
 
     /// The model at these parameters, for sessions of at most so many stamps.
     fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a>;

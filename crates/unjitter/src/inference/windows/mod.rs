@@ -17,3 +17,4 @@ mod seek;
 pub(super) use band::Band;
 pub(super) use edges::{check_edges, check_support};
 pub(super) use growing::widen;
+pub(super) use placing::LogDrop;

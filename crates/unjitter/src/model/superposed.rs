@@ -1,0 +1,88 @@
+//! An annotator whose stamps are scored as a superposition, to begin learning from.
+//!
+//! Parameters are those of the annotator itself, and so is every answer but the evidence.
+
+use std::sync::Arc;
+
+use super::one_annotator::OneAnnotator;
+use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
+use crate::inference::{Alignment, Impossible, Marginals, Timeline};
+use crate::params::ParameterSpec;
+
+/// The same annotator, scored by superposition.
+#[derive(Debug)]
+pub(crate) struct Superposed(pub(super) Arc<OneAnnotator>);
+
+impl StampModel for Superposed {
+    fn parts(&self) -> Vec<(&'static str, Vec<ParameterSpec>)> {
+        self.0.parts()
+    }
+
+    fn start(&self, supposed: &Learned) -> Vec<f64> {
+        self.0.start(supposed)
+    }
+
+    fn learned(&self, params: &[f64]) -> Learned {
+        self.0.learned(params)
+    }
+
+    fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
+        self.0.log_delay_density(params, delays, out);
+    }
+
+    fn max_count(&self) -> Option<usize> {
+        None
+    }
+
+    fn has_kinks(&self) -> bool {
+        self.0.has_kinks()
+    }
+
+    fn superposed(self: Arc<Self>) -> Arc<dyn StampModel> {
+        self
+    }
+
+    fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a> {
+        Box::new(Bound { model: &self.0, params, whole: self.0.bind(params, most_stamps) })
+    }
+}
+
+struct Bound<'a> {
+    model: &'a OneAnnotator,
+    params: &'a [f64],
+    whole: Box<dyn BoundStampModel + 'a>,
+}
+
+impl BoundStampModel for Bound<'_> {
+    fn add(
+        &self,
+        timeline: Timeline<'_>,
+        rows: &dyn Rows,
+        sums: &mut Sums,
+    ) -> Result<(), Impossible> {
+        self.model.superpose(self.params, timeline, rows, sums)
+    }
+
+    fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible> {
+        self.whole.posterior(timeline, log_odds)
+    }
+
+    fn best_alignment(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        found: &Marginals,
+    ) -> Alignment {
+        self.whole.best_alignment(timeline, log_odds, found)
+    }
+
+    fn sample(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        found: &Marginals,
+        draws: Draws<'_>,
+    ) -> Vec<Vec<usize>> {
+        self.whole.sample(timeline, log_odds, found, draws)
+    }
+}
