@@ -17,6 +17,7 @@ mod outcome;
 mod parallel;
 pub mod params;
 pub mod prior;
+pub mod scan;
 mod scratch;
 pub mod session;
 mod settings;

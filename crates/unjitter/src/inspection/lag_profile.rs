@@ -11,15 +11,12 @@
 //! with the means of whitened features and the numbers of instances behind them. Slow drift cancels.
 //! Cost: stamps × lags × columns, one vector addition each.
 
-use super::view::Stamped;
-use super::whitening::Whitening;
+use crate::scan::Binned;
 
 /// Stamps are divided into so many parts, each a stretch of its session.
 pub(super) const PARTS: usize = 4;
 /// Furthest lag, in bins, to either side.
 const MOST_LAGS: usize = 10_000;
-/// Most bins per instance of a session that is used: beyond, most of its time is a gap.
-const SPARSE: f64 = 20.0;
 /// The surroundings extend so many times as far as the middle.
 const SURROUNDINGS: usize = 4;
 /// Lags with a smaller share of instances than this are left out: few stamps lie that far from an end of
@@ -39,48 +36,6 @@ pub(super) struct LagProfile {
 struct Sums {
     features: Vec<f32>,
     counts: Vec<f32>,
-}
-
-/// A session's features in bins of time.
-pub(super) struct Binned {
-    start: f64,
-    bin: f64,
-    features: Vec<f32>,
-    counts: Vec<f32>,
-}
-
-impl Binned {
-    /// None if the session is mostly gaps, or absurdly long.
-    pub(super) fn of(session: &Stamped<'_>, bin: f64, whitening: &Whitening) -> Option<Self> {
-        let bins = bins(session, bin)?;
-        let (start, width) = (session.times[0], whitening.width());
-        let (mut features, mut counts) = (vec![0.0; bins * width], vec![0.0; bins]);
-        let mut sum = vec![0.0; whitening.columns()];
-        let mut row = 0;
-        let place = |row: usize| {
-            let time = session.times.get(row)?;
-            Some((((time - start) / bin) as usize).min(bins - 1))
-        };
-        session.features.visit_rows(|values| {
-            whitening.add_scaled(values, &mut sum);
-            if let Some(k) = place(row) {
-                counts[k] += 1.0;
-                // Times are in order: a bin is complete once it is left.
-                if place(row + 1) != Some(k) {
-                    whitening.whiten(&mut sum, &mut features[k * width..(k + 1) * width]);
-                }
-            }
-            row += 1;
-        });
-        Some(Self { start, bin, features, counts })
-    }
-}
-
-/// Number of bins of a session, if that is reasonable.
-pub(super) fn bins(session: &Stamped<'_>, bin: f64) -> Option<usize> {
-    let (start, end) = session.span();
-    let bins = ((end - start) / bin).floor() + 1.0;
-    (bins <= SPARSE * session.times.len() as f64).then_some(bins as usize)
 }
 
 impl LagProfile {
@@ -104,10 +59,10 @@ impl LagProfile {
 
     /// Adds every so many of a session's stamps. `turn` assigns the parts.
     pub(super) fn add(&mut self, session: &Binned, stamps: &[f64], every: usize, turn: usize) {
-        let (bins, lags, width) = (session.counts.len() as i64, self.lags() as i64, self.width);
+        let (bins, lags, width) = (session.bins() as i64, self.lags() as i64, self.width);
         for (k, stamp) in stamps.iter().enumerate().step_by(every) {
             // The bin at place 0 of the lags; it may lie outside the session.
-            let first = ((stamp - session.start) / session.bin).floor() - self.furthest as f64;
+            let first = session.place(*stamp) - self.furthest as f64;
             if !(-lags as f64..bins as f64).contains(&first) {
                 continue;
             }

@@ -25,7 +25,6 @@ mod summary;
 mod times;
 mod units;
 mod view;
-mod whitening;
 mod words;
 
 pub use finding::{Finding, SessionShift, SessionStamps, Severity, Shift, Stranger, Telling};

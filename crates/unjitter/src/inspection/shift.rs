@@ -6,9 +6,9 @@
 //! on its own. Human delays are never reported.
 
 use super::finding::{Finding, SessionShift, Shift};
-use super::lag_profile::{Binned, LagProfile, PARTS, bins};
+use super::lag_profile::{LagProfile, PARTS};
 use super::view::{Stamped, View};
-use super::whitening::Whitening;
+use crate::scan::{Binned, Covariances, Scaling, Whitening, bins};
 
 /// Width of a time bin, in usual spacings of instances.
 const BIN: f64 = 2.0;
@@ -37,6 +37,8 @@ const AGREEING: usize = 2;
 const DOUBTLESS_AGREEING: usize = 3;
 /// Most additions; beyond, stamps are sampled evenly.
 const MOST_WORK: f64 = 3e8;
+/// Most rows from which correlations are learned.
+const SAMPLE: usize = 20_000;
 const HOUR: f64 = 3600.0;
 
 /// A lag at which features stand out.
@@ -56,13 +58,18 @@ struct Peak {
 
 pub(super) fn check(view: &View<'_>) -> Option<Finding> {
     let bin = BIN * view.spacing;
-    let longest = view.sessions.iter().filter_map(|session| bins(session, bin)).max()?;
+    let longest = view.sessions.iter().filter_map(|session| bins(session.times, bin)).max()?;
     let is_short = 2 * longest < LEAST_LAGS * (2 * HALVES[0] + 1);
     if bin <= 0.0 || is_short || !are_enough(&view.sessions, view.spacing) {
         return None;
     }
-    let whitening = Whitening::of(view);
-    let all = profile(&view.sessions, &whitening, bin);
+    let columns = view.features.len();
+    let scaling = Scaling::of(view.sessions.iter().map(|session| session.features), columns)?;
+    let whitening = whitening(view, &scaling);
+    let profile = |sessions: &[Stamped<'_>], whitening: &Whitening| {
+        profile(sessions, &scaling, whitening, bin)
+    };
+    let all = profile(&view.sessions, &whitening);
     let common = highest_peak(&all, bin)?;
     let shift = |peak: &Peak| shift(peak, view.in_seconds());
     if common.is_far(view) {
@@ -80,7 +87,7 @@ pub(super) fn check(view: &View<'_>) -> Option<Finding> {
         if view.sessions.len() == 1 || !are_enough(only, view.spacing) {
             return None;
         }
-        let peak = highest_peak(&profile(only, &whitening, bin), bin)?;
+        let peak = highest_peak(&profile(only, &whitening), bin)?;
         // Among many sessions, a merely suspicious peak may be chance.
         let is_off = peak.is_far(view) && peak.is_doubtless();
         let (name, stamps) = (session.name.to_owned(), session.stamps.len());
@@ -91,14 +98,36 @@ pub(super) fn check(view: &View<'_>) -> Option<Finding> {
     any.then_some(Finding::ShiftedInside { common: None, sessions, doubtless: true })
 }
 
+/// The whitening of evenly spaced rows, which is accurate enough here.
+fn whitening(view: &View<'_>, scaling: &Scaling) -> Whitening {
+    let every = view.instances().div_ceil(SAMPLE).max(1);
+    let mut covariances = Covariances::new(scaling.width());
+    let mut seen: usize = 0;
+    for session in &view.sessions {
+        let first = seen.next_multiple_of(every) - seen;
+        for row in (first..session.times.len()).step_by(every) {
+            let mut scaled = vec![0.0; scaling.width()];
+            scaling.add(&session.features.row(row), &mut scaled);
+            covariances.add(&scaled);
+        }
+        seen += session.times.len();
+    }
+    covariances.whitening(0.0)
+}
+
 /// Features by lag, of these sessions together.
-fn profile(sessions: &[Stamped<'_>], whitening: &Whitening, bin: f64) -> LagProfile {
-    let longest = sessions.iter().filter_map(|session| bins(session, bin)).max();
+fn profile(
+    sessions: &[Stamped<'_>],
+    scaling: &Scaling,
+    whitening: &Whitening,
+    bin: f64,
+) -> LagProfile {
+    let longest = sessions.iter().filter_map(|session| bins(session.times, bin)).max();
     let mut profile = LagProfile::new(longest.unwrap_or(0), whitening.width());
     let every = every(sessions, bin, whitening.width());
     for (turn, session) in sessions.iter().enumerate().filter(|(_, s)| !s.stamps.is_empty()) {
-        if let Some(binned) = Binned::of(session, bin, whitening) {
-            profile.add(&binned, &session.stamps, every, turn);
+        if let Some(binned) = Binned::of(session.times, session.features, bin, scaling) {
+            profile.add(&binned.whitened(whitening), &session.stamps, every, turn);
         }
     }
     profile
@@ -145,7 +174,7 @@ fn are_enough(sessions: &[Stamped<'_>], spacing: f64) -> bool {
 /// Uses one of this many stamps.
 fn every(sessions: &[Stamped<'_>], bin: f64, width: usize) -> usize {
     let work = |session: &Stamped<'_>| {
-        let bins = bins(session, bin).unwrap_or(0) as f64;
+        let bins = bins(session.times, bin).unwrap_or(0) as f64;
         session.stamps.len() as f64 * bins * width as f64
     };
     let work: f64 = sessions.iter().map(work).sum();
