@@ -24,6 +24,7 @@ mod any_table;
 mod first_order;
 mod messages;
 mod one_stamp;
+mod rescale;
 
 use std::ops::Range;
 
@@ -45,7 +46,9 @@ use crate::math::{LANES, Lanes};
 const TOLERANCE: f64 = 1e-7;
 /// The same for the last visit to all stamps, whose neighbours may have moved since the one before.
 const CERTIFIED: f64 = 10.0 * TOLERANCE;
-/// Rounds, there and back, before claims are damped.
+/// Rounds, there and back, before claims are also rescaled.
+const PLAIN_ROUNDS: usize = 4;
+/// Rounds before claims are damped.
 const ROUNDS: usize = 100;
 /// Damped rounds before a block is given up.
 const DAMPED_ROUNDS: usize = 2000;
@@ -96,6 +99,21 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
+    fn empty(side: Side, first: usize) -> Self {
+        Row {
+            side,
+            first,
+            density: &[],
+            background: 0.0,
+            running: &mut [],
+            stored: &mut [],
+            beyond: &[],
+            offers: &mut [],
+            claims: &mut [],
+            responsibilities: &mut [],
+        }
+    }
+
     /// What the stamps before and after this one claim.
     fn sides(&self) -> [&[f64]; 2] {
         match self.side {
@@ -127,6 +145,8 @@ pub(super) struct Free {
     claims: Vec<f64>,
     /// By stamp: how far its responsibilities moved between the last two visits.
     moved: Vec<f64>,
+    /// What instances believe to have given, by cell.
+    beliefs: Vec<f64>,
     /// The last claims by cell, for damping.
     damped: Vec<f64>,
 }
@@ -178,23 +198,27 @@ impl Free {
         let messages = messages.filter(|_| block.stamps.len() > 1);
         self.begin(scene, responsibilities, messages);
         let cells = scene.cells(block.stamps.end - 1).end;
-        let mut stretches = vec![block.stamps.clone()];
+        // One stamp has nobody to agree with.
+        let is_alone = block.stamps.len() == 1;
+        let mut stretches = if is_alone { Vec::new() } else { vec![block.stamps.clone()] };
         for round in 0..ROUNDS + DAMPED_ROUNDS {
             if round == ROUNDS {
                 refill(&mut self.damped, cells, 0.0);
             }
-            // One stamp has nobody to agree with.
-            for stretch in stretches.iter().filter(|_| block.stamps.len() > 1) {
+            for stretch in stretches {
                 self.sweep(scene, Side::Before, stretch.clone(), responsibilities);
                 self.sweep(scene, Side::After, stretch.clone(), responsibilities);
+                if (PLAIN_ROUNDS..ROUNDS).contains(&round) && stretch.len() > 1 {
+                    self.rescale(scene, stretch, responsibilities);
+                }
             }
             stretches = self.unsettled(scene, TOLERANCE);
-            if !stretches.is_empty() && block.stamps.len() > 1 {
+            if !stretches.is_empty() && !is_alone {
                 continue;
             }
             let log_evidence = self.conclude(scene, responsibilities);
             stretches = self.unsettled(scene, CERTIFIED);
-            if log_evidence.is_finite() && (stretches.is_empty() || block.stamps.len() == 1) {
+            if log_evidence.is_finite() && (stretches.is_empty() || is_alone) {
                 if let Some(messages) = messages {
                     self.keep(scene, messages);
                 }
@@ -256,21 +280,8 @@ impl Free {
         stretch: Range<usize>,
         responsibilities: &mut [f64],
     ) {
-        let width = scene.tally.width();
-        scene.tally.begin(side, &mut self.running);
         let entry = if side == Side::Before { stretch.start } else { stretch.end - 1 };
-        // Stamps outside the stretch no longer move: what they claim is in the cells of the first visited.
-        let edge = match side {
-            Side::Before => scene.block.stamps.start,
-            Side::After => scene.block.stamps.end - 1,
-        };
-        if entry != edge {
-            let (cells, first) = (scene.cells(entry), scene.first(entry));
-            let stored = if side == Side::Before { &self.before } else { &self.after };
-            let len = cells.len() * width;
-            self.running[first * width..][..len]
-                .copy_from_slice(&stored[cells.start * width..][..len]);
-        }
+        self.enter(scene, side, entry);
         match side {
             Side::Before => {
                 stretch.for_each(|stamp| {
@@ -283,6 +294,23 @@ impl Free {
                     self.visit(scene, side, stamp, responsibilities);
                 });
             }
+        }
+    }
+
+    /// Begins with what the stamps behind `entry` claim. Those outside the stretch no longer move: it is in
+    /// the cells of the entry.
+    fn enter(&mut self, scene: Scene<'_>, side: Side, entry: usize) {
+        let width = scene.tally.width();
+        scene.tally.begin(side, &mut self.running);
+        let (edge, stored) = match side {
+            Side::Before => (scene.block.stamps.start, &self.before),
+            Side::After => (scene.block.stamps.end - 1, &self.after),
+        };
+        if entry != edge {
+            let (cells, first) = (scene.cells(entry), scene.first(entry));
+            let len = cells.len() * width;
+            self.running[first * width..][..len]
+                .copy_from_slice(&stored[cells.start * width..][..len]);
         }
     }
 
