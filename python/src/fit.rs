@@ -3,16 +3,20 @@
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
+use unjitter::evaluation::expected_f1_threshold;
 use unjitter::{FitOptions, Model};
 
 use crate::convert::{from_json, to_python};
 use crate::fitted::Fitted;
+use crate::pool::alone;
 use crate::session::{PySession, lend};
 use crate::watch::watched;
 
-/// Fits a model (JSON) to sessions, with notes (JSON) for its file. `show` sees the progress, as in [`watched`].
+/// Fits a model (JSON) to sessions, with notes (JSON) for its file. Without a threshold, the one with the
+/// best expected F1 is found. `show` sees the progress, as in [`watched`].
 #[pyfunction]
-#[pyo3(signature = (model, options, sessions, use_labels=false, notes="{}", show=None))]
+#[pyo3(signature = (model, options, sessions, use_labels=false, notes="{}", threshold=Some(0.5), show=None))]
+#[expect(clippy::too_many_arguments, reason = "what, how and on what, and who watches")]
 pub(crate) fn fit(
     py: Python<'_>,
     model: &str,
@@ -20,14 +24,24 @@ pub(crate) fn fit(
     sessions: Vec<PySession<'_>>,
     use_labels: bool,
     notes: &str,
+    threshold: Option<f64>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Fitted> {
     let model: Model = from_json("model", model)?;
     let options: FitOptions = from_json("options", options)?;
     let notes: BTreeMap<String, serde_json::Value> = from_json("notes", notes)?;
     let sessions = lend(&sessions, use_labels)?;
-    let fitted = watched(py, show, |control| model.fit(&sessions, &options, control))?;
-    let mut fitted = fitted.map_err(to_python)?;
+    let fitted = watched(py, show, |control| -> PyResult<_> {
+        let mut fitted = model.fit(&sessions, &options, control).map_err(to_python)?;
+        let found = || expected_f1_threshold(&fitted, &sessions, control);
+        let threshold = match threshold {
+            Some(threshold) => Ok(threshold),
+            None => alone(options.threads.unwrap_or(1), found)?,
+        };
+        threshold.and_then(|threshold| fitted.set_threshold(threshold)).map_err(to_python)?;
+        Ok(fitted)
+    })?;
+    let mut fitted = fitted?;
     for (name, note) in notes {
         fitted.set_metadata(name, note).map_err(to_python)?;
     }

@@ -50,10 +50,12 @@ impl Fitted {
         py.detach(|| alone(threads_for(size), read))?.map(Self).map_err(to_python)
     }
 
-    /// Writes a model file, whole or not at all, with further notes (JSON).
-    fn save(&self, py: Python<'_>, path: PathBuf, notes: &str) -> PyResult<()> {
+    /// Writes a model file, whole or not at all, with its threshold and further notes (JSON).
+    fn save(&self, py: Python<'_>, path: PathBuf, threshold: f64, notes: &str) -> PyResult<()> {
         let notes = from_json("notes", notes)?;
-        py.detach(|| self.0.save_noted(&path, &notes)).map_err(to_python)
+        let mut fitted = self.0.clone();
+        fitted.set_threshold(threshold).map_err(to_python)?;
+        py.detach(|| fitted.save_noted(&path, &notes)).map_err(to_python)
     }
 
     /// Notes that the model file keeps, as JSON.
@@ -106,6 +108,12 @@ impl Fitted {
     #[getter]
     fn time_unit(&self) -> f64 {
         self.0.time_unit()
+    }
+
+    /// Probability from which an instance counts as an event.
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
     }
 
     /// Natural values of every parameter, by name.

@@ -22,14 +22,22 @@ Sessions = Session | Sequence[Session]
 class Detector(BaseEstimator):  # type: ignore[misc]
     """Predictions of a fitted detector, for sessions and for arrays of features.
 
-    Subclasses have a parameter `threshold`, and keep the fitted model in ``_fitted``: an object of
-    the compiled class ``_learned``, which is pickled as its JSON.
+    Subclasses have a parameter `threshold`, checked by ``fit``, and keep the fitted model in
+    ``_fitted``: an object of the compiled class ``_learned``, which is pickled as its JSON.
     """
 
-    threshold: float
+    threshold: float | str
     n_features_in_: int
     _fitted: Any
     _learned: ClassVar[Any]
+
+    @property
+    def threshold_(self) -> float:
+        """Probability from which ``predict`` returns 1 and ``detect`` finds an event: `threshold`,
+        or the one that ``fit`` found by that rule."""
+        self._check_fitted()
+        found = self._fitted.threshold if isinstance(self.threshold, str) else self.threshold
+        return float(found)
 
     def predict_proba(self, X: Sessions | ArrayLike) -> Any:
         """Probability that each instance is negative and positive, from its features alone.
@@ -50,7 +58,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         return self._each(X, proba)
 
     def predict(self, X: Sessions | ArrayLike) -> Any:
-        """Label of each instance: 1 where the probability is at least `threshold`.
+        """Label of each instance: 1 where the probability is at least `threshold_`.
 
         Parameters
         ----------
@@ -61,7 +69,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_instances,), or a list of them
         """
         return self._each(
-            X, lambda features: (self._fitted.predict(features) >= self.threshold).astype(np.int64)
+            X, lambda features: (self._fitted.predict(features) >= self.threshold_).astype(np.int64)
         )
 
     def decision_function(self, X: Sessions | ArrayLike) -> Any:
@@ -96,7 +104,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         for session in sessions:
             probabilities = self._fitted.predict(session.X)
             times, _ = _core.detect_events(
-                session.times, probabilities, self.threshold, min_separation
+                session.times, probabilities, self.threshold_, min_separation
             )
             found.append(session.dates(times))
         return found[0] if isinstance(X, Session) else found

@@ -27,6 +27,16 @@ def probability(name: str, value: Any) -> float:
     raise ValueError(f"{name} is {value!r}, expected a number from 0 to 1")
 
 
+def asked_threshold(value: Any) -> float | None:
+    """A number from 0 to 1, or None for one that is to be found."""
+    if isinstance(value, str) and value == "expected_f1":
+        return None
+    try:
+        return probability("threshold", value)
+    except ValueError as error:
+        raise ValueError(f"{error} or 'expected_f1'") from None
+
+
 def number(name: str, value: Any) -> float:
     """A finite number."""
     if isinstance(value, Real) and not isinstance(value, bool) and isfinite(float(value)):

@@ -110,7 +110,7 @@ def compare(
     inner_folds: int = 10,
     group_by: str = "session",
     criterion: str | None = None,
-    threshold: float | str = 0.5,
+    threshold: float | str | None = None,
     tolerance: float | None = None,
     min_separation: float = 0.0,
     seconds_per_unit: float = 1.0,
@@ -138,10 +138,11 @@ def compare(
     criterion : {"f1", "log_evidence"}, optional
         The criterion for choosing candidates of a grid; by default F1 if every session has labels,
         and the held-out evidence of the stamps otherwise.
-    threshold : float, "best_f1" or "expected_f1"
+    threshold : float, "best_f1" or "expected_f1", optional
         Threshold of the probabilities: a number; the best one for F1 on the labels of the training
-        sessions; or the best expected one given their stamps. Thresholds and random states of the
-        estimators are not used.
+        sessions; or the best expected one given their stamps. By default 0.5, but "expected_f1" for
+        an `EventDetector` chosen from a grid by the evidence, which does not care whether
+        probabilities reach 0.5. Thresholds and random states of the estimators are not used.
     tolerance : float, optional
         How far from a true event a detected one may be, in the unit of the sessions; by default two
         median spacings of the instances, but no more than half the median distance between true
@@ -192,7 +193,7 @@ def compare(
         "inner_folds": whole("inner_folds", inner_folds),
         "group_by": group_by,
         "criterion": criterion,
-        "threshold": threshold if isinstance(threshold, str) else {"fixed": float(threshold)},
+        "threshold": _threshold(threshold),
         "seed": whole("seed", seed),
     }
     summary = {
@@ -302,6 +303,13 @@ def _settings(learner: Any) -> dict[str, Any]:
     raise ValueError(
         f"learner is {learner!r}, expected an EventDetector or one of unjitter.baselines"
     )
+
+
+def _threshold(threshold: float | str | None) -> Any:
+    """As the library reads it: a number is marked as one."""
+    if threshold is None or isinstance(threshold, str):
+        return threshold
+    return {"fixed": float(threshold)}
 
 
 def _position(reference: int | str, names: list[str]) -> int:

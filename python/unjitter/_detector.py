@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._aligned import instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
-from ._check import no_labels_apart, number, probability, settings, whole
+from ._check import asked_threshold, no_labels_apart, number, settings, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
 from ._floats import floats
@@ -55,8 +55,11 @@ class EventDetector(Detector):
         (``"classifier.intercept"``) or one entry (``"classifier.weights[2]"``).
     restarts : int
         Random starts besides the one that aligns each stamp to the nearest instance.
-    threshold : float
-        Probability from which ``predict`` returns 1 and ``detect`` finds an event.
+    threshold : float or "expected_f1"
+        Probability from which ``predict`` returns 1 and ``detect`` finds an event. "expected_f1"
+        lets ``fit`` find the one with the best expected F1 on the training sessions, given their
+        stamps. It needs no labels, and suits a detector whose probabilities stay small because of
+        a strong `regularisation`; see `threshold_`.
     check : bool
         Whether ``fit`` and ``align`` refuse data that is certainly wrong, such as stamps in another
         unit or off by hours, and ``fit`` warns of suspicious data.
@@ -85,6 +88,10 @@ class EventDetector(Detector):
         All learned parameters, by name.
     log_evidence_ : float
         log p(stamps | features, times) of the training sessions.
+    threshold_ : float
+        The threshold in use: `threshold` if that is a number, else the one that ``fit`` found. The
+        expected F1 of k found instances is taken as 2 Σ_found q / (k + Σ q), with the probabilities
+        q that instances are positive given stamps and features.
     converged_ : bool
     n_iter_ : int
         Iterations of the best start.
@@ -119,7 +126,7 @@ class EventDetector(Detector):
         time_unit: float | None = None,
         frozen: Mapping[str, Any] | None = None,
         restarts: int = 2,
-        threshold: float = 0.5,
+        threshold: float | str = 0.5,
         check: bool = True,
         use_labels: bool = False,
         max_iter: int = 500,
@@ -174,7 +181,7 @@ class EventDetector(Detector):
         """
         no_labels_apart(y)
         sessions = self._training(X, times, events, groups)
-        probability("threshold", self.threshold)
+        threshold = asked_threshold(self.threshold)
         model, options = self._model(), self._options()
         for words in self._refuse(sessions):
             warn("inspection", words, stacklevel=2)
@@ -185,6 +192,7 @@ class EventDetector(Detector):
                 sessions,
                 self.use_labels,
                 json.dumps(_notes(sessions)),
+                threshold,
                 bar.show,
             )
         for kind, words in fitted.warnings():
@@ -293,7 +301,7 @@ class EventDetector(Detector):
         return self._fitted.delay_density(floats(delays, "delays"))
 
     def score(self, X: Sessions, y: None = None) -> float:
-        """F1 over all labelled instances of sessions at `threshold`.
+        """F1 over all labelled instances of sessions at `threshold_`.
 
         Sessions without labels are left out. If no session has labels, this is a `ValueError` and
         never another score: rank models of unlabelled sessions with
@@ -307,8 +315,10 @@ class EventDetector(Detector):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a model file, whole or not at all; the command line reads it too."""
         self._check_fitted()
-        own = {"threshold": float(self.threshold), "use_labels": bool(self.use_labels)}
-        self._fitted.save(os.fspath(path), json.dumps({"python": own}))
+        own: dict[str, Any] = {"use_labels": bool(self.use_labels)}
+        if isinstance(self.threshold, str):
+            own["threshold"] = self.threshold
+        self._fitted.save(os.fspath(path), self.threshold_, json.dumps({"python": own}))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> EventDetector:

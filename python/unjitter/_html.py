@@ -63,6 +63,8 @@ def learned_html(detector: EventDetector) -> str:
         ("stamps for nothing at", f"{_share(detector.false_rate_)} of the other instances"),
         ("log evidence", f"{detector.log_evidence_:.6g}"),
     ]
+    if detector.threshold_ != 0.5:
+        rows.append(("an event from a probability of", f"{detector.threshold_:.3g}"))
     if not detector.converged_:
         rows.append(("learning", f"stopped early, after {detector.n_iter_} iterations"))
     return _box("The annotator", rows)

@@ -62,7 +62,7 @@ def to_onnx(detector: EventDetector, path: str | os.PathLike[str] | None = None)
     graph.add("Identity", log_odds, name="log_odds")
     graph.add("Identity", _sigmoid(graph, "log_odds"), name="probability")
     model = graph.model(f"unjitter_{kind}", detector.n_features_in_)
-    notes = {"model": kind, "threshold": repr(float(detector.threshold))}
+    notes = {"model": kind, "threshold": repr(detector.threshold_)}
     if hasattr(detector, "feature_names_in_"):
         notes["features"] = json.dumps(list(detector.feature_names_in_), ensure_ascii=False)
     onnx.helper.set_model_props(model, notes)

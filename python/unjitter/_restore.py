@@ -21,6 +21,8 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
     regularisation = priors.pop("weight_precision")
     notes = json.loads(fitted.metadata())
     by_program = _note(notes, "options", "use_labels", default=False)
+    by_rule = _note(notes, "options", "threshold", default="").replace("-", "_")
+    rule = _note(notes, "python", "threshold", default=by_rule)
     pairs: dict[str, Any] = {
         name: tuple(value.values()) if isinstance(value, dict) else value
         for name, value in priors.items()
@@ -35,7 +37,7 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
         "regularisation": regularisation,
         "priors": None if believed == Priors() else believed,
         "time_unit": model["time_unit"],
-        "threshold": _note(notes, "python", "threshold", default=0.5),
+        "threshold": rule if rule == "expected_f1" else fitted.threshold,
         "use_labels": _note(notes, "python", "use_labels", default=by_program),
     }
 

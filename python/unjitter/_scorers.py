@@ -62,8 +62,9 @@ def log_loss_scorer(estimator: Any, X: Any, y: None = None) -> float:
 def log_evidence_scorer(estimator: Any, X: Any, y: None = None) -> float:
     """Log evidence per held-out stamp: for choosing a model without a single label.
 
-    It ranks models of the same stamps. Stamps that are impossible under a model raise a
-    `ValueError`, which scikit-learn handles by `error_score`.
+    It ranks models of the same stamps, and does not care whether probabilities reach 0.5: search
+    with ``EventDetector(threshold="expected_f1")``. Stamps that are impossible under a model raise
+    a `ValueError`, which scikit-learn handles by `error_score`.
     """
     detector, sessions = _inside(estimator, sessions_of(X))
     if not hasattr(detector, "log_evidence"):
@@ -149,7 +150,7 @@ def _detected(
     if not sessions:
         raise ValueError(NO_LABELS)
     detector, sessions = _inside(estimator, sessions)
-    threshold = detector.threshold if threshold is None else threshold
+    threshold = detector.threshold_ if threshold is None else threshold
     true, detected, scores = [], [], []
     for session, probabilities in zip(sessions, detector.predict_proba(sessions)):
         labels = _labels_of(session)

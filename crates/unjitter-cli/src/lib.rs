@@ -26,6 +26,7 @@ mod noise_args;
 pub mod output;
 mod palette;
 mod report;
+mod threshold;
 pub mod words;
 
 use std::process::ExitCode;

@@ -36,7 +36,7 @@ def precision_recall(detectors: Any, sessions: Any, *, ax: Axes | None = None) -
     ax = new_axes(ax, (5.4, 5.0))
     _draw_guides(ax)
     for (name, (labels, probabilities)), style in zip(judged.items(), styles(judged), strict=True):
-        threshold = getattr(named[name], "threshold", 0.5)
+        threshold = getattr(named[name], "threshold_", 0.5)
         _draw_curve(ax, name, labels, probabilities, threshold, style)
     open_frame(ax)
     ax.set(xlim=(0.0, 1.0), ylim=(0.0, 1.02), aspect="equal", xlabel="recall", ylabel="precision")

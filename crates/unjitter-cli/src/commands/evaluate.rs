@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table, TableComponent, presets};
 use serde::Serialize;
 use unjitter::evaluation::{
     Contender, Criterion, CrossValidation, EventScoring, EventSummary, GroupBy, LabelledSummary,
-    Summary, SummaryOptions, Threshold,
+    Summary, SummaryOptions,
 };
 use unjitter::io::Dataset;
 use unjitter::learning::median_spacing;
@@ -23,6 +23,7 @@ use crate::interrupt::{self, Listening};
 use crate::learners::{Grid, Kind, abbreviation, description, named, parsed};
 use crate::model_args::{ClassifierName, ModelArgs};
 use crate::output::{Output, is_stream, refuse_mixed};
+use crate::threshold::{BEST_F1, EXPECTED_F1, threshold};
 use crate::words::seconds;
 
 /// Compare learners by cross-validation over sessions or subjects
@@ -82,9 +83,9 @@ pub(crate) struct FoldArgs {
     #[arg(long, help_heading = "Cross-validation")]
     pub criterion: Option<CriterionName>,
     /// Where probabilities are cut: a number, best-f1 (on training labels) or expected-f1 (no labels
-    /// needed)
-    #[arg(long, value_name = "P", default_value = "0.5", help_heading = "Cross-validation")]
-    pub threshold: String,
+    /// needed); by default 0.5, but expected-f1 for M learners whose options the evidence chose
+    #[arg(long, value_name = "P", help_heading = "Cross-validation")]
+    pub threshold: Option<String>,
     /// Precisions of the weights to choose from; by default --weight-precision alone
     #[arg(long, value_name = "X,…", value_delimiter = ',', help_heading = "Cross-validation")]
     pub precisions: Vec<f64>,
@@ -139,17 +140,8 @@ pub(crate) enum CriterionName {
 
 impl FoldArgs {
     fn cross_validation(&self, seed: u64) -> anyhow::Result<CrossValidation> {
-        let threshold = match self.threshold.as_str() {
-            "best-f1" => Threshold::BestF1,
-            "expected-f1" => Threshold::ExpectedF1,
-            number => Threshold::Fixed(number.parse().map_err(|_| {
-                usage(format!("--threshold {number}: expected a number, best-f1 or expected-f1"))
-            })?),
-        };
-        if matches!(threshold, Threshold::Fixed(p) if !(0.0..=1.0).contains(&p)) {
-            let found = &self.threshold;
-            return Err(usage(format!("--threshold {found}: expected a number from 0 to 1")));
-        }
+        let parsed = |text: &String| threshold(text, &[BEST_F1, EXPECTED_F1]);
+        let threshold = self.threshold.as_ref().map(parsed).transpose()?;
         for (option, found) in [("--folds", self.folds), ("--inner-folds", self.inner_folds)] {
             if found < 2 {
                 return Err(usage(format!("{option} {found}: expected at least 2")));

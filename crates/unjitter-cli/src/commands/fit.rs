@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use unjitter::evaluation::fingerprint;
+use unjitter::evaluation::{Threshold, expected_f1_threshold, fingerprint};
 use unjitter::io::{Dataset, check_metadata};
 use unjitter::learning::StopReason;
-use unjitter::{Fitted, Learned};
+use unjitter::{Control, Fitted, Learned};
 
 use crate::checked::Checked;
 use crate::config::ConfigFile;
@@ -19,6 +19,7 @@ use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::model_args::ModelArgs;
 use crate::output::{Output, is_stream, refuse_mixed};
+use crate::threshold::{EXPECTED_F1, threshold};
 use crate::words::{count, counted, few, lateness, number, percent};
 
 /// Learn a detector and how sloppy the annotator is
@@ -38,6 +39,10 @@ pub(crate) struct Fit {
     /// are only for judging
     #[arg(long, help_heading = "Data")]
     use_labels: bool,
+    /// Probability from which predict counts an instance as an event: a number, or expected-f1, the one
+    /// with the best expected F1 here, given the stamps (no labels needed)
+    #[arg(long, value_name = "P", default_value = "0.5")]
+    threshold: String,
     /// Where the model goes; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
     #[serde(skip)]
@@ -61,6 +66,7 @@ struct FitResult<'a> {
     converged: bool,
     iterations: usize,
     log_evidence: f64,
+    threshold: f64,
     warnings: Vec<String>,
     sessions: usize,
     instances: usize,
@@ -74,10 +80,15 @@ impl Fit {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         let model = self.model.model(&[self.model.classifier])?;
+        let threshold = threshold(&self.threshold, &[EXPECTED_F1])?;
         let data = self.input.read_stamped(self.use_labels)?;
         self.checked.warn(&data, console)?;
         let notes = notes(&data, serde_json::to_value(&self)?)?;
-        let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
+        let mut fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
+        fitted.set_threshold(match threshold {
+            Threshold::Fixed(p) => p,
+            _ => expected_f1_threshold(&fitted, &data.sessions(), Control::default())?,
+        })?;
         let fitted = with_notes(fitted, notes)?;
         output.add(&self.output, fitted.to_json());
         output.write()?;
@@ -146,6 +157,7 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         converged: outcome.converged,
         iterations: outcome.iterations,
         log_evidence: outcome.log_evidence,
+        threshold: fitted.threshold(),
         warnings: fitted.warnings().iter().map(ToString::to_string).collect(),
         sessions: data.recordings.len(),
         instances: data.instances(),
@@ -173,6 +185,13 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
         count(outcome.iterations),
         number(outcome.log_evidence),
     );
+    if fitted.threshold() != 0.5 {
+        let _ = write!(
+            text,
+            "\nAn event is found from a probability of {}",
+            number(fitted.threshold())
+        );
+    }
     text
 }
 

@@ -35,9 +35,10 @@ pub(crate) struct Predict {
     /// Write a table of detected events too: session, time, probability
     #[arg(long, value_name = "FILE")]
     detected: Option<PathBuf>,
-    /// Probability from which an instance counts as an event
-    #[arg(long, value_name = "P", default_value_t = 0.5)]
-    threshold: f64,
+    /// Probability from which an instance counts as an event; by default the model's own (see the
+    /// option of fit)
+    #[arg(long, value_name = "P")]
+    threshold: Option<f64>,
     /// Least time between two events, in seconds
     #[arg(long, value_name = "T", default_value_t = 0.0)]
     min_separation: f64,
@@ -53,6 +54,7 @@ pub(crate) struct Predict {
 struct PredictResult<'a> {
     instances: usize,
     positive: usize,
+    threshold: f64,
     detected: Option<usize>,
     output: &'a PathBuf,
 }
@@ -82,17 +84,18 @@ impl Predict {
         let mut detected = Output::promise(outputs, self.force)?;
         let mut stream = Stream::open(&self.output, self.force)?;
         // Reports wrong options before the work.
-        self.events(&[])?;
+        self.events(self.threshold.unwrap_or(0.5), &[])?;
         let fitted = self.model.load()?;
+        let threshold = self.threshold.unwrap_or(fitted.threshold());
         // No events are read here.
         self.input.event_columns.only = vec![String::new()];
         adopt_columns(&mut self.input, &fitted, console)?;
         let files = self.input.files()?;
         let mut chunks = InstanceChunks::open(&files.instances, &self.input.columns()?)?;
-        let found = self.predict(&fitted, &mut chunks, &mut stream)?;
+        let found = self.predict(&fitted, threshold, &mut chunks, &mut stream)?;
         let mut events = None;
         if let Some(path) = &self.detected {
-            let (text, count) = self.events(&found.seen)?;
+            let (text, count) = self.events(threshold, &found.seen)?;
             detected.add(path, text);
             events = Some(count);
         }
@@ -102,7 +105,8 @@ impl Predict {
             return Ok(());
         }
         let Found { instances, positive, .. } = found;
-        let result = PredictResult { instances, positive, detected: events, output: &self.output };
+        let (detected, output) = (events, &self.output);
+        let result = PredictResult { instances, positive, threshold, detected, output };
         console.result(&result, || {
             let all = counted(instances, "instance");
             format!("{all}, {positive} of them positive; wrote {}", self.output.display())
@@ -113,6 +117,7 @@ impl Predict {
     fn predict(
         &self,
         fitted: &Fitted,
+        threshold: f64,
         chunks: &mut InstanceChunks,
         stream: &mut Stream,
     ) -> anyhow::Result<Found> {
@@ -127,7 +132,7 @@ impl Predict {
                 write_probability(&mut text, p);
                 table.push([chunk.session(k), chunk.time_text(k), &text]);
                 found.instances += 1;
-                found.positive += usize::from(p >= self.threshold);
+                found.positive += usize::from(p >= threshold);
                 if self.detected.is_some() {
                     found.remember(&chunk, k, chunks, p);
                 }
@@ -140,9 +145,8 @@ impl Predict {
         Ok(found)
     }
 
-    fn events(&self, seen: &[Seen]) -> anyhow::Result<(Vec<u8>, usize)> {
-        let options =
-            EventOptions { threshold: self.threshold, min_separation: self.min_separation };
+    fn events(&self, threshold: f64, seen: &[Seen]) -> anyhow::Result<(Vec<u8>, usize)> {
+        let options = EventOptions { threshold, min_separation: self.min_separation };
         // Options are checked even if there is nothing to detect.
         detect_events(&[], &[], &options)?;
         let mut table = TableText::new(b',', ["session", "time", "probability"]);

@@ -22,7 +22,7 @@ use crate::output::{Output, is_stream, refuse_mixed};
 use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
 use crate::words::{count, counted, percent, seconds};
 
-/// Probability from which an event is drawn.
+/// Probability from which a stamp is called spurious, and an event missed.
 const THRESHOLD: f64 = 0.5;
 
 /// Write a page to look at: timelines, figures, tables
@@ -212,7 +212,8 @@ impl Content<'_> {
             aligned.instances.iter().map(value).collect()
         };
         let p_detector = of(|one| one.p_detector);
-        let options = EventOptions { threshold: THRESHOLD, ..EventOptions::default() };
+        let options =
+            EventOptions { threshold: self.fitted.threshold(), ..EventOptions::default() };
         let detected = detect_events(session.times(), &p_detector, &options);
         let signal = self.signals.iter().find(|signal| signal.session == session.name());
         SessionView {

@@ -33,8 +33,9 @@ pub struct CrossValidation {
     /// The criterion for choosing candidates; by default F1 if every recording has hand-aligned labels,
     /// and the held-out evidence otherwise.
     pub criterion: Option<Criterion>,
-    /// Threshold of the probabilities.
-    pub threshold: Threshold,
+    /// Threshold of the probabilities; by default 0.5, but [`Threshold::ExpectedF1`] for a model of the
+    /// annotator that was chosen by the evidence, which does not care whether probabilities reach 0.5.
+    pub threshold: Option<Threshold>,
     /// Seed of the folds and of every fit.
     pub seed: u64,
 }
@@ -46,7 +47,7 @@ impl Default for CrossValidation {
             inner_folds: 10,
             group_by: GroupBy::default(),
             criterion: None,
-            threshold: Threshold::default(),
+            threshold: None,
             seed: 0,
         }
     }
@@ -282,6 +283,16 @@ impl<'a> Plan<'a> {
         self.options.criterion.unwrap_or(default)
     }
 
+    fn threshold(&self, contender: usize, annotated: &Annotated<'_>) -> Result<f64> {
+        let had_choice = self.contenders[contender].candidates.len() > 1;
+        let by_evidence = had_choice && self.criterion() == Criterion::LogEvidence;
+        let default = match by_evidence && annotated.is_own() {
+            true => Threshold::ExpectedF1,
+            false => Threshold::default(),
+        };
+        self.options.threshold.unwrap_or(default).choose_annotated(annotated)
+    }
+
     fn at(&self, positions: &[usize]) -> Vec<&'a Recording<'a>> {
         positions.iter().map(|&k| self.recordings[k]).collect()
     }
@@ -336,7 +347,7 @@ impl<'a> Plan<'a> {
         let held_out = self.at(&cell.held_out);
         match self.criterion() {
             Criterion::F1 => {
-                let threshold = self.options.threshold.choose_annotated(&annotated)?;
+                let threshold = self.threshold(cell.contender, &annotated)?;
                 let mut confusion = Confusion::default();
                 for recording in held_out {
                     let probabilities = trained.predict(recording.session.features())?;
@@ -393,7 +404,7 @@ impl<'a> Plan<'a> {
         let seed = self.options.seed;
         let trained = learner.fit(&training, seed, control)?;
         let annotated = Annotated::new(&trained, &training, seed, control);
-        let threshold = self.options.threshold.choose_annotated(&annotated)?;
+        let threshold = self.threshold(contender, &annotated)?;
         let held_out = self.at(&self.outer[fold]);
         let mut probabilities = Vec::new();
         let mut confusion = Some(Confusion::default());

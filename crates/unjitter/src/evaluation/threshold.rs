@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::expected_f1::best_threshold;
 use crate::baselines::{Annotated, TrainedModel};
 use crate::error::require;
 use crate::{Control, Recording, Result};
@@ -14,8 +15,8 @@ pub enum Threshold {
     Fixed(f64),
     /// The best F1 on hand-aligned labels.
     BestF1,
-    /// The best expected F1, 2·Σ_{found} p / (found + Σ p), where p is the posterior probability of each
-    /// instance given the stamps; it needs no clean label.
+    /// The best expected F1 given the stamps, as in
+    /// [`expected_f1_threshold`](super::expected_f1_threshold); it needs no clean label.
     ExpectedF1,
 }
 
@@ -57,7 +58,7 @@ impl Threshold {
     }
 }
 
-/// The score with the largest F1 against soft labels; 0.5 if no score finds anything.
+/// The threshold with the largest F1 against soft labels.
 fn best(
     trained: &TrainedModel,
     training: &[&Recording],
@@ -68,21 +69,5 @@ fn best(
         let scores = trained.predict(recording.session.features())?;
         scored.extend(scores.into_iter().zip(soft(recording)?));
     }
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let positives: f64 = scored.iter().map(|(_, label)| label).sum();
-    let (mut best_f1, mut threshold, mut hits) = (0.0, 0.5, 0.0);
-    for (k, &(score, label)) in scored.iter().enumerate() {
-        hits += label;
-        // Equal scores fall on the same side.
-        if scored.get(k + 1).is_some_and(|next| next.0 == score) {
-            continue;
-        }
-        let f1 = 2.0 * hits / ((k + 1) as f64 + positives);
-        if f1 > best_f1 {
-            // Half way to the next score, so that rounding has no effect.
-            let next = scored.get(k + 1).map_or(0.0, |next| next.0);
-            (best_f1, threshold) = (f1, 0.5 * (score + next));
-        }
-    }
-    Ok(threshold)
+    Ok(best_threshold(scored))
 }

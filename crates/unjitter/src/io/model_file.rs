@@ -4,6 +4,7 @@
 //! format, version      what the file is
 //! metadata             notes that nothing depends on
 //! model, time_unit     what was fitted, and the unit that priors measured time in
+//! threshold            probability from which an instance counts as an event; 0.5 if it is not there
 //! outcome, warnings    how learning ended
 //! parameters           parameters by name: `unconstrained` numbers, which count, and the `natural`
 //!                      values they stand for, in the unit of the data, for reading
@@ -29,7 +30,7 @@ use super::{disk, pretty};
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
-use crate::model::{Model, Parts};
+use crate::model::{Model, Parts, THRESHOLD, check_threshold};
 use crate::params::{Layout, Parameter};
 use crate::{Error, Fitted, Outcome, Result, Warning};
 
@@ -104,6 +105,9 @@ struct ModelFile {
     metadata: BTreeMap<String, Value>,
     model: Model,
     time_unit: f64,
+    /// Left out where it is the usual one, so that programs of the first version read the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    threshold: Option<f64>,
     outcome: Outcome,
     warnings: Vec<Warning>,
     parameters: Vec<SavedParameter>,
@@ -144,6 +148,7 @@ impl ModelFile {
             metadata: fitted.metadata.clone(),
             model: fitted.model.clone(),
             time_unit: fitted.time_unit,
+            threshold: (fitted.threshold != THRESHOLD).then_some(fitted.threshold),
             outcome: fitted.outcome.clone(),
             warnings: fitted.warnings.clone(),
             parameters: parameters.iter().map(saved).collect(),
@@ -167,8 +172,8 @@ impl ModelFile {
     }
 
     fn into_fitted(self) -> Result<Fitted> {
-        let Self { metadata, model, time_unit, outcome, warnings, parameters, classifier, .. } =
-            self;
+        let Self { metadata, model, time_unit, threshold, outcome, warnings, .. } = self;
+        let (parameters, classifier) = (self.parameters, self.classifier);
         check_model(&model, time_unit)?;
         check_classifier(&model.classifier, &classifier, parameters.len())?;
         let parts = Parts::new(
@@ -179,7 +184,9 @@ impl ModelFile {
         let params: Vec<f64> =
             parameters.iter().flat_map(|parameter| &parameter.unconstrained).map(|x| x.0).collect();
         check_frozen(&model, &parts.layout, time_unit, &params)?;
-        Ok(Fitted { model, parts, params, time_unit, outcome, warnings, metadata })
+        let threshold = threshold.unwrap_or(THRESHOLD);
+        check_threshold(threshold).map_err(|error| within("threshold", &error))?;
+        Ok(Fitted { model, parts, params, time_unit, threshold, outcome, warnings, metadata })
     }
 }
 

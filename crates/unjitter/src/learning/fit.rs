@@ -13,7 +13,7 @@ use super::start::start;
 use super::warning::warnings;
 use crate::error::require;
 use crate::memory::memory_limit;
-use crate::model::{Fitted, Model, Parts, check_capacity, infeasible};
+use crate::model::{Fitted, Model, Parts, THRESHOLD, check_capacity, infeasible};
 use crate::outcome::{Outcome, StopReason, Warning};
 use crate::prior::Priors;
 use crate::session::check_together;
@@ -82,7 +82,8 @@ impl Model {
         drop(objective);
         let Problem { parts, time_unit, priors, .. } = problem;
         let (model, metadata) = (Self { priors, ..self.clone() }, BTreeMap::new());
-        Ok(Fitted { model, parts, params, time_unit, outcome, warnings, metadata })
+        let threshold = THRESHOLD;
+        Ok(Fitted { model, parts, params, time_unit, threshold, outcome, warnings, metadata })
     }
 }
 

@@ -7,10 +7,14 @@ use super::in_time::InTime;
 use super::posterior::{check_capacity, infeasible};
 use super::{BoundStampModel, Detector, Learned, Model, Parts, Sums};
 use crate::align::Aligned;
+use crate::error::require;
 use crate::inference::Impossible;
 use crate::math::{log_sigmoid, sigmoid};
 use crate::session::check_columns;
 use crate::{Features, Outcome, Result, Session, Warning};
+
+/// The threshold of a model without one of its own.
+pub(crate) const THRESHOLD: f64 = 0.5;
 
 /// A fitted model.
 #[derive(Debug, Clone)]
@@ -19,6 +23,7 @@ pub struct Fitted {
     pub(crate) parts: Parts,
     pub(crate) params: Vec<f64>,
     pub(crate) time_unit: f64,
+    pub(crate) threshold: f64,
     pub(crate) outcome: Outcome,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) metadata: BTreeMap<String, serde_json::Value>,
@@ -73,6 +78,20 @@ impl Fitted {
     /// The unit in which priors measured time.
     pub fn time_unit(&self) -> f64 {
         self.time_unit
+    }
+
+    /// Probability from which an instance counts as an event: 0.5 unless another was set. The library's own
+    /// results are probabilities and do not depend on it.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// Sets the threshold, such as that of
+    /// [`expected_f1_threshold`](crate::evaluation::expected_f1_threshold).
+    pub fn set_threshold(&mut self, threshold: f64) -> Result<()> {
+        check_threshold(threshold)?;
+        self.threshold = threshold;
+        Ok(())
     }
 
     /// How learning ended.
@@ -173,6 +192,12 @@ impl Fitted {
     }
 }
 
+/// Refuses a threshold that is no probability.
+pub(crate) fn check_threshold(threshold: f64) -> Result<()> {
+    let inside = (0.0..=1.0).contains(&threshold);
+    require("threshold", threshold, inside, "a number from 0 to 1")
+}
+
 /// log p(y | x) of the known labels.
 fn log_labels(session: &Session, log_odds: &[f64]) -> f64 {
     let of = |(i, f): (usize, &f64)| Some(log_sigmoid(if session.label(i)? { *f } else { -f }));
@@ -249,7 +274,9 @@ mod tests {
         };
         let params = vec![0.0; parts.layout.dim()];
         let (warnings, metadata) = (Vec::new(), BTreeMap::new());
-        let fitted = Fitted { model, parts, params, time_unit: 1.0, outcome, warnings, metadata };
+        let (time_unit, threshold) = (1.0, THRESHOLD);
+        let fitted =
+            Fitted { model, parts, params, time_unit, threshold, outcome, warnings, metadata };
         fitted.align(&session).unwrap();
         assert_eq!(mapped.load(Ordering::Relaxed), 8);
     }
