@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use unjitter::evaluation::expected_f1_threshold;
-use unjitter::{FitOptions, Model};
+use unjitter::{Control, FitOptions, Model};
 
 use crate::convert::{from_json, to_python};
 use crate::fitted::Fitted;
@@ -33,7 +33,8 @@ pub(crate) fn fit(
     let sessions = lend(&sessions, use_labels)?;
     let fitted = watched(py, show, |control| -> PyResult<_> {
         let mut fitted = model.fit(&sessions, &options, control).map_err(to_python)?;
-        let found = || expected_f1_threshold(&fitted, &sessions, control);
+        let quiet = Control { watch: None, ..control };
+        let found = || expected_f1_threshold(&fitted, &sessions, quiet);
         let threshold = match threshold {
             Some(threshold) => Ok(threshold),
             None => alone(options.threads.unwrap_or(1), found)?,

@@ -82,6 +82,10 @@ CASES = {
             "noise": Gaussian(delay=0.5),
         },
     ),
+    "threshold": (
+        ["--threshold", "expected-f1", "--weight-precision", "3000"],
+        {"threshold": "expected_f1", "regularisation": 3000.0},
+    ),
     "labels": (["--use-labels"], {"use_labels": True}),
     "frozen": (
         [
@@ -127,6 +131,7 @@ def test_a_model_of_the_command_line_is_at_home_in_python(folder, tmp_path, case
         )
     chosen = ("classifier", "counts", "noise", "regularisation", "priors", "time_unit", "frozen")
     assert loaded.use_labels == own.use_labels
+    assert (loaded.threshold, loaded.threshold_) == (own.threshold, own.threshold_)
     assert loaded.log_evidence(read_dataset(folder)) == own.log_evidence(read_dataset(folder))
     for name in chosen:
         assert getattr(loaded, name) == parameters.get(name, getattr(EventDetector(), name))
@@ -168,12 +173,28 @@ def test_the_command_line_predicts_with_a_model_of_python(folder, tmp_path):
     np.testing.assert_allclose(got["probability"], want, atol=1e-6)
 
 
+def test_the_command_line_uses_the_threshold_that_python_found(folder, tmp_path):
+    sessions = read_dataset(folder)
+    detector = EventDetector(regularisation=3000.0, threshold="expected_f1").fit(sessions)
+    detector.save(tmp_path / "model.json")
+    told = run(
+        *("predict", folder, "-m", tmp_path / "model.json", "-o", tmp_path / "p.csv"),
+        *("--detected", tmp_path / "found.csv", "--json", "--quiet"),
+    )
+    found = np.concatenate(detector.detect(sessions))
+    assert json.loads(told)["threshold"] == detector.threshold_ < 0.5
+    # The program writes nanoseconds.
+    got = pd.read_csv(tmp_path / "found.csv")["time"]
+    np.testing.assert_allclose(got, found, atol=1e-9)
+    assert len(found) > 0
+
+
 def test_a_threshold_survives_the_file(folder, tmp_path):
     sessions = read_dataset(folder)
     detector = EventDetector(threshold=0.2, use_labels=True).fit(sessions)
     detector.save(tmp_path / "model.json")
     loaded = EventDetector.load(tmp_path / "model.json")
-    assert loaded.threshold == 0.2
+    assert (loaded.threshold, loaded.threshold_) == (0.2, 0.2)
     # Labels count as evidence for who learned from them.
     assert loaded.log_evidence(sessions) == detector.log_evidence(sessions)
 

@@ -106,7 +106,7 @@ def test_notes_and_declared_types(fitted):
     assert json.loads(notes["features"]) == ["depth", "constant", "offset", "a<b", "é"]
     kind = fitted.classifier if isinstance(fitted.classifier, str) else fitted.classifier.kind
     assert notes["model"] == kind and model.graph.name == f"unjitter_{kind}"
-    assert float(notes["threshold"]) == fitted.threshold
+    assert float(notes["threshold"]) == fitted.threshold_
     assert [opset.version for opset in model.opset_import] == [13]
     (X,) = model.graph.input
     assert X.type.tensor_type.elem_type == onnx.TensorProto.DOUBLE

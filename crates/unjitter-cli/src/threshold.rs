@@ -19,8 +19,9 @@ pub(crate) fn threshold(text: &str, rules: &[(&str, Threshold)]) -> anyhow::Resu
         Ok(_) => Err(usage(format!("--threshold {text}: expected a number from 0 to 1"))),
         Err(_) => {
             let names: Vec<&str> = rules.iter().map(|(name, _)| *name).collect();
-            let names = names.join(" or ");
-            Err(usage(format!("--threshold {text}: expected a number, {names}")))
+            let or = names.join(" or ");
+            let comma = if rules.len() > 1 { "," } else { " or" };
+            Err(usage(format!("--threshold {text}: expected a number{comma} {or}")))
         }
     }
 }

@@ -9,6 +9,7 @@ use unjitter::baselines::{
 };
 use unjitter::evaluation::{
     BootstrapOptions, Contender, CrossValidation, SummaryOptions, Threshold, bootstrap_interval,
+    expected_f1_threshold,
 };
 use unjitter::learning::StopReason;
 use unjitter::math::Random;
@@ -99,6 +100,12 @@ fn the_choice_of_a_threshold_stops() {
     let naive = Naive::default().fit(&training, 0, Control::default()).unwrap();
     check("Threshold::choose", |control| {
         Threshold::ExpectedF1.choose(&naive, &training, 0, control).map(|_| ())
+    });
+    let sessions: Vec<Session> = data.iter().map(|recording| recording.session.clone()).collect();
+    let fitted = Model::default().fit(&sessions, &FitOptions::default(), Control::default());
+    let fitted = fitted.unwrap();
+    check("expected_f1_threshold", |control| {
+        expected_f1_threshold(&fitted, &sessions, control).map(|_| ())
     });
 }
 

@@ -10,12 +10,13 @@ use std::time::Duration;
 use ndarray::Array2;
 use unjitter::baselines::{AlignmentLearner, HandAligned, Learner, Naive, TrainedModel};
 use unjitter::evaluation::{
-    Comparison, Contender, Criterion, CrossValidation, GroupBy, Threshold, folds,
+    Comparison, Contender, ContenderResult, Criterion, CrossValidation, GroupBy, Threshold,
+    expected_f1_threshold, folds,
 };
 use unjitter::learning::Supervised;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Control, Error, Priors, Progress, Recording, Result, Session};
+use unjitter::{Control, Error, Model, Priors, Progress, Recording, Result, Session};
 
 /// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
 /// annotated with a spread of one second; two sessions per subject.
@@ -363,6 +364,10 @@ fn thresholds_follow_their_rule() {
     }
     let expected =
         Threshold::ExpectedF1.choose(&trained, &training, 0, Control::default()).unwrap();
+    let TrainedModel::Fitted(fitted) = &trained else { panic!("a model of the annotator") };
+    let sessions: Vec<Session> = data.iter().map(|recording| recording.session.clone()).collect();
+    let again = expected_f1_threshold(fitted, &sessions, Control::default()).unwrap();
+    assert_eq!(again, expected);
     // Without a clean label, within a few hundredths of the best that labels give.
     assert!(
         f1(expected) > f1(best) - 0.05,
@@ -370,6 +375,36 @@ fn thresholds_follow_their_rule() {
         f1(expected),
         f1(best)
     );
+}
+
+#[test]
+fn where_the_evidence_chose_thresholds_are_found() {
+    let data = recordings(8);
+    // So strong priors that no probability reaches one half.
+    let strong = [1e4, 2e4].map(|weight_precision| {
+        let priors = Priors { weight_precision, ..Priors::default() };
+        AlignmentLearner {
+            model: Model { priors, ..Model::default() },
+            ..AlignmentLearner::default()
+        }
+    });
+    let naive = [1.0, 10.0].map(|precision| Naive { supervised: ridge(precision) });
+    let contenders = [
+        Contender::grid(strong.clone()),
+        Contender::single(strong[0].clone()),
+        Contender::grid(naive),
+    ];
+    let run = |criterion, threshold| {
+        let options = CrossValidation { criterion: Some(criterion), threshold, ..options() };
+        options.run(&data, &contenders, None, Control::default()).unwrap().contenders
+    };
+    let found = run(Criterion::LogEvidence, None);
+    let is_usual = |judged: &ContenderResult| judged.folds.iter().all(|f| f.threshold == 0.5);
+    assert_eq!([0, 1, 2].map(|k| is_usual(&found[k])), [false, true, true]);
+    let f1 = |judged: &ContenderResult| judged.pooled().unwrap().scores().f1;
+    assert!(f1(&found[0]) > 0.5 && f1(&found[1]) == 0.0, "{} {}", f1(&found[0]), f1(&found[1]));
+    assert!(run(Criterion::F1, None).iter().all(is_usual));
+    assert!(run(Criterion::LogEvidence, Some(Threshold::Fixed(0.5))).iter().all(is_usual));
 }
 
 #[test]

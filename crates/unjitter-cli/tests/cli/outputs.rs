@@ -195,12 +195,17 @@ fn stamps_far_from_everything_are_warned_of() {
 #[test]
 fn options_out_of_range_are_told() {
     let folder = Folder::with_model();
-    let cases: [(&[&str], &str); 10] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["align", "data", "--missed-above", "nan"], "expected a number from 0 to 1"),
         (&["evaluate", "data", "--folds", "1"], "--folds 1: expected at least 2"),
         (&["evaluate", "data", "--threshold", "-1"], "expected a number from 0 to 1"),
         (&["evaluate", "data", "--learners", "lr-m,lr-m"], "lr-m twice"),
         (&["predict", "data", "--threshold", "2", "-o", "x"], "expected a number from 0 to 1"),
+        (&["fit", "data", "--threshold", "2", "-o", "x"], "expected a number from 0 to 1"),
+        (
+            &["fit", "data", "--threshold", "best-f1", "-o", "x"],
+            "best-f1: expected a number or expected-f1",
+        ),
         (&["fit", "data", "--threads", "0", "-o", "x"], "0 is not in 1..=1024"),
         (&["fit", "data", "--seed", "-1", "-o", "x"], "invalid value '-1' for '--seed"),
         (&["fit", "--instances", "-", "--events", "-", "-o", "x"], "only one table can be"),

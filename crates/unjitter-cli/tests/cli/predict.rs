@@ -105,3 +105,27 @@ fn events_are_detected_and_kept_apart() {
         .fails(2, &predict(&["instances.csv", "-o", "x", "--detected", "y", "--threshold", "2"]));
     assert!(err.contains("threshold is 2, expected a number from 0 to 1"), "{err}");
 }
+
+#[test]
+fn the_threshold_of_the_model_is_used_unless_another_is_given() {
+    let folder = Folder::with_small_data();
+    // So strong a prior that no probability reaches one half.
+    let strong = ["--weight-precision", "1e4"];
+    let arguments = [&strong[..], &["--threshold", "expected-f1", "--json"]].concat();
+    let threshold = folder.ok_json(&small("fit", &arguments))["threshold"].clone();
+    assert_eq!(folder.json("model.json")["threshold"], threshold);
+    assert!(threshold.as_f64().unwrap() < 0.5);
+    let positive = |further: &[&str]| {
+        let to = ["instances.csv", "-o", "p.csv", "--detected", "d.csv", "--json", "--force"];
+        let result = folder.ok_json(&predict(&[&to[..], further].concat()));
+        assert_eq!(result["positive"], result["detected"]);
+        (result["threshold"].clone(), result["positive"].as_u64().unwrap())
+    };
+    assert_eq!(positive(&[]), (threshold, 24));
+    assert_eq!(positive(&["--threshold", "0.5"]), (0.5.into(), 0));
+    let out =
+        folder.ok(&small("fit", &[&strong[..], &["--threshold", "0.25", "--force"]].concat()));
+    assert!(out.contains("An event is found from a probability of 0.25"), "{out}");
+    folder.ok(&small("fit", &["--force"]));
+    assert_eq!(positive(&[]), (0.5.into(), 24));
+}

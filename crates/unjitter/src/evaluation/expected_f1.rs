@@ -27,10 +27,11 @@ pub fn expected_f1_threshold(
     control: Control<'_>,
 ) -> Result<f64> {
     let mut scored = Vec::new();
-    for session in sessions {
+    for (k, session) in sessions.iter().enumerate() {
         control.stop_if_requested()?;
         let aligned = fitted.align(session)?;
         scored.extend(aligned.instances.iter().map(|one| (one.p_detector, one.p_positive)));
+        control.tell(k + 1, sessions.len(), None);
     }
     Ok(best_threshold(scored))
 }

@@ -26,7 +26,7 @@ fn assert_same(a: &Fitted, b: &Fitted) {
     assert_eq!(a.parameter_names().collect::<Vec<_>>(), b.parameter_names().collect::<Vec<_>>());
     assert_eq!((a.model(), a.time_unit()), (b.model(), b.time_unit()));
     assert_eq!((a.outcome(), a.warnings()), (b.outcome(), b.warnings()));
-    assert_eq!(a.metadata(), b.metadata());
+    assert_eq!((a.metadata(), a.threshold()), (b.metadata(), b.threshold()));
     // Everything once more, the unconstrained numbers included.
     assert_eq!(a.to_json(), b.to_json());
 }
@@ -58,6 +58,27 @@ fn files_that_were_written_before_are_read() {
         assert_eq!(before, now);
     }
     assert_eq!(WRITTEN_BEFORE.lines().count(), 6);
+}
+
+#[test]
+fn a_threshold_of_its_own_is_kept() {
+    let mut fitted = fit(&Model::default());
+    assert!(fitted.threshold() == 0.5 && !fitted.to_json().contains("threshold"));
+    for threshold in [0.0, 0.1 + 0.2, 1.0] {
+        fitted.set_threshold(threshold).unwrap();
+        let back = Fitted::from_json(fitted.to_json().as_bytes()).unwrap();
+        assert_eq!(back.threshold(), threshold);
+        assert_same(&fitted, &back);
+    }
+    for threshold in [-0.1, 1.1, f64::NAN] {
+        let error = fitted.set_threshold(threshold).unwrap_err().to_string();
+        assert_eq!(error, format!("threshold is {threshold}, expected a number from 0 to 1"));
+        assert_eq!(fitted.threshold(), 1.0);
+    }
+    let spoilt = fitted.to_json().replacen("\"threshold\": 1.0", "\"threshold\": 1.5", 1);
+    let error = Fitted::from_json(spoilt.as_bytes()).unwrap_err().to_string();
+    let want = "model file: threshold: threshold is 1.5, expected a number from 0 to 1";
+    assert_eq!(error, want);
 }
 
 #[test]
