@@ -118,14 +118,16 @@ class EventDetector(Detector):
     def __init__(
         self,
         classifier: str | Classifier = "logistic",
-        counts: str | Counts = "bernoulli",
+        counts: str | Counts = "auto",
         noise: str | Noise = "gaussian",
         *,
         regularisation: float = 1.0,
         priors: Priors | None = None,
         time_unit: float | None = None,
+        alignment: str = "free",
+        delay: tuple[float, float] | None = None,
         frozen: Mapping[str, Any] | None = None,
-        restarts: int = 2,
+        restarts: int = 4,
         threshold: float | str = 0.5,
         check: bool = True,
         use_labels: bool = False,
@@ -140,6 +142,8 @@ class EventDetector(Detector):
         self.regularisation = regularisation
         self.priors = priors
         self.time_unit = time_unit
+        self.alignment = alignment
+        self.delay = delay
         self.frozen = frozen
         self.restarts = restarts
         self.threshold = threshold
@@ -418,6 +422,8 @@ class EventDetector(Detector):
             "noise": noise.settings(),
             "priors": priors.settings(self.regularisation),
             "time_unit": None if self.time_unit is None else number("time_unit", self.time_unit),
+            "alignment": self.alignment,
+            "delay": None if self.delay is None else [float(value) for value in self.delay],
             "frozen": [{"name": name, "values": values} for name, values in held.items()],
         }
 

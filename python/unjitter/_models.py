@@ -50,6 +50,21 @@ class _Rates(Model):
 
 
 @dataclass(frozen=True)
+class Auto(_Rates):
+    """At most one stamp per instance, or several (Poisson) if the evidence says so.
+
+    Parameters
+    ----------
+    false_rate : float, optional
+        P(at least one stamp | negative instance).
+    hit_rate : float, optional
+        P(at least one stamp | positive instance).
+    """
+
+    kind: ClassVar[str] = "auto"
+
+
+@dataclass(frozen=True)
 class Bernoulli(_Rates):
     """At most one stamp per instance.
 
@@ -173,10 +188,10 @@ class Categorical(Model):
         return [name for name in super().unknown() if name != "table"]
 
 
-Counts = Bernoulli | Categorical | Poisson | Geometric
+Counts = Auto | Bernoulli | Categorical | Poisson | Geometric
 
 COUNTS: dict[str, type[Counts]] = {
-    model.kind: model for model in (Bernoulli, Categorical, Poisson, Geometric)
+    model.kind: model for model in (Auto, Bernoulli, Categorical, Poisson, Geometric)
 }
 _Part = TypeVar("_Part")
 

@@ -20,8 +20,8 @@ class Priors:
         Beta prior on P(at least one stamp | positive).
     silence : (a, b)
         Beta prior on P(no stamp | negative).
-    delay : (mean, standard deviation)
-        Normal prior on the delay.
+    delay : (mean, standard deviation), optional
+        Normal prior on the delay; by default about zero, up to some gaps between stamps.
     variance : (shape, scale)
         Inverse-Gamma prior on the squared spread.
     intercept_precision : float
@@ -34,17 +34,21 @@ class Priors:
         Gamma prior on the degrees of freedom of Student-t noise.
     shape : (shape, rate)
         Gamma prior on the shape of shifted-Gamma noise, less one.
+    background : (shape, rate), optional
+        Gamma prior on the stamps per unit of time that come from nowhere; by default a few in a
+        hundred stamps.
     """
 
     hit_rate: tuple[float, float] = (5.0, 1.0)
     silence: tuple[float, float] = (5.0, 1.0)
-    delay: tuple[float, float] = (0.0, 1.0)
-    variance: tuple[float, float] = (1.0, 1.0)
+    delay: tuple[float, float] | None = None
+    variance: tuple[float, float] = (0.01, 0.01)
     intercept_precision: float = 0.01
     count_split: float = 2.0
     mixture_weight: float = 2.0
     degrees_of_freedom: tuple[float, float] = (2.0, 0.1)
     shape: tuple[float, float] = (2.0, 0.2)
+    background: tuple[float, float] | None = None
 
     def settings(self, weight_precision: float) -> dict[str, Any]:
         """The priors as in a model file."""
@@ -54,11 +58,12 @@ class Priors:
             "hit_rate": _named(self.hit_rate, "a", "b"),
             "silence": _named(self.silence, "a", "b"),
             "count_split": float(self.count_split),
-            "delay": _named(self.delay, "mean", "sd"),
+            "delay": None if self.delay is None else _named(self.delay, "mean", "sd"),
             "variance": _named(self.variance, "shape", "scale"),
             "mixture_weight": float(self.mixture_weight),
             "degrees_of_freedom": _named(self.degrees_of_freedom, "shape", "rate"),
             "shape": _named(self.shape, "shape", "rate"),
+            "background": None if self.background is None else _named(self.background, "shape", "rate"),
         }
 
 

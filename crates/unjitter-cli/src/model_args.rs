@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use unjitter::learning::LbfgsOptions;
+use unjitter::prior::Normal;
 use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Model, Priors};
 
 use crate::failure::usage;
@@ -48,7 +49,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "T", help_heading = "Model")]
     pub time_unit: Option<f64>,
     /// Starts of the optimiser besides the naive one
-    #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Learning")]
+    #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Learning")]
     pub restarts: usize,
     /// Iterations of a start after which to stop in any case
     #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Learning")]
@@ -71,6 +72,8 @@ pub(crate) enum ClassifierName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CountsName {
+    /// One stamp at most, or several if the evidence says so
+    Auto,
     /// One stamp at most
     Bernoulli,
     /// Up to --max-count
@@ -145,6 +148,7 @@ impl ModelArgs {
 
     fn counts(&self) -> Counts {
         match self.counts {
+            CountsName::Auto => Counts::Auto,
             CountsName::Bernoulli => Counts::Bernoulli,
             CountsName::Categorical => {
                 Counts::Categorical { max_count: self.max_count.unwrap_or(2) }
@@ -203,7 +207,7 @@ fn set_prior(priors: &mut Priors, pair: &str) -> anyhow::Result<()> {
         "hit-rate" => (priors.hit_rate.a, priors.hit_rate.b) = (a, b),
         "silence" => (priors.silence.a, priors.silence.b) = (a, b),
         "count-split" => priors.count_split = a,
-        "delay" => (priors.delay.mean, priors.delay.sd) = (a, b),
+        "delay" => priors.delay = Some(Normal { mean: a, sd: b }),
         "variance" => (priors.variance.shape, priors.variance.scale) = (a, b),
         "mixture-weight" => priors.mixture_weight = a,
         "degrees-of-freedom" => {

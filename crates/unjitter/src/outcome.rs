@@ -48,6 +48,27 @@ pub struct Outcome {
     pub values: Vec<Option<f64>>,
 }
 
+/// A difference of log evidence over sessions that were left out of learning.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeldOut {
+    /// Its mean over sessions.
+    pub mean: f64,
+    /// The standard error of that mean.
+    pub standard_error: f64,
+}
+
+impl HeldOut {
+    /// How much more evidence `own` has than `other`, session by session.
+    pub(crate) fn difference(own: &[f64], other: &[f64]) -> Self {
+        let count = own.len() as f64;
+        let differences = || own.iter().zip(other).map(|(a, b)| a - b);
+        let mean = differences().sum::<f64>() / count;
+        let squares: f64 = differences().map(|d| (d - mean) * (d - mean)).sum();
+        Self { mean, standard_error: (squares / (count * (count - 1.0).max(1.0))).sqrt() }
+    }
+}
+
 /// A sign that the result may not be what it seems.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -80,6 +101,31 @@ pub enum Warning {
         bytes: u64,
         /// The limit.
         limit: u64,
+    },
+    /// Two different annotators explain the stamps about equally well.
+    Modes {
+        /// Delay of the one that was chosen.
+        delay: f64,
+        /// Its spread.
+        spread: f64,
+        /// Delay of the other.
+        other_delay: f64,
+        /// Its spread.
+        other_spread: f64,
+    },
+    /// The learned spread is below half the spacing of instances, which cannot tell it.
+    TinySpread {
+        /// Learned spread.
+        spread: f64,
+        /// Median spacing of instances.
+        spacing: f64,
+    },
+    /// The stamps of one event are several; the default counts were chosen accordingly.
+    SeveralStamps {
+        /// Stamps of an event, on average.
+        mean: f64,
+        /// By how much the log evidence is higher than with one stamp at most.
+        gain: f64,
     },
     /// Stamps that lie far from every instance.
     FarStamps {
@@ -126,6 +172,23 @@ impl fmt::Display for Warning {
                  and clock of the stamps",
                 gibibytes(*bytes),
                 gibibytes(*limit)
+            ),
+            Warning::Modes { delay, spread, other_delay, other_spread } => write!(
+                f,
+                "two explanations of the stamps are about equally good: presses {delay:.3} ± {spread:.3} late, \
+                 which was chosen, and {other_delay:.3} ± {other_spread:.3} late, with a detector that \
+                 fires at another time. To settle it, say how late presses can be, label some instances \
+                 or one session and learn from these labels too, or confirm some stamps"
+            ),
+            Warning::TinySpread { spread, spacing } => write!(
+                f,
+                "the learned spread {spread:.3} is below half the spacing {spacing:.3} of instances, which \
+                 cannot tell such a spread: take it as {spacing:.3} or less"
+            ),
+            Warning::SeveralStamps { mean, gain } => write!(
+                f,
+                "events have several stamps, {mean:.1} on average: counts without a limit explain them \
+                 better than one stamp at most, by {gain:.0} in the log evidence, and were used"
             ),
             Warning::FarStamps { session, count, index, time, spreads } => write!(
                 f,

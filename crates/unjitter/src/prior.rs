@@ -66,8 +66,9 @@ pub struct Priors {
     pub silence: Beta,
     /// Concentration of the symmetric Dirichlet on the split of counts of at least one.
     pub count_split: f64,
-    /// On each location of the delay.
-    pub delay: Normal,
+    /// On each location of the delay. By default the data decide the scale: about zero, up to some gaps
+    /// between stamps.
+    pub delay: Option<Normal>,
     /// On each squared spread.
     pub variance: InverseGamma,
     /// Concentration of the symmetric Dirichlet on mixture weights.
@@ -81,10 +82,20 @@ pub struct Priors {
     pub background: Option<Gamma>,
 }
 
+/// The paper's prior on a delay, in units.
+const UNIT_NORMAL: Normal = Normal { mean: 0.0, sd: 1.0 };
+
 /// Mode of the share of stamps from nowhere, by default.
 const BACKGROUND_SHARE: f64 = 0.03;
 /// Shape of its prior.
 const BACKGROUND_SHAPE: f64 = 2.0;
+
+impl Gamma {
+    /// The value of highest density; 0 if the density falls throughout.
+    pub(crate) fn mode(&self) -> f64 {
+        ((self.shape - 1.0) / self.rate).max(0.0)
+    }
+}
 
 impl Default for Priors {
     fn default() -> Self {
@@ -95,8 +106,9 @@ impl Default for Priors {
             hit_rate: Beta { a: 5.0, b: 1.0 },
             silence: Beta { a: 5.0, b: 1.0 },
             count_split: 2.0,
-            delay: Normal { mean: 0.0, sd: 1.0 },
-            variance: InverseGamma { shape: 1.0, scale: 1.0 },
+            delay: None,
+            // Hardly any: it only keeps a spread from vanishing far below the spacing of instances.
+            variance: InverseGamma { shape: 0.01, scale: 0.01 },
             // Above one, so that no component can vanish altogether.
             mixture_weight: 2.0,
             degrees_of_freedom: Gamma { shape: 2.0, rate: 0.1 },
@@ -107,6 +119,15 @@ impl Default for Priors {
 }
 
 impl Priors {
+    /// The paper's priors, in units of time.
+    pub fn paper() -> Self {
+        Self {
+            delay: Some(UNIT_NORMAL),
+            variance: InverseGamma { shape: 1.0, scale: 1.0 },
+            ..Self::default()
+        }
+    }
+
     /// The prior on the background of sessions with so many stamps per unit of time.
     pub(crate) fn background(stamp_rate: f64) -> Gamma {
         let mode = BACKGROUND_SHARE * stamp_rate;
@@ -128,7 +149,6 @@ impl Priors {
             ("silence.a", self.silence.a),
             ("silence.b", self.silence.b),
             ("count_split", self.count_split),
-            ("delay.sd", self.delay.sd),
             ("variance.shape", self.variance.shape),
             ("variance.scale", self.variance.scale),
             ("mixture_weight", self.mixture_weight),
@@ -137,12 +157,14 @@ impl Priors {
             ("shape.shape", self.shape.shape),
             ("shape.rate", self.shape.rate),
         ];
+        let delay = self.delay.unwrap_or(UNIT_NORMAL);
+        require("prior delay.sd", delay.sd, delay.sd > 0.0, "a number above 0")?;
         let background = self.background.map_or([1.0; 2], |prior| [prior.shape, prior.rate]);
         let background = [("background.shape", background[0]), ("background.rate", background[1])];
         for (name, value) in positive.into_iter().chain(background) {
             require(&format!("prior {name}"), value, value > 0.0, "a number above 0")?;
         }
-        require("prior delay.mean", self.delay.mean, true, "a finite number")
+        require("prior delay.mean", delay.mean, true, "a finite number")
     }
 
     /// log p(natural values) of the parameters that `is_free`, adding its gradient in the
@@ -187,9 +209,10 @@ impl Priors {
                 (value, -derivative)
             }
             Role::Delay => {
-                let s = (x - self.delay.mean) / self.delay.sd;
-                let constant = -self.delay.sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
-                (constant - 0.5 * s * s, -s / self.delay.sd)
+                let Normal { mean, sd } = self.delay.unwrap_or(UNIT_NORMAL);
+                let s = (x - mean) / sd;
+                let constant = -sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
+                (constant - 0.5 * s * s, -s / sd)
             }
             Role::Spread => inverse_gamma_of_square(self.variance, x),
             Role::DegreesOfFreedom => gamma(self.degrees_of_freedom, x),

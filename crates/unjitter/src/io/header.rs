@@ -28,6 +28,7 @@ pub(super) struct Header<'a> {
     model: Option<&'a RawValue>,
     outcome: Option<&'a RawValue>,
     warnings: Option<&'a RawValue>,
+    modes: Option<&'a RawValue>,
 }
 
 impl<'a> Header<'a> {
@@ -44,25 +45,27 @@ impl<'a> Header<'a> {
         }
         match header.version.map(|version| serde_json::from_str(version.get())) {
             None => return Err(broken("version", format!("missing, expected {VERSION}"))),
-            Some(Ok(VERSION)) => {}
+            Some(Ok(1..=VERSION)) => {}
             Some(Ok(found)) => {
                 let place = "version".to_owned();
                 return Err(Error::ModelVersion { place, found, expected: VERSION });
             }
             Some(Err(_)) => return Err(broken("version", "expected a whole number".to_owned())),
         }
-        let Self { metadata, model, outcome, warnings, .. } = header;
+        let Self { metadata, model, outcome, warnings, modes, .. } = header;
         check_size("metadata", metadata)?;
         check_size("model", model)?;
         check_size("outcome", outcome)?;
         check_size("warnings", warnings)?;
+        check_size("modes", modes)?;
         Ok(header)
     }
 
     /// Checks that `model`, which was read from here, used no defaults. Defaults help people who write
     /// settings; in a file that a program wrote, a missing field is a sign of damage.
     pub(super) fn check_complete(&self, model: &impl Serialize) -> Result<()> {
-        let Some(found) = self.model else { return Ok(()) };
+        let is_first = self.version.is_some_and(|version| version.get() == "1");
+        let Some(found) = self.model.filter(|_| !is_first) else { return Ok(()) };
         let found = serde_json::from_str(found.get()).map_err(|error| syntax(&error))?;
         let complete = serde_json::to_value(model).map_err(|error| syntax(&error))?;
         match missing(&complete, &found) {

@@ -27,17 +27,18 @@ use super::extended::Extended;
 use super::header::Header;
 use super::metadata::check_metadata;
 use super::{disk, pretty};
+use crate::inference::Order;
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
-use crate::model::{Model, Parts, THRESHOLD, check_threshold};
+use crate::model::{Mode, Model, Parts, THRESHOLD, check_threshold};
 use crate::params::{Layout, Parameter};
 use crate::{Error, Fitted, Outcome, Result, Warning};
 
 /// The declared format of every model file.
 pub(super) const FORMAT: &str = "unjitter model";
 /// The version of the format.
-pub(super) const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 2;
 
 /// Largest file that is read or written: a kernel of 20 000 landmarks and 1000 features fits.
 const MAX_BYTES: u64 = 1 << 30;
@@ -110,6 +111,9 @@ struct ModelFile {
     threshold: Option<f64>,
     outcome: Outcome,
     warnings: Vec<Warning>,
+    /// Empty in files of the first version.
+    #[serde(default)]
+    modes: Vec<Mode>,
     parameters: Vec<SavedParameter>,
     #[serde(with = "SavedClassifier")]
     classifier: ClassifierState,
@@ -151,6 +155,7 @@ impl ModelFile {
             threshold: (fitted.threshold != THRESHOLD).then_some(fitted.threshold),
             outcome: fitted.outcome.clone(),
             warnings: fitted.warnings.clone(),
+            modes: fitted.modes.clone(),
             parameters: parameters.iter().map(saved).collect(),
             classifier: fitted.parts.classifier.state(),
         }
@@ -166,13 +171,26 @@ impl ModelFile {
         })?;
         let header = Header::of(text)?;
         let file: Self = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+        let file = if file.version == 1 { file.of_first_version() } else { file };
         header.check_complete(&file.model)?;
         check_metadata(&file.metadata).map_err(|error| within("metadata", &error))?;
         Ok(file)
     }
 
+    /// A file of the first version, whose model had its stamps in order and none from nowhere.
+    fn of_first_version(mut self) -> Self {
+        self.model = self.model.freeze("background.rate", 0.0);
+        self.model.alignment = Order::Ordered;
+        self.parameters.push(SavedParameter {
+            name: "background.rate".to_owned(),
+            unconstrained: vec![Extended(f64::NEG_INFINITY)],
+            natural: vec![Extended(0.0)],
+        });
+        self
+    }
+
     fn into_fitted(self) -> Result<Fitted> {
-        let Self { metadata, model, time_unit, threshold, outcome, warnings, .. } = self;
+        let Self { metadata, model, time_unit, threshold, outcome, warnings, modes, .. } = self;
         let (parameters, classifier) = (self.parameters, self.classifier);
         check_model(&model, time_unit)?;
         check_classifier(&model.classifier, &classifier, parameters.len())?;
@@ -186,7 +204,24 @@ impl ModelFile {
         check_frozen(&model, &parts.layout, time_unit, &params)?;
         let threshold = threshold.unwrap_or(THRESHOLD);
         check_threshold(threshold).map_err(|error| within("threshold", &error))?;
-        Ok(Fitted { model, parts, params, time_unit, threshold, outcome, warnings, metadata })
+        let is_whole = |mode: &Mode| {
+            mode.params.len() == params.len() && mode.params.iter().all(|x| !x.is_nan())
+        };
+        if !modes.iter().all(is_whole) {
+            let problem = format!("a mode without {} numbers as `params`", params.len());
+            return Err(broken("modes", problem));
+        }
+        Ok(Fitted {
+            model,
+            parts,
+            params,
+            time_unit,
+            threshold,
+            outcome,
+            warnings,
+            modes,
+            metadata,
+        })
     }
 }
 

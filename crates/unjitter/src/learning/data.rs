@@ -84,6 +84,13 @@ fn unobserved_rows<'a>(
     Some(LabelledRows { features: rows(classifier, session.features(), &chosen, control), labels })
 }
 
+/// The median gap between neighbouring stamps of a session; of all its time if there are no neighbours.
+pub(super) fn median_gap(sessions: &[Session]) -> f64 {
+    let gaps = sessions.iter().flat_map(|s| s.stamps().windows(2).map(|pair| pair[1] - pair[0]));
+    let gap = lower_median(gaps.filter(|&gap| gap > 0.0).collect());
+    gap.unwrap_or_else(|| 1.0 / stamp_rate(sessions))
+}
+
 /// Stamps per unit of the data's time, over all sessions.
 pub(super) fn stamp_rate(sessions: &[Session]) -> f64 {
     let duration = |session: &Session| {

@@ -1,21 +1,25 @@
-//! Fitting: MAP from several starts, keeping the best.
+//! Fitting: MAP from several starts, keeping every optimum.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::{SessionData, median_spacing, stamp_rate};
+use super::data::{SessionData, median_gap, median_spacing, stamp_rate};
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::map::MapObjective;
+use super::modes::{self, Optimum, add, choose};
 use super::objective::Objective;
-use super::start::start;
+use super::start::{Start, begin, starts};
 use super::warning::warnings;
 use crate::error::require;
 use crate::memory::memory_limit;
-use crate::model::{Fitted, Model, Parts, THRESHOLD, check_capacity, infeasible};
+use crate::model::counts::Counts;
+use crate::model::{Fitted, Learned, Mode, Model, Parts, check_capacity, infeasible};
 use crate::outcome::{Outcome, StopReason, Warning};
-use crate::prior::Priors;
+use crate::prior::{Normal, Priors};
+use crate::scan::{Peak, scan};
 use crate::session::check_together;
 use crate::{Control, Error, FeatureView, Iteration, Result, Session};
 
@@ -26,7 +30,8 @@ const MAX_RESTARTS: usize = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FitOptions {
-    /// Starts besides the naive one, at most a million.
+    /// Starts besides the naive one, at most a million: wide, at up to four peaks of the scan, and beyond
+    /// these at random.
     pub restarts: usize,
     /// Seed of everything random: restarts, initial weights, landmarks.
     pub seed: u64,
@@ -38,7 +43,7 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self { restarts: 2, seed: 0, threads: None, optimiser: LbfgsOptions::default() }
+        Self { restarts: 4, seed: 0, threads: None, optimiser: LbfgsOptions::default() }
     }
 }
 
@@ -74,26 +79,42 @@ impl Model {
     ) -> Result<Fitted> {
         let few = options.restarts <= MAX_RESTARTS;
         require("restarts", options.restarts as f64, few, "a number from 0 to 1000000")?;
-        let problem = Problem::new(self, sessions, options.seed, control)?;
-        let objective = problem.objective()?;
-        let best = run_starts(&problem, &objective, options)?;
-        let params = objective.full(&best.minimum.params);
-        let (outcome, warnings) = judge(&problem, &objective, best, &params);
-        drop(objective);
-        let Problem { parts, time_unit, priors, .. } = problem;
-        let (model, metadata) = (Self { priors, ..self.clone() }, BTreeMap::new());
-        let threshold = THRESHOLD;
-        Ok(Fitted { model, parts, params, time_unit, threshold, outcome, warnings, metadata })
+        let mut problem = Problem::new(self, sessions, options.seed, control)?;
+        if self.counts != Counts::Auto {
+            return Ok(problem.search(options)?.0);
+        }
+        let (one, most) = problem.search(options)?;
+        if most < SEVERAL || control.is_stop_requested() {
+            return Ok(one);
+        }
+        problem.set_counts(Counts::Poisson)?;
+        let (mut several, _) = problem.search(options)?;
+        let gain = several.outcome.log_evidence - one.outcome.log_evidence;
+        if gain <= 0.0 {
+            return Ok(one);
+        }
+        let mean = -several.learned().miss_rate.ln();
+        several.warnings.push(Warning::SeveralStamps { mean, gain });
+        Ok(several)
     }
 }
+
+/// Stamps of an event, as a superposition has them, from which on several are considered.
+const SEVERAL: f64 = 1.3;
 
 /// A model and its sessions, checked and with its parts built: the input of a custom optimiser.
 #[derive(Debug)]
 pub struct Problem<'a> {
-    model: &'a Model,
+    model: Model,
     sessions: &'a [Session<'a>],
     parts: Parts,
+    /// The same with stamps as a superposition, of any number if the counts are to be decided.
+    superposed: Parts,
     time_unit: f64,
+    /// Median spacing of instances, in units.
+    spacing: f64,
+    /// Median gap between stamps, in units.
+    gap: f64,
     priors: Priors,
     control: Control<'a>,
 }
@@ -102,7 +123,7 @@ impl<'a> Problem<'a> {
     /// Checks sessions and model, and builds the parts; `seed` chooses kernel landmarks. This and every
     /// evaluation end early if a stop is requested.
     pub fn new(
-        model: &'a Model,
+        model: &Model,
         sessions: &'a [Session<'a>],
         seed: u64,
         control: Control<'a>,
@@ -112,21 +133,44 @@ impl<'a> Problem<'a> {
         if sessions.iter().all(|session| session.stamps().is_empty()) {
             return Err(Error::NoStamps { sessions: sessions.len() });
         }
-        let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
+        let median = median_spacing(sessions);
+        let time_unit = model.time_unit.unwrap_or(median);
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
-        let parts = Parts::new(
-            model.classifier.fit(&features, seed, control)?,
-            model.stamp_model(time_unit)?,
-        );
-        let rate = stamp_rate(sessions) * time_unit;
-        let background = model.priors.background.unwrap_or(Priors::background(rate));
-        let priors = Priors { background: Some(background), ..model.priors };
-        Ok(Self { model, sessions, parts, time_unit, priors, control })
+        let classifier = model.classifier.fit(&features, seed, control)?;
+        let parts = Parts::new(classifier, model.stamp_model(time_unit)?);
+        let (spacing, gap) = (median / time_unit, median_gap(sessions).max(median) / time_unit);
+        let superposed = match model.counts {
+            Counts::Auto => {
+                let several = Model { counts: Counts::Poisson, ..model.clone() };
+                parts.with_stamp_model(several.stamp_model(time_unit)?).superposed()
+            }
+            _ => parts.superposed(),
+        };
+        let priors = priors(model, sessions, time_unit, gap);
+        let model = model.clone();
+        Ok(Self { model, sessions, parts, superposed, time_unit, spacing, gap, priors, control })
+    }
+
+    /// Replaces the counts.
+    fn set_counts(&mut self, counts: Counts) -> Result<()> {
+        self.model.counts = counts;
+        self.parts = self.parts.with_stamp_model(self.model.stamp_model(self.time_unit)?);
+        self.superposed = self.parts.superposed();
+        Ok(())
+    }
+
+    /// Detector and annotator.
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
     }
 
     /// Minus the log posterior, as a function of the parameters that are not frozen.
     pub fn objective(&self) -> Result<MapObjective<'_>> {
         let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        Ok(MapObjective::new(&self.parts, &self.priors, self.data()?, &frozen, self.control))
+    }
+
+    fn data(&self) -> Result<Arc<Vec<SessionData<'_>>>> {
         let mut data = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
             let classifier = self.parts.classifier.as_ref();
@@ -135,53 +179,169 @@ impl<'a> Problem<'a> {
             check_capacity(session.name(), stamps, instances, self.parts.stamp_model.max_count())?;
             data.push(ready);
         }
-        Ok(MapObjective::new(&self.parts, &self.priors, data, &frozen, self.control))
+        Ok(Arc::new(data))
     }
 
-    /// The free parameters of start number `number`; 0 is the naive one.
-    pub fn start(&self, objective: &MapObjective<'_>, number: usize, seed: u64) -> Vec<f64> {
-        objective.free(&start(objective, &self.parts, &self.priors, number, seed))
+    /// The free parameters of start number `number`; 0 is the naive one. None if there is no such start.
+    pub fn start(
+        &self,
+        objective: &MapObjective<'_>,
+        number: usize,
+        seed: u64,
+    ) -> Option<Vec<f64>> {
+        let start = *self.starts(number, seed).ok()?.get(number)?;
+        let superposed = self.superposed_objective(objective).ok()?;
+        Some(objective.free(&begin(start, objective, &superposed, &self.parts, &self.priors)))
+    }
+
+    fn superposed_objective<'b>(
+        &'b self,
+        objective: &MapObjective<'b>,
+    ) -> Result<MapObjective<'b>> {
+        let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        let data = objective.shared_data();
+        Ok(MapObjective::new(&self.superposed, &self.priors, data, &frozen, self.control))
+    }
+
+    fn starts(&self, restarts: usize, seed: u64) -> Result<Vec<Start>> {
+        let peaks = match restarts {
+            0 | 1 => None,
+            _ => scan(self.sessions, Control { watch: None, ..self.control })?,
+        };
+        // Stamps that scatter normally change the features over some three standard deviations.
+        let place = |peak: &Peak| {
+            let spread = (peak.width / self.time_unit / 3.0).max(self.spacing);
+            (peak.lag / self.time_unit, spread)
+        };
+        let peaks: Vec<_> = peaks.iter().flat_map(|scan| &scan.peaks).map(place).collect();
+        Ok(starts(restarts, seed, self.gap, &peaks))
+    }
+
+    /// Whether a delay is near the stamps' own word: inside the stated range, or about zero.
+    pub(super) fn is_near(&self, learned: &Learned) -> bool {
+        match self.model.delay {
+            Some((earliest, latest)) => {
+                (earliest..=latest).contains(&(learned.delay * self.time_unit))
+            }
+            None => learned.delay.abs() <= self.spacing.max(learned.spread / 2.0),
+        }
+    }
+
+    /// An annotator in the unit of the data.
+    pub(super) fn in_data_units(&self, learned: &Learned) -> Learned {
+        learned.in_units_of(1.0 / self.time_unit)
+    }
+
+    /// Log evidence at a minimum, in the unit of the data.
+    pub(super) fn log_evidence(
+        &self,
+        objective: &MapObjective<'_>,
+        minimum: &Minimum,
+        params: &[f64],
+    ) -> f64 {
+        let in_units = -minimum.value - objective.log_prior(params);
+        in_units - objective.stamps() as f64 * self.time_unit.ln()
+    }
+
+    /// Runs all starts and chooses among the optima. Also returns the stamps of an event, at most, as the
+    /// superpositions have them.
+    fn search(&self, options: &FitOptions) -> Result<(Fitted, f64)> {
+        let objective = self.objective()?;
+        let Found { mut optima, values, most } = run_starts(self, &objective, options)?;
+        let modes = choose(self, &objective, &mut optima);
+        let (outcome, mut warnings) = judge(self, &objective, &optima[0], values, &modes[0]);
+        warnings.extend(modes::warning(&modes));
+        let counts = if self.model.counts == Counts::Auto {
+            Counts::Bernoulli
+        } else {
+            self.model.counts.clone()
+        };
+        let model = Model { counts, priors: self.priors, ..self.model.clone() };
+        let params = modes[0].params.clone();
+        let (parts, time_unit, metadata) = (self.parts.clone(), self.time_unit, BTreeMap::new());
+        let threshold = 0.5;
+        let fitted = Fitted {
+            model,
+            parts,
+            params,
+            time_unit,
+            outcome,
+            warnings,
+            modes,
+            metadata,
+            threshold,
+        };
+        Ok((fitted, most))
     }
 }
 
-/// The best start so far.
-struct Best {
-    minimum: Minimum,
-    start: usize,
+/// The model's priors, on the scale of the data where it leaves that open.
+fn priors(model: &Model, sessions: &[Session], time_unit: f64, gap: f64) -> Priors {
+    let rate = stamp_rate(sessions) * time_unit;
+    let stated = model.delay.map(|(earliest, latest)| Normal {
+        mean: (earliest + latest) / 2.0 / time_unit,
+        // The range holds 95 %.
+        sd: (latest - earliest) / 4.0 / time_unit,
+    });
+    let about_zero = Normal { mean: 0.0, sd: gap.max(3.0) };
+    Priors {
+        background: Some(model.priors.background.unwrap_or(Priors::background(rate))),
+        delay: stated.or(model.priors.delay).or(Some(about_zero)),
+        ..model.priors
+    }
+}
+
+/// The optima of all starts.
+struct Found {
+    optima: Vec<Optimum>,
     values: Vec<Option<f64>>,
+    most: f64,
 }
 
 fn run_starts(
     problem: &Problem<'_>,
     objective: &MapObjective<'_>,
     options: &FitOptions,
-) -> Result<Best> {
+) -> Result<Found> {
     let control = objective.control();
-    let starts = options.restarts + 1;
-    let mut best: Option<(usize, Minimum)> = None;
-    let mut values = Vec::new();
-    for k in 0..starts {
-        let from = problem.start(objective, k, options.seed);
-        let mut watch = watcher(control, &options.optimiser, k, starts);
+    let superposed = problem.superposed_objective(objective)?;
+    let starts = problem.starts(options.restarts, options.seed)?;
+    let annotator =
+        |params: &[f64]| problem.parts.stamp_model.learned(&params[problem.parts.annotator()]);
+    let mut found = Found { optima: Vec::new(), values: Vec::new(), most: 0.0 };
+    for (k, &start) in starts.iter().enumerate() {
+        let from = begin(start, objective, &superposed, &problem.parts, &problem.priors);
+        if start != Start::Naive {
+            found.most = found.most.max(-annotator(&from).miss_rate.ln());
+        }
+        let from = objective.free(&from);
+        let mut watch = watcher(control, &options.optimiser, k, starts.len());
         let minimum = minimise(objective, &from, &options.optimiser, &mut watch);
-        values.push(minimum.as_ref().map(|m| m.value));
-        if let Some(minimum) = minimum
-            && best.as_ref().is_none_or(|(_, best)| minimum.value < best.value)
-        {
-            best = Some((k, minimum));
+        found.values.push(minimum.as_ref().map(|m| m.value));
+        if let Some(minimum) = minimum {
+            let learned = annotator(&objective.full(&minimum.params));
+            add(&mut found.optima, Optimum { minimum, start: k, learned });
         }
         if control.is_stop_requested() {
             // Whichever start is best, the fit as a whole was cut short.
-            if let Some((_, best)) = &mut best {
-                best.stop = StopReason::Cancelled;
-            }
+            found.optima.iter_mut().for_each(|own| own.minimum.stop = StopReason::Cancelled);
             break;
         }
     }
-    match best {
-        Some((start, minimum)) => Ok(Best { minimum, start, values }),
-        None if control.is_stop_requested() => Err(Error::Cancelled),
-        None => Err(impossible_session(problem, objective, options)),
+    if !found.optima.is_empty() {
+        return Ok(found);
+    }
+    Err(if control.is_stop_requested() {
+        Error::Cancelled
+    } else {
+        impossible_session(problem, objective, options)
+    })
+}
+
+/// A callback that only breaks on request.
+pub(super) fn quiet(control: Control<'_>) -> impl FnMut(&Step<'_>) -> ControlFlow<()> + '_ {
+    move |_| {
+        if control.is_stop_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -211,7 +371,7 @@ fn impossible_session(
     objective: &MapObjective<'_>,
     options: &FitOptions,
 ) -> Error {
-    let from = problem.start(objective, 0, options.seed);
+    let from = problem.start(objective, 0, options.seed).unwrap_or_default();
     match objective.first_impossible(&objective.full(&from)) {
         Some((index, impossible)) => {
             // Only observed instances can explain a stamp.
@@ -230,8 +390,9 @@ fn impossible_session(
 fn judge(
     problem: &Problem<'_>,
     objective: &MapObjective<'_>,
-    best: Best,
-    params: &[f64],
+    best: &Optimum,
+    values: Vec<Option<f64>>,
+    mode: &Mode,
 ) -> (Outcome, Vec<Warning>) {
     let Problem { sessions, parts, time_unit, .. } = problem;
     let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
@@ -240,7 +401,9 @@ fn judge(
         StopReason::LineSearchFailed => parts.stamp_model.has_kinks(),
         StopReason::IterationLimit | StopReason::Cancelled => false,
     };
-    let mut found = warnings(sessions, objective.data(), parts, params, *time_unit);
+    let order = problem.model.alignment;
+    let spacing = problem.spacing * time_unit;
+    let mut found = warnings(sessions, objective.data(), parts, mode, order, spacing);
     if let Some((session, bytes)) = objective.too_large() {
         let session = sessions[session].name().to_owned();
         found.insert(0, Warning::MemoryLimit { session, bytes, limit: memory_limit() });
@@ -248,8 +411,6 @@ fn judge(
     if !converged {
         found.insert(0, Warning::NotConverged { stop, gradient_norm });
     }
-    let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
-    let in_units = -value - objective.log_prior(params);
     let outcome = Outcome {
         converged,
         stop,
@@ -257,9 +418,9 @@ fn judge(
         evaluations,
         value,
         gradient_norm,
-        log_evidence: in_units - stamps as f64 * time_unit.ln(),
+        log_evidence: mode.log_evidence,
         best_start: best.start,
-        values: best.values,
+        values,
     };
     (outcome, found)
 }

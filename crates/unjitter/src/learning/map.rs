@@ -4,7 +4,7 @@
 //! into tasks of a fixed size, which run in parallel and are added in order.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::data::SessionData;
 use super::objective::{Curvature, Objective};
@@ -26,7 +26,9 @@ const SETTLED: usize = 16;
 pub struct MapObjective<'a> {
     parts: &'a Parts,
     priors: &'a Priors,
-    data: Vec<SessionData<'a>>,
+    data: Arc<Vec<SessionData<'a>>>,
+    /// Sessions that are left out.
+    is_out: Vec<bool>,
     /// All parameters; frozen ones at their values.
     base: Vec<f64>,
     is_free: Vec<bool>,
@@ -43,7 +45,7 @@ impl<'a> MapObjective<'a> {
     pub(crate) fn new(
         parts: &'a Parts,
         priors: &'a Priors,
-        data: Vec<SessionData<'a>>,
+        data: Arc<Vec<SessionData<'a>>>,
         frozen: &[Option<f64>],
         control: Control<'a>,
     ) -> Self {
@@ -57,10 +59,38 @@ impl<'a> MapObjective<'a> {
             free,
             tasks: gather(data.iter().map(|session| session.in_time.times.len())),
             max_stamps: data.iter().map(|session| session.in_time.stamps.len()).max().unwrap_or(0),
+            is_out: vec![false; data.len()],
             data,
             control,
             too_large: OnceLock::new(),
         }
+    }
+
+    /// The same objective without some sessions.
+    pub(super) fn without(&self, is_out: impl Fn(usize) -> bool) -> Self {
+        Self {
+            is_out: (0..self.data.len()).map(is_out).collect(),
+            data: Arc::clone(&self.data),
+            base: self.base.clone(),
+            is_free: self.is_free.clone(),
+            free: self.free.clone(),
+            tasks: self.tasks.clone(),
+            too_large: OnceLock::new(),
+            ..*self
+        }
+    }
+
+    /// Log evidence of one session, left out or not; none if it is impossible.
+    pub(super) fn session_evidence(&self, session: usize, params: &[f64]) -> Option<f64> {
+        let bound = self.parts.bind(params, self.max_stamps);
+        let mut sums = self.zeros();
+        self.session(&self.data[session], params, bound.as_ref(), &mut sums).ok()?;
+        Some(sums.value)
+    }
+
+    /// Number of stamps.
+    pub(super) fn stamps(&self) -> usize {
+        self.data.iter().map(|session| session.in_time.stamps.len()).sum()
     }
 
     /// The stop flag and the watcher.
@@ -78,6 +108,11 @@ impl<'a> MapObjective<'a> {
     /// The free ones of all parameters.
     pub(crate) fn free(&self, params: &[f64]) -> Vec<f64> {
         self.free.iter().map(|&at| params[at]).collect()
+    }
+
+    /// The prepared sessions, for another objective.
+    pub(super) fn shared_data(&self) -> Arc<Vec<SessionData<'a>>> {
+        Arc::clone(&self.data)
     }
 
     /// The prepared sessions.
@@ -122,9 +157,9 @@ impl<'a> MapObjective<'a> {
         let bound = self.parts.bind(params, self.max_stamps);
         let task = |task: usize| {
             let mut sums = self.zeros();
-            let mut sessions = self.data[self.tasks[task].clone()].iter();
-            sessions
-                .try_for_each(|session| self.session(session, params, bound.as_ref(), &mut sums))?;
+            for k in self.tasks[task].clone().filter(|&k| !self.is_out[k]) {
+                self.session(&self.data[k], params, bound.as_ref(), &mut sums)?;
+            }
             Ok(sums)
         };
         let mut total = self.zeros();
@@ -168,7 +203,7 @@ impl Objective for MapObjective<'_> {
         let mut precisions = vec![0.0; ones.len()];
         self.priors.log_density(&self.parts.layout, &ones, &self.is_free, &mut precisions);
         let precisions: Vec<f64> = precisions[theta.clone()].iter().map(|d| -d).collect();
-        let stamps: usize = self.data.iter().map(|session| session.in_time.stamps.len()).sum();
+        let stamps = self.stamps();
         let classifier = self.parts.classifier.as_ref();
         let theta = &free[theta];
         let guess = Preconditioner::new(classifier, theta, features, &precisions, stamps as f64)?;

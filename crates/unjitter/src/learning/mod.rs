@@ -10,6 +10,7 @@ mod fit;
 mod lbfgs;
 mod line_search;
 mod map;
+mod modes;
 mod objective;
 mod preconditioner;
 mod rows;

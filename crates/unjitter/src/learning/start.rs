@@ -1,63 +1,109 @@
 //! Starts of learning.
 //!
-//! The first start assigns every stamp to its nearest instance. The others assume a delay and a spread,
-//! compute the posterior of every instance from the stamps alone (inference with a constant detector),
-//! and fit the detector to it. The assumed values are seeded: wide first, then random.
-
-use std::ops::ControlFlow;
+//! The first start assigns every stamp to its nearest instance. The others assume a delay and a spread: wide
+//! about zero, at the peaks of the scan, at random. From there the stamps are first fitted as a
+//! superposition, whose likelihood is smooth, and then as they are.
 
 use super::data::SessionData;
+use super::fit::quiet;
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::supervised::{SupervisedObjective, Target};
 use crate::Features;
-use crate::inference::Impossible;
 use crate::math::{Random, logit, lower_median};
 use crate::model::{GUESS, Learned, Parts};
+use crate::params::Role;
 use crate::prior::Priors;
 use crate::session::nearest;
 
-/// Iterations that fit the detector to the assumed labels; the real fit continues from there.
+/// Iterations that fit the detector to the nearest instances; the real fit continues from there.
 const ITERATIONS: usize = 30;
+/// Iterations that fit the superposition.
+const SUPERPOSED_ITERATIONS: usize = 40;
 
-/// All parameters of start number `start`.
-pub(super) fn start(
+/// A start, in units of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Start {
+    /// Stamps belong to their nearest instances.
+    Naive,
+    /// The annotator has this delay and spread; the number is a seed.
+    Supposed { delay: f64, spread: f64, seed: u64 },
+}
+
+/// The first so many starts besides the naive one: wide, at the peaks of the scan (lag and scatter), and if
+/// there is room for more than these, at random. `gap` is usual between stamps.
+pub(super) fn starts(restarts: usize, seed: u64, gap: f64, peaks: &[(f64, f64)]) -> Vec<Start> {
+    let mut starts = vec![Start::Naive];
+    let wide = Start::Supposed { delay: 0.0, spread: (gap / 3.0).max(3.0), seed };
+    starts.push(wide);
+    starts.extend(peaks.iter().map(|&(delay, spread)| Start::Supposed { delay, spread, seed }));
+    starts.truncate(restarts + 1);
+    for k in BUILT_IN..=restarts {
+        let seed = seed.wrapping_add(k as u64);
+        let mut random = Random::new(seed);
+        // Up to a gap about zero, and spreads from an instance to the gap, on a log scale.
+        let delay = 0.5 * gap * random.normal();
+        let spread = gap.max(2.0).powf(random.uniform());
+        starts.push(Start::Supposed { delay, spread, seed });
+    }
+    starts
+}
+
+/// Starts beyond this number are random, whatever the scan found.
+pub(super) const BUILT_IN: usize = 5;
+
+/// All parameters at a start.
+pub(super) fn begin(
+    start: Start,
     objective: &MapObjective<'_>,
+    superposed: &MapObjective<'_>,
     parts: &Parts,
     priors: &Priors,
-    start: usize,
-    seed: u64,
 ) -> Vec<f64> {
-    let mut random = Random::new(seed.wrapping_add(start as u64));
-    let (delay, spread) = match start {
-        0 => (lower_median(naive_delays(objective.data())).unwrap_or(0.0), 1.0),
-        1 => (0.0, 3.0),
-        // Two units about zero, spreads from half a unit to eight, on a log scale.
-        _ => (2.0 * random.normal(), 0.5 * 16f64.powf(random.uniform())),
-    };
-    let mut params = vec![0.0; parts.layout.dim()];
     // As many presses for nothing as the prior expects.
     let background_rate =
-        priors.background.map_or(GUESS.background_rate, |prior| (prior.shape - 1.0) / prior.rate);
-    let supposed = Learned { delay, spread, background_rate, ..GUESS };
-    params[parts.annotator()].copy_from_slice(&parts.stamp_model.start(&supposed));
-    let params = objective.full(&objective.free(&params));
-    let targets: Vec<Vec<Target>> = objective
-        .data()
-        .iter()
-        .map(|session| match start {
-            _ if objective.control().is_stop_requested() => naive_targets(session),
-            0 => naive_targets(session),
-            _ => supposed_targets(session, parts, &params).unwrap_or_else(|impossible| {
-                objective.note_too_large(Some((session.index, impossible)));
-                naive_targets(session)
-            }),
-        })
-        .collect();
-    let mut params = params;
-    let from = parts.classifier.start(seed.wrapping_add(start as u64));
-    params[parts.detector()].copy_from_slice(&fit_to(objective, parts, priors, &targets, from));
-    objective.full(&objective.free(&params))
+        priors.background.map_or(GUESS.background_rate, |prior| prior.mode().max(1e-12));
+    let mut params = vec![0.0; parts.layout.dim()];
+    let annotator = |delay: f64, spread: f64| {
+        parts.stamp_model.start(&Learned { delay, spread, background_rate, ..GUESS })
+    };
+    match start {
+        Start::Naive => {
+            let delay = lower_median(naive_delays(objective.data())).unwrap_or(0.0);
+            params[parts.annotator()].copy_from_slice(&annotator(delay, 1.0));
+            let targets: Vec<Vec<Target>> = objective.data().iter().map(naive_targets).collect();
+            let theta = fit_to(objective, parts, priors, &targets);
+            params[parts.detector()].copy_from_slice(&theta);
+            objective.full(&objective.free(&params))
+        }
+        Start::Supposed { delay, spread, seed } => {
+            params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
+            params[parts.detector()].copy_from_slice(&parts.classifier.start(seed));
+            set_rarity(objective, parts, &mut params);
+            let from = objective.free(&objective.full(&objective.free(&params)));
+            let options = LbfgsOptions {
+                max_iterations: SUPERPOSED_ITERATIONS,
+                gradient_tolerance: 1e-3,
+                value_tolerance: 1e-5,
+                ..LbfgsOptions::default()
+            };
+            let mut watch = quiet(objective.control());
+            let fitted = minimise(superposed, &from, &options, &mut watch);
+            objective.full(&fitted.map_or(from, |minimum| minimum.params))
+        }
+    }
+}
+
+/// Sets the detector's constant term so that it only knows how rare stamps are.
+fn set_rarity(objective: &MapObjective<'_>, parts: &Parts, params: &mut [f64]) {
+    let data = objective.data().iter();
+    let instances: usize = data.map(|session| session.in_time.times.len()).sum();
+    // At most half the instances: the log-odds stay below zero.
+    let rarity = (objective.stamps().max(1) as f64 / instances.max(1) as f64).min(0.5);
+    let is_intercept = |p: &&crate::params::Parameter| p.spec.role == Role::Intercept;
+    for parameter in parts.layout.parameters().iter().filter(is_intercept) {
+        params[parameter.range.clone()].fill(logit(rarity));
+    }
 }
 
 /// Delays of stamps from their nearest instances.
@@ -87,41 +133,24 @@ fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
     targets
 }
 
-/// p(y | stamps) under the given counts and noise and a detector that only knows how rare stamps are;
-/// fails if the stamps are impossible under these.
-fn supposed_targets(
-    session: &SessionData<'_>,
-    parts: &Parts,
-    params: &[f64],
-) -> Result<Vec<Target>, Impossible> {
-    let (instances, stamps) =
-        (session.in_time.times.len() as f64, session.in_time.stamps.len() as f64);
-    // At least half a stamp, at most half the instances: the log-odds stay finite.
-    let rarity = (stamps.max(0.5) / instances).min(0.5);
-    let mut log_odds = vec![logit(rarity); session.in_time.times.len()];
-    session.in_time.pin_labels(0, &mut log_odds);
-    let bound = parts.bind(params, session.in_time.stamps.len());
-    let marginals = bound.posterior(session.in_time.timeline(), &log_odds)?;
-    let target = |i| Target { positive: marginals.counts.positive(i).min(1.0), weight: 1.0 };
-    Ok((0..session.in_time.times.len()).map(target).collect())
-}
-
 /// The classifier's parameters after a short fit to targets.
 fn fit_to(
     objective: &MapObjective<'_>,
     parts: &Parts,
     priors: &Priors,
     targets: &[Vec<Target>],
-    from: Vec<f64>,
 ) -> Vec<f64> {
     let rows = |(session, targets)| {
         let (session, targets): (&SessionData<'_>, &Vec<Target>) = (session, targets);
         (Features::from(session.features.view()), targets.as_slice())
     };
     let data = objective.data().iter().zip(targets).map(rows).collect();
-    let supervised =
-        SupervisedObjective::new(parts.classifier.as_ref(), priors, data, objective.control());
+    let control = objective.control();
+    let supervised = SupervisedObjective::new(parts.classifier.as_ref(), priors, data, control);
+    let from = parts.classifier.start(0);
     let options = LbfgsOptions { max_iterations: ITERATIONS, ..LbfgsOptions::default() };
-    let minimum = minimise(&supervised, &from, &options, &mut |_| ControlFlow::Continue(()));
-    minimum.map_or(from, |minimum| minimum.params)
+    match minimise(&supervised, &from, &options, &mut quiet(control)) {
+        Some(minimum) => minimum.params,
+        None => from,
+    }
 }

@@ -4,8 +4,9 @@
 //! names a cure.
 
 use super::data::SessionData;
+use crate::inference::Order;
 use crate::math::{lower_median, sigmoid};
-use crate::model::{Learned, Parts};
+use crate::model::{Learned, Mode, Parts};
 use crate::session::nearest;
 use crate::{Fitted, Session, Warning};
 
@@ -21,15 +22,22 @@ pub(super) fn warnings(
     sessions: &[Session],
     data: &[SessionData<'_>],
     parts: &Parts,
-    params: &[f64],
-    time_unit: f64,
+    mode: &Mode,
+    order: Order,
+    spacing: f64,
 ) -> Vec<Warning> {
-    let Learned { delay, spread, .. } = parts.stamp_model.learned(&params[parts.annotator()]);
-    let (delay, spread) = (delay * time_unit, spread * time_unit);
+    let Learned { delay, spread, background_rate, .. } = mode.learned;
     let mut found = Vec::new();
-    found.extend(unsure_detector(data, parts, params));
-    found.extend(spread_near_gap(sessions, spread));
-    found.extend(sessions.iter().filter_map(|session| far_stamps(session, delay, spread)));
+    found.extend(unsure_detector(data, parts, &mode.params));
+    if order == Order::Ordered {
+        found.extend(spread_near_gap(sessions, spread));
+    }
+    if background_rate == 0.0 {
+        // Otherwise they come from nowhere, and spoil nothing.
+        found.extend(sessions.iter().filter_map(|session| far_stamps(session, delay, spread)));
+    }
+    let is_tiny = spread < spacing / 2.0;
+    found.extend(is_tiny.then_some(Warning::TinySpread { spread, spacing }));
     found
 }
 

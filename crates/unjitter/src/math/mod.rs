@@ -12,7 +12,9 @@ pub(crate) use lanes::{LANES, Lanes, sum_in_lanes};
 pub(crate) use quantile::between;
 pub use quantile::{lower_median, median, quantile};
 pub use random::Random;
-pub use scalar::{log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus};
+pub use scalar::{
+    correlation, log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus,
+};
 pub use special::{digamma, ln_gamma, student_t_cdf, student_t_quantile};
 pub use tanh::tanh_in_place;
 pub(crate) use vector::{exp, ln, ln_1p};

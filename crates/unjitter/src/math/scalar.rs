@@ -49,6 +49,24 @@ pub fn log_sum(values: &[f64]) -> f64 {
     high + values.iter().map(|v| (v - high).exp()).sum::<f64>().ln()
 }
 
+/// Pearson's correlation of pairs; 0 if one side does not vary.
+pub fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let (mut count, mut sums) = (0.0, [0.0; 2]);
+    for (a, b) in pairs.clone() {
+        count += 1.0;
+        sums = [sums[0] + a, sums[1] + b];
+    }
+    let means = sums.map(|sum| sum / count);
+    let (mut product, mut squares) = (0.0, [0.0; 2]);
+    for (a, b) in pairs {
+        let (a, b) = (a - means[0], b - means[1]);
+        product += a * b;
+        squares = [squares[0] + a * a, squares[1] + b * b];
+    }
+    let scale = (squares[0] * squares[1]).sqrt();
+    if scale > 0.0 { product / scale } else { 0.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::detector::log_odds;
 use super::in_time::InTime;
 use super::posterior::{check_capacity, infeasible};
-use super::{BoundStampModel, Detector, Learned, Model, Parts, Sums};
+use super::{BoundStampModel, Detector, Learned, Mode, Model, Parts, Sums};
 use crate::align::Aligned;
 use crate::error::require;
 use crate::inference::Impossible;
 use crate::math::{log_sigmoid, sigmoid};
 use crate::session::check_columns;
-use crate::{Features, Outcome, Result, Session, Warning};
+use crate::{Error, Features, Outcome, Result, Session, Warning};
 
 /// The threshold of a model without one of its own.
 pub(crate) const THRESHOLD: f64 = 0.5;
@@ -26,6 +26,7 @@ pub struct Fitted {
     pub(crate) threshold: f64,
     pub(crate) outcome: Outcome,
     pub(crate) warnings: Vec<Warning>,
+    pub(crate) modes: Vec<Mode>,
     pub(crate) metadata: BTreeMap<String, serde_json::Value>,
 }
 
@@ -33,13 +34,7 @@ impl Fitted {
     /// The learned annotator.
     pub fn learned(&self) -> Learned {
         let learned = self.parts.stamp_model.learned(&self.params[self.parts.annotator()]);
-        let Learned { delay, spread, background_rate, .. } = learned;
-        Learned {
-            delay: delay * self.time_unit,
-            spread: spread * self.time_unit,
-            background_rate: background_rate / self.time_unit,
-            ..learned
-        }
+        learned.in_units_of(1.0 / self.time_unit)
     }
 
     /// Natural values of a parameter, such as "noise.spread", in the unit of the data.
@@ -97,6 +92,27 @@ impl Fitted {
     /// How learning ended.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
+    }
+
+    /// The distinct optima of the fit, the one in use first.
+    pub fn modes(&self) -> &[Mode] {
+        &self.modes
+    }
+
+    /// The same fit with another of its optima in use; `k` counts [`modes`](Self::modes).
+    pub fn use_mode(mut self, k: usize) -> Result<Self> {
+        if k >= self.modes.len() {
+            return Err(Error::OutOfRange {
+                name: "mode".to_owned(),
+                value: k as f64,
+                expected: "the number of a mode, counted from 0",
+            });
+        }
+        self.modes[..=k].rotate_right(1);
+        let Mode { params, log_posterior, log_evidence, .. } = &self.modes[0];
+        self.params.clone_from(params);
+        (self.outcome.value, self.outcome.log_evidence) = (-log_posterior, *log_evidence);
+        Ok(self)
     }
 
     /// Warnings of the fit.

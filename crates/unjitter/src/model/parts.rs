@@ -30,6 +30,14 @@ impl Parts {
         }
     }
 
+    /// The same classifier with another stamp model.
+    pub fn with_stamp_model(&self, stamp_model: impl StampModel + 'static) -> Self {
+        let mut parts = vec![(CLASSIFIER, self.classifier.parameters())];
+        parts.extend(stamp_model.parts());
+        let stamp_model = Arc::new(stamp_model);
+        Self { classifier: Arc::clone(&self.classifier), stamp_model, layout: Layout::new(parts) }
+    }
+
     /// The same parts with stamps scored as a superposition.
     pub fn superposed(&self) -> Self {
         Self { stamp_model: Arc::clone(&self.stamp_model).superposed(), ..self.clone() }

@@ -6,6 +6,7 @@ use super::classifier::ClassifierSpec;
 use super::counts::Counts;
 use super::noise::Noise;
 use super::one_annotator::OneAnnotator;
+use crate::error::require;
 use crate::inference::Order;
 use crate::params::Layout;
 use crate::prior::Priors;
@@ -37,6 +38,9 @@ pub struct Model {
     pub alignment: Order,
     /// Priors on all parameters.
     pub priors: Priors,
+    /// The range of delays that is likely, in the unit of the data: a prior in words, in place of the one
+    /// on the delay.
+    pub delay: Option<(f64, f64)>,
     /// The unit in which priors measure delays and spreads, in the unit of the data; by default the
     /// median spacing of instances.
     pub time_unit: Option<f64>,
@@ -83,14 +87,15 @@ impl<const N: usize> From<&[f64; N]> for Natural {
 }
 
 impl Default for Model {
-    /// Logistic regression, at most one stamp per instance, Gaussian delays, in any order.
+    /// Logistic regression, one stamp per instance, Gaussian delays, in any order.
     fn default() -> Self {
         Self {
             classifier: ClassifierSpec::Logistic,
-            counts: Counts::Bernoulli,
+            counts: Counts::Auto,
             noise: Noise::Gaussian,
             alignment: Order::Free,
             priors: Priors::default(),
+            delay: None,
             time_unit: None,
             frozen: Vec::new(),
         }
@@ -111,9 +116,29 @@ impl Model {
         Ok(annotator.with_order(self.alignment).with_background())
     }
 
+    /// The paper's model: stamps in order, one at most per instance, none from nowhere, and its priors.
+    pub fn paper() -> Self {
+        let model = Self {
+            counts: Counts::Bernoulli,
+            alignment: Order::Ordered,
+            priors: Priors::paper(),
+            ..Self::default()
+        };
+        model.freeze("background.rate", 0.0)
+    }
+
     /// Checks everything that needs no data.
     pub(crate) fn check(&self) -> Result<()> {
         self.priors.check()?;
+        if let Some((earliest, latest)) = self.delay {
+            require(
+                "delay: earliest",
+                earliest,
+                earliest < latest,
+                "a finite number below the latest",
+            )?;
+            require("delay: latest", latest, true, "a finite number")?;
+        }
         match self.time_unit {
             Some(value) if !(value > 0.0 && value.is_finite()) => Err(Error::OutOfRange {
                 name: "time_unit".to_owned(),

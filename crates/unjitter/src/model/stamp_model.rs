@@ -63,6 +63,19 @@ pub struct Learned {
     pub background_rate: f64,
 }
 
+impl Learned {
+    /// The same annotator with times in another unit, given in the present one.
+    pub(crate) fn in_units_of(self, unit: f64) -> Self {
+        let Self { delay, spread, background_rate, .. } = self;
+        Self {
+            delay: delay / unit,
+            spread: spread / unit,
+            background_rate: background_rate * unit,
+            ..self
+        }
+    }
+}
+
 /// How labels give rise to stamps. Times are in units of the model.
 pub trait StampModel: Debug + Send + Sync {
     /// Its parts by name, each with its parameters, in the order of `params` in the other methods.

@@ -62,6 +62,9 @@ pub trait CountModel: Debug + Send + Sync {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Counts {
+    /// One stamp at most, or several if the evidence says so.
+    #[serde(deserialize_with = "no_settings")]
+    Auto,
     /// One stamp at most: [`Bernoulli`].
     #[serde(deserialize_with = "no_settings")]
     Bernoulli,
@@ -85,7 +88,7 @@ impl Counts {
     /// Builds the model.
     pub fn build(&self) -> Result<Box<dyn CountModel>> {
         Ok(match *self {
-            Counts::Bernoulli => Box::new(Bernoulli),
+            Counts::Auto | Counts::Bernoulli => Box::new(Bernoulli),
             Counts::Categorical { max_count } => {
                 if !(1..=MAX_TABLE).contains(&max_count) {
                     return Err(Error::OutOfRange {
@@ -104,6 +107,7 @@ impl Counts {
     /// The name of the kind, as in a model file.
     pub fn name(&self) -> &'static str {
         match self {
+            Counts::Auto => "auto",
             Counts::Bernoulli => "bernoulli",
             Counts::Categorical { .. } => "categorical",
             Counts::Poisson => "poisson",

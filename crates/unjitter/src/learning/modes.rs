@@ -1,0 +1,170 @@
+//! The distinct optima of a fit, and the choice among them.
+//!
+//! With features that see their neighbourhood, a detector that fires k instances early and a delay that is k
+//! longer explain stamps equally well, and the evidence of the training data may prefer the wrong one. So
+//! every optimum is kept. The rule: among the optima whose delay is near the stamps' own word (zero, within
+//! an instance or half the spread; or inside the stated range), take the one with the best posterior;
+//! leave it only for one whose evidence of sessions that were left out is better by two standard errors.
+
+use super::fit::Problem;
+use super::lbfgs::{LbfgsOptions, Minimum, minimise};
+use super::map::MapObjective;
+use crate::math::correlation;
+use crate::model::{Learned, Mode, Parts};
+use crate::outcome::{HeldOut, Warning};
+
+/// Most folds over sessions.
+const FOLDS: usize = 5;
+/// Iterations in a fold: it begins at the optimum of all sessions.
+const FOLD_ITERATIONS: usize = 40;
+/// Optima that are worse by more than this, per stamp and in all, are no rivals.
+const RIVAL: (f64, f64) = (0.1, 10.0);
+/// Standard errors by which a rival must be better on sessions that were left out.
+const CLEARLY: f64 = 2.0;
+/// Instances that detectors are compared over, and by how many they may be shifted, at most.
+const COMPARED: usize = 20_000;
+const FURTHEST: usize = 60;
+
+/// An optimum as it was found.
+#[derive(Debug, Clone)]
+pub(super) struct Optimum {
+    pub(super) minimum: Minimum,
+    /// Which start led to it.
+    pub(super) start: usize,
+    pub(super) learned: Learned,
+}
+
+/// Whether two annotators are the same, but for the last digits of an optimum.
+pub(super) fn is_same(a: &Learned, b: &Learned) -> bool {
+    let spread = a.spread.min(b.spread);
+    (a.delay - b.delay).abs() <= 0.2 * spread && (a.spread / b.spread).ln().abs() <= 0.1
+}
+
+/// Adds an optimum, or replaces a worse one of the same annotator.
+pub(super) fn add(optima: &mut Vec<Optimum>, new: Optimum) {
+    match optima.iter_mut().find(|old| is_same(&old.learned, &new.learned)) {
+        Some(old) if new.minimum.value < old.minimum.value => *old = new,
+        Some(_) => {}
+        None => optima.push(new),
+    }
+}
+
+/// Puts the chosen optimum first. Returns what is told of each, in the same order.
+pub(super) fn choose(
+    problem: &Problem<'_>,
+    objective: &MapObjective<'_>,
+    optima: &mut [Optimum],
+) -> Vec<Mode> {
+    optima.sort_by(|a, b| a.minimum.value.total_cmp(&b.minimum.value));
+    let near = optima.iter().position(|optimum| problem.is_near(&optimum.learned)).unwrap_or(0);
+    optima[..=near].rotate_right(1);
+    let worst = optima[0].minimum.value + RIVAL.0 * objective.stamps() as f64 + RIVAL.1;
+    let rivals = optima.iter().filter(|optimum| optimum.minimum.value < worst).count();
+    let evidence: Vec<Option<Vec<f64>>> = if rivals > 1 {
+        let is_rival = |optimum: &&Optimum| optimum.minimum.value < worst;
+        optima
+            .iter()
+            .map(|optimum| Some(optimum).filter(is_rival).and_then(|o| left_out(objective, o)))
+            .collect()
+    } else {
+        vec![None; optima.len()]
+    };
+    let better = |k: usize| -> f64 {
+        let (Some(own), Some(first)) = (&evidence[k], &evidence[0]) else { return 0.0 };
+        let held_out = HeldOut::difference(own, first);
+        if held_out.mean > CLEARLY * held_out.standard_error { held_out.mean } else { 0.0 }
+    };
+    let best = (0..optima.len()).max_by(|&a, &b| better(a).total_cmp(&better(b)));
+    let best = best.filter(|&k| better(k) > 0.0).unwrap_or(0);
+    let mut modes: Vec<Mode> = optima
+        .iter()
+        .zip(&evidence)
+        .map(|(optimum, own)| {
+            let params = objective.full(&optimum.minimum.params);
+            let held_out = own.as_ref().zip(evidence[best].as_ref());
+            Mode {
+                learned: problem.in_data_units(&optimum.learned),
+                log_posterior: -optimum.minimum.value,
+                log_evidence: problem.log_evidence(objective, &optimum.minimum, &params),
+                held_out: held_out.map(|(own, best)| HeldOut::difference(own, best)),
+                shift: shift(objective, problem.parts(), &params, &optima[best].minimum.params),
+                params,
+            }
+        })
+        .collect();
+    optima[..=best].rotate_right(1);
+    modes[..=best].rotate_right(1);
+    modes
+}
+
+/// Log evidence of each session when it was left out of learning, or nothing if there is one session.
+fn left_out(objective: &MapObjective<'_>, optimum: &Optimum) -> Option<Vec<f64>> {
+    let groups = objective.data().len().min(FOLDS);
+    if groups < 2 {
+        return None;
+    }
+    let mut evidence = vec![0.0; objective.data().len()];
+    for fold in 0..groups {
+        let is_out = |session: usize| session % groups == fold;
+        let rest = objective.without(is_out);
+        let options = LbfgsOptions { max_iterations: FOLD_ITERATIONS, ..LbfgsOptions::default() };
+        let mut watch = super::fit::quiet(objective.control());
+        let found = minimise(&rest, &optimum.minimum.params, &options, &mut watch)?;
+        let params = objective.full(&found.params);
+        for session in (0..evidence.len()).filter(|&session| is_out(session)) {
+            evidence[session] = objective.session_evidence(session, &params)?;
+        }
+    }
+    Some(evidence)
+}
+
+/// By how many instances the first detector fires later than the second, on the longest sessions.
+fn shift(objective: &MapObjective<'_>, parts: &Parts, a: &[f64], b: &[f64]) -> i64 {
+    let b = objective.full(b);
+    let mut best = (f64::NEG_INFINITY, 0);
+    let rows: Vec<[Vec<f64>; 2]> = objective
+        .data()
+        .iter()
+        .scan(0, |seen, session| {
+            *seen += session.in_time.times.len();
+            (*seen < COMPARED + session.in_time.times.len()).then_some(session)
+        })
+        .map(|session| {
+            [a, &b].map(|params| {
+                let mut log_odds = vec![0.0; session.in_time.times.len()];
+                let theta = &params[parts.detector()];
+                parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
+                log_odds
+            })
+        })
+        .collect();
+    let furthest =
+        FURTHEST.min(rows.iter().map(|[own, _]| own.len()).max().unwrap_or(0) / 4) as i64;
+    for lag in (0..=furthest).flat_map(|lag| [lag, -lag]) {
+        let pairs = rows.iter().flat_map(|[own, other]| {
+            let (skip, ahead) = (lag.max(0) as usize, (-lag).max(0) as usize);
+            own.iter().skip(skip).copied().zip(other.iter().skip(ahead).copied())
+        });
+        let agreement = correlation(pairs);
+        if agreement > best.0 + 1e-9 {
+            best = (agreement, lag);
+        }
+    }
+    best.1
+}
+
+/// Warns if another optimum explains the stamps nearly as well.
+pub(super) fn warning(modes: &[Mode]) -> Option<Warning> {
+    let chosen = modes.first()?;
+    let close = |mode: &&Mode| match mode.held_out {
+        Some(HeldOut { mean, standard_error }) => mean > -CLEARLY * standard_error,
+        None => mode.log_posterior > chosen.log_posterior - 3.0,
+    };
+    let rival = modes[1..].iter().find(close)?;
+    Some(Warning::Modes {
+        delay: chosen.learned.delay,
+        other_delay: rival.learned.delay,
+        spread: chosen.learned.spread,
+        other_spread: rival.learned.spread,
+    })
+}
