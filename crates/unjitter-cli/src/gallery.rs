@@ -2,20 +2,26 @@
 
 use unjitter::evaluation::{Bins, precision_recall_curve, reliability_curve};
 use unjitter::io::Dataset;
-use unjitter::{Aligned, AlignedStamp, Fitted};
+use unjitter::scan::{LEAST_STRENGTH, Peak, Row, Scan, scan};
+use unjitter::{Aligned, AlignedStamp, Control, Fitted};
 
 use crate::evaluation_file::{EvaluationFile, LearnerResult};
 use crate::figures::{
-    Alignment, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration, CalibrationBin, Delays,
-    PrecisionRecall, PrecisionRecallCurve, alignment, as_file, bars, calibration, delays,
-    precision_recall,
+    Alignment, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration, CalibrationBin, Changes,
+    Delays, PrecisionRecall, PrecisionRecallCurve, alignment, as_file, bars, calibration, changes,
+    delays, precision_recall,
 };
 use crate::report::Figure;
+use crate::words::seconds;
 
 /// Points of a curve that a screen can show.
 const CURVE_POINTS: usize = 400;
 /// Spreads on either side of the delay that the density is drawn over.
 const REACH: f64 = 4.5;
+/// The question that the scan answers.
+const CHANGES: &str = "Where around the presses do the features change?";
+/// Widths on either side of a top that are drawn.
+const BESIDE: f64 = 5.0;
 /// Stamps in the static picture of an alignment.
 const EXCERPT: usize = 8;
 
@@ -42,8 +48,10 @@ fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawi
 /// Names of all possible figures.
 pub(crate) fn drawn(with_evaluation: bool) -> &'static [&'static str] {
     match with_evaluation {
-        true => &["delays", "alignment", "comparison", "precision-recall", "calibration"],
-        false => &["delays", "alignment"],
+        true => {
+            &["delays", "changes", "alignment", "comparison", "precision-recall", "calibration"]
+        }
+        false => &["delays", "changes", "alignment"],
     }
 }
 
@@ -59,6 +67,8 @@ pub(crate) fn drawings(
         all.extend(compared(&file.learners));
     }
     all.push(delays_drawing(fitted, aligned));
+    let sessions = data.recordings.iter().map(|recording| &recording.session);
+    all.extend(scan(sessions, Control::default())?.as_ref().and_then(changes_drawing));
     if let Some(file) = evaluation {
         all.extend(curves(&file.learners, data)?);
         all.extend(calibrated(&file.learners, data)?);
@@ -110,6 +120,43 @@ fn delays_drawing(fitted: &Fitted, aligned: &[Aligned]) -> Drawing {
                    counted by the probability that it is no spurious one, and the distribution \
                    that was learned.";
     drawing("delays", "How late the presses are", caption, delays(&data))
+}
+
+/// Strength of the change by lag, around the tops. None for a scan without rows.
+pub(crate) fn changes_drawing(scan: &Scan) -> Option<Drawing> {
+    let highest = |row: &Row| row.strength.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let best = match scan.peaks.first() {
+        Some(peak) => scan.rows.iter().find(|row| row.width == peak.width)?,
+        None => scan.rows.iter().max_by(|a, b| highest(a).total_cmp(&highest(b)))?,
+    };
+    let line = |row: &Row| row.lags.iter().copied().zip(row.strength.iter().copied()).collect();
+    let around = |lag: f64, width: f64| [lag - BESIDE * width, lag + BESIDE * width];
+    let tops = scan.peaks.iter().flat_map(|peak| around(peak.lag, peak.width));
+    let ends: Vec<f64> = around(0.0, best.width).into_iter().chain(tops).collect();
+    let outermost = (best.lags[0], best.lags[best.lags.len() - 1]);
+    let named = |peak: &Peak| (peak.lag, peak.strength, before(peak.lag));
+    let data = Changes {
+        title: CHANGES.to_owned(),
+        x_label: "time before the press, in seconds".to_owned(),
+        best_width: format!("windows of {}", seconds(best.width)),
+        best: line(best),
+        others: scan.rows.iter().filter(|row| row.width != best.width).map(line).collect(),
+        chance: LEAST_STRENGTH,
+        peaks: scan.peaks.iter().map(named).collect(),
+        range: (
+            ends.iter().copied().fold(f64::INFINITY, f64::min).max(outermost.0),
+            ends.iter().copied().fold(f64::NEG_INFINITY, f64::max).min(outermost.1),
+        ),
+    };
+    let caption = "How far the features in a window so long before the presses differ from those \
+                   around it, compared with windows at random places; by the data alone, without \
+                   a detector.";
+    Some(drawing("changes", CHANGES, caption, changes(&data)))
+}
+
+/// A lag in words.
+pub(crate) fn before(lag: f64) -> String {
+    format!("{} {}", seconds(lag.abs()), if lag >= 0.0 { "before" } else { "after" })
 }
 
 /// The probabilities of a learner and the labels, concatenated over sessions.

@@ -6,6 +6,8 @@ use unjitter::inspection::{
     Finding, Histogram, Inspection, PerSession, Severity, Summary, duration,
 };
 
+use unjitter::scan::Scan;
+
 use crate::words::counted;
 
 /// Columns of the longest bar of a histogram, of the 60 that it takes with its labels.
@@ -17,7 +19,7 @@ const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
 /// The whole inspection: numbers, delays, and the findings last, where the eye rests.
 pub(crate) fn render(inspection: &Inspection) -> String {
-    let mut text = numbers(&inspection.summary);
+    let mut text = numbers(&inspection.summary, inspection.changes.as_ref());
     let histograms = [
         ("Delay of stamps after the nearest instance", &inspection.from_nearest_instance),
         ("Delay of stamps after the nearest positive instance", &inspection.from_nearest_positive),
@@ -30,7 +32,7 @@ pub(crate) fn render(inspection: &Inspection) -> String {
     text + "\n" + &findings(&inspection.findings)
 }
 
-fn numbers(summary: &Summary) -> String {
+fn numbers(summary: &Summary, changes: Option<&Scan>) -> String {
     let mut lines = vec![("sessions", summary.sessions.to_string())];
     if let Some(subjects) = summary.subjects {
         lines.push(("subjects", subjects.to_string()));
@@ -69,7 +71,21 @@ fn numbers(summary: &Summary) -> String {
         }
         lines.push(("positives", text));
     }
+    if let Some(scan) = changes {
+        lines.push(("changes", most_changed(scan)));
+    }
     lines.iter().map(|(name, value)| format!("{name:<11}{value}\n")).collect()
+}
+
+fn most_changed(scan: &Scan) -> String {
+    match scan.peaks.first() {
+        Some(peak) => {
+            let side = if peak.lag >= 0.0 { "before" } else { "after" };
+            let (lag, width) = (duration(peak.lag.abs()), duration(peak.width));
+            format!("features differ most {lag} {side} the stamps, in windows of {width}")
+        }
+        None => "features differ around the stamps no more than by chance".to_owned(),
+    }
 }
 
 fn stamps(summary: &Summary) -> String {

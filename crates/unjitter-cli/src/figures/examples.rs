@@ -13,6 +13,7 @@ fn examples_for_the_eye() {
         ("bars", bars_example()),
         ("precision_recall", precision_recall_example()),
         ("calibration", calibration_example()),
+        ("changes", changes_example()),
         ("delays", delays_example()),
         ("alignment", alignment_example()),
     ];
@@ -96,6 +97,24 @@ fn calibration_example() -> String {
         (0.97, 0.95, 150),
     ];
     calibration(&Calibration { title: "Calibration".into(), bins: bins.map(bin).to_vec() })
+}
+
+fn changes_example() -> String {
+    let bell = |x: f64, width: f64| (-0.5 * ((x - 2.0) / width).powi(2)).exp();
+    let line = |width: f64, height: f64| -> Vec<(f64, f64)> {
+        let lags = (-40..=80).map(|k| f64::from(k) / 8.0);
+        lags.map(|x| (x, height * bell(x, width) + 0.4 * (9.0 * x / width).sin())).collect()
+    };
+    changes(&Changes {
+        title: "Where around the presses do the features change?".into(),
+        x_label: "time before the press, in seconds".into(),
+        best_width: "windows of 2.3 s".into(),
+        best: line(1.2, 8.0),
+        others: vec![line(0.6, 4.0), line(2.4, 6.0), line(4.0, 2.0)],
+        chance: 4.5,
+        peaks: vec![(2.0, 8.3, "2 s before".into())],
+        range: (-5.0, 10.0),
+    })
 }
 
 fn delays_example() -> String {

@@ -10,6 +10,7 @@ mod axis;
 mod bars;
 mod calibration;
 mod canvas;
+mod changes;
 mod curves;
 mod delays;
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub(crate) use alignment::{Alignment, AlignmentInstance, AlignmentStamp, alignme
 pub use bars::{Bar, Bars, bars};
 pub(crate) use calibration::{Calibration, CalibrationBin, calibration};
 pub use canvas::as_file;
+pub(crate) use changes::{Changes, changes};
 pub use curves::{Curve, CurveDot, Curves, curves};
 pub(crate) use delays::{Delays, delays};
 pub(crate) use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};

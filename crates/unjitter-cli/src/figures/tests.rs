@@ -6,7 +6,7 @@ use crate::palette;
 /// A figure drawn from the same few numbers.
 type Draw = fn(name: &str, numbers: &[f64]) -> String;
 
-const FIGURES: [(&str, Draw); 8] = [
+const FIGURES: [(&str, Draw); 9] = [
     ("curves", |name, numbers| {
         let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: y - 0.1, high: y + 0.1 };
         let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
@@ -45,6 +45,19 @@ const FIGURES: [(&str, Draw); 8] = [
             count: (100.0 * p) as usize,
         };
         calibration(&Calibration { title: name.into(), bins: numbers.iter().map(bin).collect() })
+    }),
+    ("changes", |name, numbers| {
+        let line: Vec<(f64, f64)> = numbers.iter().map(|&x| (x, 9.0 * x)).collect();
+        changes(&Changes {
+            title: name.into(),
+            x_label: name.into(),
+            best_width: name.into(),
+            peaks: line.iter().map(|&(lag, strength)| (lag, strength, name.into())).collect(),
+            others: vec![line.clone()],
+            best: line,
+            chance: 4.5,
+            range: (-1.0, 1.0),
+        })
     }),
     ("delays", |name, numbers| {
         let density = numbers.iter().map(|&x| (x, 1.0)).collect();

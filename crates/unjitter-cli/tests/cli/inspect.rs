@@ -17,6 +17,25 @@ fn healthy_data_are_summed_up() {
 }
 
 #[test]
+fn the_change_of_the_features_is_drawn() {
+    let folder = Folder::with_data();
+    let out = folder.ok(&["inspect", "data", "--figures", "figures"]);
+    assert!(out.contains("\nchanges    features differ most "), "{out}");
+    let drawn = folder.read("figures/changes.svg");
+    assert!(drawn.contains("Where around the presses do the features change?"), "{drawn}");
+    let words = ["inspect", "data", "--figures", "figures"];
+    let err = folder.fails(4, &words);
+    assert!(err.contains("changes.svg"), "{err}");
+    folder.ok(&[&words[..], &["--force"]].concat());
+    let result = folder.ok_json(&["inspect", "data", "--json"]);
+    assert!(result["changes"]["peaks"][0]["lag"].is_number(), "{result}");
+    // Nothing to draw without stamps.
+    let words = ["inspect", "--instances", "data/instances.csv", "--figures", "none"];
+    let out = folder.ok(&words);
+    assert!(!out.contains("changes") && !folder.path("none/changes.svg").exists(), "{out}");
+}
+
+#[test]
 fn what_looks_wrong_is_said_and_fails_when_strict() {
     let folder = Folder::with_small_data();
     let events = folder.read("events.csv");

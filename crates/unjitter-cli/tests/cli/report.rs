@@ -18,6 +18,7 @@ fn a_page_and_its_figures_are_written() {
     let expected = [
         "alignment.svg",
         "calibration.svg",
+        "changes.svg",
         "comparison.svg",
         "delays.svg",
         "precision-recall.svg",

@@ -35,8 +35,9 @@ pub use words::duration;
 use serde::Serialize;
 
 use crate::io::{Clock, Columns, Dataset, DatasetFiles, EventsTable, InstancesTable};
+use crate::scan::{Scan, Stretch, scan_stretches};
 use crate::session::nearest;
-use crate::{Result, Session};
+use crate::{Control, Result, Session};
 use view::View;
 
 /// Contents of a dataset, and what looks wrong.
@@ -50,6 +51,8 @@ pub struct Inspection {
     /// Delays from the nearest positive instance to each stamp, in seconds; with labels, this shows the
     /// annotator.
     pub from_nearest_positive: Option<Histogram>,
+    /// Where around the stamps features change, if there is anything to scan.
+    pub changes: Option<Scan>,
     /// The findings, the worst first.
     pub findings: Vec<Finding>,
 }
@@ -84,8 +87,21 @@ pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Insp
         summary: Summary::of(&view),
         from_nearest_instance: Histogram::of(view.delays(|session| session.times.to_vec())),
         from_nearest_positive: Histogram::of(view.delays(view::Stamped::positives)),
+        changes: changes(&view),
         findings,
     }
+}
+
+/// The scan of all sessions.
+fn changes(view: &View<'_>) -> Option<Scan> {
+    let stretches = view.sessions.iter().map(|session| Stretch {
+        times: session.times,
+        features: session.features,
+        stamps: &session.stamps,
+    });
+    let recordings: Vec<Stretch<'_>> = stretches.collect();
+    // It fails only if it is stopped, and nothing stops it.
+    scan_stretches(&recordings, Control::default()).ok().flatten()
 }
 
 /// Findings that make sessions unfit for learning or alignment, and suspicious ones: the part of

@@ -78,12 +78,18 @@ pub struct Peak {
 
 /// Scans sessions. None if there is nothing to scan: no stamps, constant features, or sessions of a few
 /// instances.
-pub fn scan(sessions: &[Session<'_>], control: Control<'_>) -> Result<Option<Scan>> {
-    let columns = sessions.first().map_or(0, |session| session.features().ncols());
+pub fn scan<'a>(
+    sessions: impl IntoIterator<Item = &'a Session<'a>>,
+    control: Control<'_>,
+) -> Result<Option<Scan>> {
+    let mut recordings: Vec<Stretch<'_>> = Vec::new();
     for session in sessions {
-        check_columns(session.name(), session.features().ncols(), columns)?;
+        let (own, first) = (Stretch::of(session), recordings.first());
+        let columns = first.map_or(own.features.ncols(), |first| first.features.ncols());
+        check_columns(session.name(), own.features.ncols(), columns)?;
+        recordings.push(own);
     }
-    scan_stretches(&sessions.iter().map(Stretch::of).collect::<Vec<_>>(), control)
+    scan_stretches(&recordings, control)
 }
 
 /// The same for recordings that have the same number of columns.

@@ -9,6 +9,7 @@ use unjitter::simulation::{Annotator, Respiration};
 use unjitter::{Control, Recording};
 
 use super::{Made, Tables, kinds};
+use crate::healthy as made;
 
 /// No problem, nothing suspicious, and two notes at most.
 fn assert_calm(findings: &[Finding], what: &str) {
@@ -68,4 +69,18 @@ fn recorded_data_is_calm() {
             assert!(inspection.summary.subjects.is_some());
         }
     }
+}
+
+#[test]
+fn features_change_where_the_events_are() {
+    let mut sessions = made(6);
+    let changes = |sessions: &[Made]| Tables::of(sessions).inspect().changes.unwrap().peaks;
+    assert_eq!(changes(&sessions), []);
+    for session in &mut sessions {
+        for (row, label) in session.features.iter_mut().zip(&session.labels) {
+            row[0] += if label == "1" { 3.0 } else { 0.0 };
+        }
+    }
+    let peak = changes(&sessions)[0];
+    assert!((peak.lag - 0.4).abs() < 0.5, "{peak:?}"); // half an instance's spacing
 }
