@@ -39,10 +39,10 @@ class Priors:
         hundred stamps.
     """
 
-    hit_rate: tuple[float, float] = (5.0, 1.0)
+    hit_rate: tuple[float, float] = (5.0, 1.5)
     silence: tuple[float, float] = (5.0, 1.0)
     delay: tuple[float, float] | None = None
-    variance: tuple[float, float] = (0.01, 0.01)
+    variance: tuple[float, float] = (1.0, 1.0)
     intercept_precision: float = 0.01
     count_split: float = 2.0
     mixture_weight: float = 2.0

@@ -103,12 +103,12 @@ impl Default for Priors {
             weight_precision: 1.0,
             // Weak, but proper: rare events put the intercept near −4.
             intercept_precision: 0.01,
-            hit_rate: Beta { a: 5.0, b: 1.0 },
+            // Nobody hits always; an exact 1 would force every positive to have a stamp.
+            hit_rate: Beta { a: 5.0, b: 1.5 },
             silence: Beta { a: 5.0, b: 1.0 },
             count_split: 2.0,
             delay: None,
-            // Hardly any: it only keeps a spread from vanishing far below the spacing of instances.
-            variance: InverseGamma { shape: 0.01, scale: 0.01 },
+            variance: InverseGamma { shape: 1.0, scale: 1.0 },
             // Above one, so that no component can vanish altogether.
             mixture_weight: 2.0,
             degrees_of_freedom: Gamma { shape: 2.0, rate: 0.1 },
@@ -121,11 +121,7 @@ impl Default for Priors {
 impl Priors {
     /// The paper's priors, in units of time.
     pub fn paper() -> Self {
-        Self {
-            delay: Some(UNIT_NORMAL),
-            variance: InverseGamma { shape: 1.0, scale: 1.0 },
-            ..Self::default()
-        }
+        Self { delay: Some(UNIT_NORMAL), hit_rate: Beta { a: 5.0, b: 1.0 }, ..Self::default() }
     }
 
     /// The prior on the background of sessions with so many stamps per unit of time.

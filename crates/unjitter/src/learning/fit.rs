@@ -90,7 +90,8 @@ impl Model {
         problem.set_counts(Counts::Poisson)?;
         let (mut several, _) = problem.search(options)?;
         let gain = several.outcome.log_evidence - one.outcome.log_evidence;
-        if gain <= 0.0 {
+        let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
+        if gain <= CLEARLY_SEVERAL * stamps as f64 {
             return Ok(one);
         }
         let mean = -several.learned().miss_rate.ln();
@@ -100,7 +101,10 @@ impl Model {
 }
 
 /// Stamps of an event, as a superposition has them, from which on several are considered.
-const SEVERAL: f64 = 1.3;
+const SEVERAL: f64 = 1.5;
+/// Gain in log evidence per stamp from which on several are believed. Belief propagation finds too little
+/// evidence for one stamp at most, by up to 0.1 per stamp where stamps crowd.
+const CLEARLY_SEVERAL: f64 = 0.15;
 
 /// A model and its sessions, checked and with its parts built: the input of a custom optimiser.
 #[derive(Debug)]
