@@ -326,7 +326,7 @@ impl SpanSolver {
                 outputs.responsibilities,
                 outputs.messages,
             )?;
-            let log_evidence = tally.conclude(&settled, &mut self.emitted[1][run]);
+            let log_evidence = tally.conclude(&settled, &mut self.emitted[1][run])?;
             self.mark_positive(band, block, weights, outputs);
             return Ok(log_evidence + held);
         }
@@ -348,7 +348,7 @@ impl SpanSolver {
                 outputs.responsibilities,
                 outputs.messages,
             )?;
-            return Ok(tally.conclude(&settled, claimants, emitted, outputs) + held);
+            return Ok(tally.conclude(&settled, claimants, emitted, outputs)? + held);
         }
         let most = deepest(windows).min(tables.max_count());
         let log_growth = tables.log_growth(most);
@@ -357,7 +357,7 @@ impl SpanSolver {
         });
         let settled =
             self.free.settle(band, block, &tally, outputs.responsibilities, outputs.messages)?;
-        Ok(tally.conclude(&settled, claimants, emitted, outputs) + held)
+        Ok(tally.conclude(&settled, claimants, emitted, outputs)? + held)
     }
 
     /// Fills in p(w(i,l), y_i = 1 | z) of a block with one stamp at most, if requested.

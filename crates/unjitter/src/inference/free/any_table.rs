@@ -10,6 +10,7 @@
 
 use super::{Claimants, Row, Settled, Side, Tally};
 use crate::inference::outputs::Outputs;
+use crate::inference::vocabulary::Trouble;
 use crate::math::LANES;
 
 /// Where numbers are divided by their largest.
@@ -138,8 +139,8 @@ impl AnyTable {
         claimants: Claimants<'_>,
         emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
-    ) -> f64 {
-        let mut log_evidence = settled.log_evidence;
+    ) -> Result<f64, Trouble> {
+        let (mut log_evidence, mut total) = (settled.log_evidence, 0.0);
         let mut sums = vec![0.0; self.width()];
         let first = claimants.block.instances.start;
         if let Some(positive) = outputs.positive.as_deref_mut() {
@@ -148,11 +149,12 @@ impl AnyTable {
         }
         claimants.for_instances(settled, |i, first_stamp, claims| {
             let log_scale = self.polynomials(claims.iter().copied(), &mut sums);
-            let total: f64 = (0..=self.most).map(|c| sums[c] * self.weight(i, c)).sum();
-            log_evidence += total.ln() + log_scale;
+            let all: f64 = (0..=self.most).map(|c| sums[c] * self.weight(i, c)).sum();
+            log_evidence += all.ln() + log_scale;
             for y in [0, 1] {
-                for c in 1..=self.most.min(claims.len()) {
-                    let mass = sums[c] * self.joint[y][i * self.width() + c] / total;
+                for (c, sum) in sums.iter().enumerate().skip(1).take(claims.len()) {
+                    let mass = sum * self.joint[y][i * self.width() + c] / all;
+                    total += c as f64 * mass;
                     emitted[y][i] += mass;
                     outputs.expected.0[y][c] += mass;
                     outputs.record(first + i, c, y, mass);
@@ -165,7 +167,7 @@ impl AnyTable {
                 positive[cell] = outputs.responsibilities[cell] * share;
             }
         });
-        log_evidence
+        settled.check(total).map(|()| log_evidence)
     }
 
     /// p(y = 1 | the instance gave stamp k).

@@ -8,6 +8,7 @@
 
 use super::{Claimants, Row, Settled, Side, Tally};
 use crate::inference::outputs::Outputs;
+use crate::inference::vocabulary::Trouble;
 
 /// A ratio beyond which one label is certain: the square of it is still a number.
 const CERTAIN: f64 = 1e150;
@@ -58,8 +59,8 @@ impl FirstOrder<'_> {
         claimants: Claimants<'_>,
         emitted: &mut [&mut [f64]; 2],
         outputs: &mut Outputs<'_>,
-    ) -> f64 {
-        let mut log_evidence = settled.log_evidence;
+    ) -> Result<f64, Trouble> {
+        let (mut log_evidence, mut total) = (settled.log_evidence, 0.0);
         claimants.for_instances(settled, |i, _, claims| {
             // log Π (1 + λμ) and the expected stamps, given the label.
             let given = self.ratios.map(|ratio| {
@@ -76,11 +77,12 @@ impl FirstOrder<'_> {
             for y in [0, 1] {
                 let some = (joint[y] - silent[y] * (-highest).exp()) / both;
                 let stamps = joint[y] / both * given[y].1;
+                total += stamps;
                 emitted[y][i] += some;
                 outputs.expected.0[y][0] += some - stamps;
                 outputs.expected.0[y][1] += stamps;
             }
         });
-        log_evidence
+        settled.check(total).map(|()| log_evidence)
     }
 }

@@ -52,6 +52,9 @@ const PLAIN_ROUNDS: usize = 4;
 const ROUNDS: usize = 100;
 /// Damped rounds before a block is given up.
 const DAMPED_ROUNDS: usize = 2000;
+/// How many stamps more a block's instances may own than they give. If they cannot give as many as there
+/// are, responsibilities settle, but a whole stamp is missing.
+const MISSING: f64 = 0.1;
 /// A divisor below this could overflow the claim: nothing else explains the stamp.
 const TINY: f64 = 1e-290;
 
@@ -155,10 +158,19 @@ pub(super) struct Free {
 pub(super) struct Settled<'a> {
     /// Σ log D − Σ log(1 + μν), with the scales of the stamps.
     pub(super) log_evidence: f64,
+    /// Stamps that come from instances.
+    owned: f64,
     /// The tally of all stamps, by instance.
     pub(super) tally: &'a [f64],
     /// The claims, by cell of the block.
     pub(super) claims: &'a [f64],
+}
+
+impl Settled<'_> {
+    /// Fails unless the instances give as many stamps as they own.
+    fn check(&self, given: f64) -> Result<(), Trouble> {
+        if (given - self.owned).abs() < MISSING { Ok(()) } else { Err(Trouble::Narrow) }
+    }
 }
 
 /// A block in a loaded band.
@@ -224,7 +236,9 @@ impl Free {
                 }
                 let instances = block.instances.len() * tally.width();
                 let (tally, claims) = (&self.running[..instances], &self.claims[..cells]);
-                return Ok(Settled { log_evidence, tally, claims });
+                let owned = &responsibilities[band.padded_cells_of(block.stamps.start).start..];
+                let owned = owned[..cells].iter().sum();
+                return Ok(Settled { log_evidence, owned, tally, claims });
             }
         }
         Err(Trouble::Unsettled)
@@ -246,6 +260,9 @@ impl Free {
         make_room(&mut self.offers, widest.unwrap_or(0));
         refill(&mut self.running, (block.instances.len() + LANES) * width, 0.0);
         tally.begin(Side::After, &mut self.running);
+        if block.stamps.len() > 1 {
+            self.claim_all(tally);
+        }
         for stamp in block.stamps.clone() {
             let (cells, first) = (scene.cells(stamp), scene.first(stamp));
             let own = cells.len() * width;
@@ -261,6 +278,24 @@ impl Free {
         self.moved.clear();
         self.moved.resize(block.stamps.len(), f64::INFINITY);
         self.damped.clear();
+    }
+
+    /// Begins as if every instance were claimed already: what one that must give a stamp offers would
+    /// otherwise begin without bound, and take as many rounds to fall.
+    fn claim_all(&mut self, tally: &dyn Tally) {
+        let mut claims = vec![1.0; self.running.len() / tally.width()];
+        tally.take(&mut Row {
+            side: Side::After,
+            first: 0,
+            density: &[],
+            background: 0.0,
+            running: &mut self.running,
+            stored: &mut [],
+            beyond: &[],
+            offers: &mut [],
+            claims: &mut claims,
+            responsibilities: &mut [],
+        });
     }
 
     fn keep(&self, scene: Scene<'_>, messages: &Messages) {
@@ -538,8 +573,25 @@ fn log_agreement(claims: &[f64], offers: &[f64]) -> f64 {
 fn dampen(claims: &mut [f64], last: &mut [f64]) {
     for (claim, last) in claims.iter_mut().zip(last) {
         if *last > 0.0 {
-            *claim = (*claim * *last).sqrt();
+            // Their product could underflow.
+            *claim = claim.sqrt() * last.sqrt();
         }
         *last = *claim;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn claims_of_any_size_are_damped() {
+        // Those of instances that must give a stamp.
+        let (mut claims, mut last) = ([1e-200, 4e200, 3.0], [4e-200, 1e200, 0.0]);
+        dampen(&mut claims, &mut last);
+        for (got, want) in claims.into_iter().zip([2e-200, 2e200, 3.0]) {
+            assert!((got / want - 1.0).abs() < 1e-15, "{got} {want}"); // two roundings
+        }
+        assert_eq!(claims, last);
     }
 }

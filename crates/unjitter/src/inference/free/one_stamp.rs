@@ -8,6 +8,7 @@ use multiversion::multiversion;
 
 use super::{NewShares, Others, Row, Settled, Side, Tally, but_own};
 use crate::inference::column::{groups, groups_mut};
+use crate::inference::vocabulary::Trouble;
 use crate::math::Lanes;
 
 /// r = u(1)/u(0) of a block's instances, and zeros for padded windows.
@@ -44,16 +45,21 @@ impl Tally for OneStamp<'_> {
 
 impl OneStamp<'_> {
     /// Adds p(stamped | z) to `emitted`; returns the log evidence relative to silence.
-    pub(in crate::inference) fn conclude(&self, settled: &Settled<'_>, emitted: &mut [f64]) -> f64 {
-        let mut log_evidence = settled.log_evidence;
+    pub(in crate::inference) fn conclude(
+        &self,
+        settled: &Settled<'_>,
+        emitted: &mut [f64],
+    ) -> Result<f64, Trouble> {
+        let (mut log_evidence, mut total) = (settled.log_evidence, 0.0);
         for ((odds, sum), emitted) in self.odds.iter().zip(settled.tally).zip(emitted) {
             let stamped = odds * sum;
             if stamped > 0.0 {
                 log_evidence += stamped.ln_1p();
                 *emitted += stamped / (1.0 + stamped);
+                total += stamped / (1.0 + stamped);
             }
         }
-        log_evidence
+        settled.check(total).map(|()| log_evidence)
     }
 }
 

@@ -52,12 +52,11 @@ fn enumerate(lattice: &Lattice<'_>) -> Enumerated {
     let mut shares = vec![vec![0.0; instances]; stamps.len()];
     for (owners, log_weight) in found {
         let p = (log_weight - log_evidence).exp();
-        for i in 0..instances {
+        for (i, (row, &f)) in counts.iter_mut().zip(lattice.log_odds).enumerate() {
             let c = owners.iter().filter(|&&owner| owner == i).count();
-            let f = lattice.log_odds[i];
             for y in [0, 1] {
                 let given = lattice.counts.log_joint(f, y, c) - lattice.counts.log_mixed(f, c);
-                counts[i][c][y] += if p > 0.0 { p * given.exp() } else { 0.0 };
+                row[c][y] += if p > 0.0 { p * given.exp() } else { 0.0 };
             }
         }
         for (l, &owner) in owners.iter().enumerate().filter(|(_, owner)| **owner < instances) {
