@@ -1,5 +1,6 @@
 //! Bare inference against the enumeration oracle, which sums the joint term by term.
 
+mod free;
 mod golden;
 
 use golden::{Case, assert_marginals, golden, numbers};
