@@ -196,6 +196,12 @@ pub enum Error {
         /// Why no alignment is possible, as far as it is known.
         reason: String,
     },
+    /// Draws of alignments in any order.
+    #[error(
+        "alignments of stamps in any order cannot be drawn: their posterior is known stamp by stamp only, in \
+         the responsibilities; alignments of stamps in the order of their instances can be drawn"
+    )]
+    NoDraws,
     /// The windows of a session's stamps need more memory than is allowed.
     #[error(
         "session {session}: its {stamps} stamps could each belong to so many of its {instances} \

@@ -3,10 +3,11 @@
 //! The search stays within the windows of the marginals, which are known to be wide enough.
 
 use super::count_tables::CountTables;
+use super::free::best_owners;
 use super::lattice::Lattice;
 use super::log_space::LogSpace;
 use super::marginals::Marginals;
-use super::vocabulary::Block;
+use super::vocabulary::{Block, Order};
 use super::weights::LogWeights;
 use super::windows::Band;
 use crate::Control;
@@ -24,18 +25,6 @@ pub struct Alignment {
 impl Lattice<'_> {
     /// The single likeliest alignment, given the marginals of the same lattice.
     pub fn best_alignment(&self, marginals: &Marginals) -> Alignment {
-        if self.stamped.order == super::vocabulary::Order::Free {
-            let shares = &marginals.responsibilities;
-            let best = |l: usize| {
-                let s = shares.of_stamp(l);
-                let k = (0..s.len()).max_by(|a, b| s[*a].total_cmp(&s[*b])).unwrap();
-                shares.instances(l).start + k
-            };
-            return Alignment {
-                instances: (0..shares.stamps()).map(best).collect(),
-                log_weight: 0.0,
-            };
-        }
         let mut instances = Vec::with_capacity(self.stamped.stamps.len());
         let mut log_weight = 0.0;
         let mut quiet_from = 0;
@@ -43,6 +32,12 @@ impl Lattice<'_> {
         self.for_blocks(marginals, |band, block, weights| {
             log_weight += self.log_silence(quiet_from..block.instances.start);
             quiet_from = block.instances.end;
+            if self.stamped.order == Order::Free {
+                let (owners, best) = best_owners(band, block, weights, self.stamped.log_background);
+                log_weight += best;
+                instances.extend(owners.into_iter().map(|owner| owner.unwrap_or(usize::MAX)));
+                return;
+            }
             let (counts, best) = log_space.best(band, block, weights);
             log_weight += best;
             append(&mut instances, block.instances.start, &counts);

@@ -10,6 +10,7 @@ use super::counts::CountModel;
 use super::noise::NoiseModel;
 use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
 use super::superposed::Superposed;
+use crate::Error;
 use crate::inference::{
     Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Messages, Order,
     Pass, Shares, SpanSolution, Stamped, Timeline,
@@ -275,8 +276,11 @@ impl BoundStampModel for BoundAnnotator<'_> {
         log_odds: &[f64],
         found: &Marginals,
         Draws { count, seed, control }: Draws<'_>,
-    ) -> Vec<Vec<usize>> {
-        self.lattice(timeline, log_odds).sample(found, count, seed, control)
+    ) -> crate::Result<Vec<Vec<usize>>> {
+        if self.model.order == Order::Free {
+            return Err(Error::NoDraws);
+        }
+        Ok(self.lattice(timeline, log_odds).sample(found, count, seed, control))
     }
 }
 

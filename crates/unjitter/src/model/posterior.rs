@@ -90,7 +90,7 @@ impl Posterior {
     /// `draws` alignments from the posterior, each one instance per stamp.
     pub fn sample(&self, draws: usize, seed: u64, control: Control<'_>) -> Result<Vec<Vec<usize>>> {
         let draws = Draws { count: draws, seed, control };
-        let drawn = self.bound().sample(self.timeline(), &self.log_odds, &self.marginals, draws);
+        let drawn = self.bound().sample(self.timeline(), &self.log_odds, &self.marginals, draws)?;
         control.stop_if_requested()?;
         Ok(drawn)
     }

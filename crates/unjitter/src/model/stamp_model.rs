@@ -125,14 +125,15 @@ pub trait BoundStampModel: Sync {
         found: &Marginals,
     ) -> Alignment;
 
-    /// Draws alignments from the posterior, given its marginals; cut short if a stop is requested.
+    /// Draws alignments from the posterior, given its marginals; cut short if a stop is requested. Fails
+    /// if only the marginals are known.
     fn sample(
         &self,
         timeline: Timeline<'_>,
         log_odds: &[f64],
         found: &Marginals,
         draws: Draws<'_>,
-    ) -> Vec<Vec<usize>>;
+    ) -> crate::Result<Vec<Vec<usize>>>;
 }
 
 /// How many alignments to draw, and how.

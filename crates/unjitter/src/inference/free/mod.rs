@@ -21,8 +21,10 @@
 //! [`ROUNDS`] goes on with damped claims, and fails if that does not help.
 
 mod any_table;
+mod assignment;
 mod first_order;
 mod messages;
+mod neighbours;
 mod one_stamp;
 mod rescale;
 
@@ -31,6 +33,7 @@ use std::ops::Range;
 use multiversion::multiversion;
 
 pub(super) use any_table::AnyTable;
+pub(super) use assignment::best_owners;
 pub(super) use first_order::FirstOrder;
 pub use messages::Messages;
 pub(super) use one_stamp::OneStamp;
@@ -284,18 +287,8 @@ impl Free {
     /// otherwise begin without bound, and take as many rounds to fall.
     fn claim_all(&mut self, tally: &dyn Tally) {
         let mut claims = vec![1.0; self.running.len() / tally.width()];
-        tally.take(&mut Row {
-            side: Side::After,
-            first: 0,
-            density: &[],
-            background: 0.0,
-            running: &mut self.running,
-            stored: &mut [],
-            beyond: &[],
-            offers: &mut [],
-            claims: &mut claims,
-            responsibilities: &mut [],
-        });
+        let (running, claims) = (&mut self.running[..], &mut claims[..]);
+        tally.take(&mut Row { running, claims, ..Row::empty(Side::After, 0) });
     }
 
     fn keep(&self, scene: Scene<'_>, messages: &Messages) {
