@@ -127,7 +127,7 @@ class EventDetector(Detector):
         alignment: str = "free",
         delay: tuple[float, float] | None = None,
         frozen: Mapping[str, Any] | None = None,
-        restarts: int = 4,
+        restarts: int = 6,
         threshold: float | str = 0.5,
         check: bool = True,
         use_labels: bool = False,

@@ -49,7 +49,7 @@ pub(crate) struct ModelArgs {
     #[arg(long, value_name = "T", help_heading = "Model")]
     pub time_unit: Option<f64>,
     /// Starts of the optimiser besides the naive one
-    #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Learning")]
+    #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Learning")]
     pub restarts: usize,
     /// Iterations of a start after which to stop in any case
     #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Learning")]

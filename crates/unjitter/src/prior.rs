@@ -66,8 +66,8 @@ pub struct Priors {
     pub silence: Beta,
     /// Concentration of the symmetric Dirichlet on the split of counts of at least one.
     pub count_split: f64,
-    /// On each location of the delay. By default the data decide the scale: about zero, up to some gaps
-    /// between stamps.
+    /// On each location of the delay. By default a Cauchy density about zero, one unit wide: a delay of
+    /// nothing is likeliest, and a long one costs hardly more than a short one.
     pub delay: Option<Normal>,
     /// On each squared spread.
     pub variance: InverseGamma,
@@ -205,7 +205,7 @@ impl Priors {
                 (value, -derivative)
             }
             Role::Delay => {
-                let Normal { mean, sd } = self.delay.unwrap_or(UNIT_NORMAL);
+                let Some(Normal { mean, sd }) = self.delay else { return cauchy(x) };
                 let s = (x - mean) / sd;
                 let constant = -sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
                 (constant - 0.5 * s * s, -s / sd)
@@ -236,6 +236,11 @@ fn beta(prior: Beta, x: f64) -> (f64, f64) {
     let constant = ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b);
     let value = constant + (a - 1.0) * log_sigmoid(x) + (b - 1.0) * log_sigmoid(-x);
     (value, (a - 1.0) * sigmoid(-x) - (b - 1.0) * sigmoid(x))
+}
+
+/// Cauchy density about zero, of width one.
+fn cauchy(x: f64) -> (f64, f64) {
+    (-(std::f64::consts::PI * (1.0 + x * x)).ln(), -2.0 * x / (1.0 + x * x))
 }
 
 /// Inverse-Gamma density of v = e²ˣ, the square of a spread eˣ.
@@ -300,7 +305,10 @@ mod tests {
             over(Role::Intercept, |_| 1.0, -120.0, 120.0),
             over(Role::HitRate, logistic, -40.0, 40.0),
             over(Role::FalseRate, logistic, -40.0, 40.0),
-            over(Role::Delay, |_| 1.0, -12.0, 12.0),
+            // Cauchy, by x = tan u, so that its tails are all there.
+            integral(-1.57, 1.57, |u| {
+                priors.scalar(Role::Delay, u.tan()).0.exp() / (u.cos() * u.cos())
+            }) + 2.0 * (std::f64::consts::FRAC_PI_2 - 1.57) / std::f64::consts::PI,
             // dv = 2 e²ˣ dx; the tail beyond x = 20 holds e⁻⁴⁰.
             over(Role::Spread, |x| 2.0 * (2.0 * x).exp(), -4.0, 20.0),
             over(Role::DegreesOfFreedom, f64::exp, -25.0, 7.0),

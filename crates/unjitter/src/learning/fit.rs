@@ -30,8 +30,8 @@ const MAX_RESTARTS: usize = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FitOptions {
-    /// Starts besides the naive one, at most a million: wide, at up to four peaks of the scan, and beyond
-    /// these at random.
+    /// Starts besides the naive one, at most a million: wide, wide as a superposition, at up to four peaks
+    /// of the scan, and beyond these at random.
     pub restarts: usize,
     /// Seed of everything random: restarts, initial weights, landmarks.
     pub seed: u64,
@@ -43,7 +43,7 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self { restarts: 4, seed: 0, threads: None, optimiser: LbfgsOptions::default() }
+        Self { restarts: 6, seed: 0, threads: None, optimiser: LbfgsOptions::default() }
     }
 }
 
@@ -150,7 +150,7 @@ impl<'a> Problem<'a> {
             }
             _ => parts.superposed(),
         };
-        let priors = priors(model, sessions, time_unit, gap);
+        let priors = priors(model, sessions, time_unit);
         let model = model.clone();
         Ok(Self { model, sessions, parts, superposed, time_unit, spacing, gap, priors, control })
     }
@@ -209,7 +209,7 @@ impl<'a> Problem<'a> {
 
     fn starts(&self, restarts: usize, seed: u64) -> Result<Vec<Start>> {
         let peaks = match restarts {
-            0 | 1 => None,
+            0..=2 => None,
             _ => scan(self.sessions, Control { watch: None, ..self.control })?,
         };
         // Stamps that scatter normally change the features over some three standard deviations.
@@ -280,17 +280,16 @@ impl<'a> Problem<'a> {
 }
 
 /// The model's priors, on the scale of the data where it leaves that open.
-fn priors(model: &Model, sessions: &[Session], time_unit: f64, gap: f64) -> Priors {
+fn priors(model: &Model, sessions: &[Session], time_unit: f64) -> Priors {
     let rate = stamp_rate(sessions) * time_unit;
     let stated = model.delay.map(|(earliest, latest)| Normal {
         mean: (earliest + latest) / 2.0 / time_unit,
         // The range holds 95 %.
         sd: (latest - earliest) / 4.0 / time_unit,
     });
-    let about_zero = Normal { mean: 0.0, sd: gap.max(3.0) };
     Priors {
         background: Some(model.priors.background.unwrap_or(Priors::background(rate))),
-        delay: stated.or(model.priors.delay).or(Some(about_zero)),
+        delay: stated.or(model.priors.delay),
         ..model.priors
     }
 }
@@ -315,7 +314,7 @@ fn run_starts(
     let mut found = Found { optima: Vec::new(), values: Vec::new(), most: 0.0 };
     for (k, &start) in starts.iter().enumerate() {
         let from = begin(start, objective, &superposed, &problem.parts, &problem.priors);
-        if start != Start::Naive {
+        if matches!(start, Start::Superposed { .. }) {
             found.most = found.most.max(-annotator(&from).miss_rate.ln());
         }
         let from = objective.free(&from);

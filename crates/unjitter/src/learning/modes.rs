@@ -3,8 +3,9 @@
 //! With features that see their neighbourhood, a detector that fires k instances early and a delay that is k
 //! longer explain stamps equally well, and the evidence of the training data may prefer the wrong one. So
 //! every optimum is kept. The rule: among the optima whose delay is near the stamps' own word (zero, within
-//! an instance or half the spread; or inside the stated range), take the one with the best posterior;
-//! leave it only for one whose evidence of sessions that were left out is better by two standard errors.
+//! an instance or half the spread; or inside the stated range), take the one with the best posterior, or
+//! the best of all if none is near. Leave it only for one whose evidence of sessions that were left out is
+//! better by two standard errors, or whose posterior is better by half a unit for every stamp.
 
 use super::fit::Problem;
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
@@ -19,6 +20,8 @@ const FOLDS: usize = 5;
 const FOLD_ITERATIONS: usize = 40;
 /// Optima that are worse by more than this, per stamp and in all, are no rivals.
 const RIVAL: (f64, f64) = (0.1, 10.0);
+/// Log posterior per stamp by which a rival must be better without that.
+const MUCH: f64 = 0.5;
 /// Standard errors by which a rival must be better on sessions that were left out.
 const CLEARLY: f64 = 2.0;
 /// Instances that detectors are compared over, and by how many they may be shifted, at most.
@@ -34,18 +37,18 @@ pub(super) struct Optimum {
     pub(super) learned: Learned,
 }
 
-/// Whether two annotators are the same, but for the last digits of an optimum.
-pub(super) fn is_same(a: &Learned, b: &Learned) -> bool {
-    let spread = a.spread.min(b.spread);
-    (a.delay - b.delay).abs() <= 0.2 * spread && (a.spread / b.spread).ln().abs() <= 0.1
+/// Whether two optima are the same, but for where the optimiser stopped.
+fn is_same(a: &Optimum, b: &Optimum) -> bool {
+    let spread = a.learned.spread.min(b.learned.spread);
+    (a.minimum.value - b.minimum.value).abs() < 1.0
+        && (a.learned.delay - b.learned.delay).abs() <= 0.2 * spread
+        && (a.learned.spread / b.learned.spread).ln().abs() <= 0.1
 }
 
-/// Adds an optimum, or replaces a worse one of the same annotator.
+/// Adds an optimum that is not there yet.
 pub(super) fn add(optima: &mut Vec<Optimum>, new: Optimum) {
-    match optima.iter_mut().find(|old| is_same(&old.learned, &new.learned)) {
-        Some(old) if new.minimum.value < old.minimum.value => *old = new,
-        Some(_) => {}
-        None => optima.push(new),
+    if !optima.iter().any(|old| is_same(old, &new)) {
+        optima.push(new);
     }
 }
 
@@ -56,8 +59,9 @@ pub(super) fn choose(
     optima: &mut [Optimum],
 ) -> Vec<Mode> {
     optima.sort_by(|a, b| a.minimum.value.total_cmp(&b.minimum.value));
-    let near = optima.iter().position(|optimum| problem.is_near(&optimum.learned)).unwrap_or(0);
-    optima[..=near].rotate_right(1);
+    let is_near = |optimum: &Optimum| problem.is_near(&optimum.learned);
+    let first = optima.iter().position(is_near).unwrap_or(0);
+    optima[..=first].rotate_right(1);
     let worst = optima[0].minimum.value + RIVAL.0 * objective.stamps() as f64 + RIVAL.1;
     let rivals = optima.iter().filter(|optimum| optimum.minimum.value < worst).count();
     let evidence: Vec<Option<Vec<f64>>> = if rivals > 1 {
@@ -69,13 +73,15 @@ pub(super) fn choose(
     } else {
         vec![None; optima.len()]
     };
-    let better = |k: usize| -> f64 {
-        let (Some(own), Some(first)) = (&evidence[k], &evidence[0]) else { return 0.0 };
-        let held_out = HeldOut::difference(own, first);
-        if held_out.mean > CLEARLY * held_out.standard_error { held_out.mean } else { 0.0 }
+    let is_better = |k: usize| -> bool {
+        let gain = optima[0].minimum.value - optima[k].minimum.value;
+        let held_out = evidence[k].as_ref().zip(evidence[0].as_ref());
+        let held_out = held_out.map(|(own, first)| HeldOut::difference(own, first));
+        gain > MUCH * objective.stamps() as f64
+            || held_out.is_some_and(|d| d.mean > CLEARLY * d.standard_error)
     };
-    let best = (0..optima.len()).max_by(|&a, &b| better(a).total_cmp(&better(b)));
-    let best = best.filter(|&k| better(k) > 0.0).unwrap_or(0);
+    // The others are ordered by their posterior.
+    let best = (1..optima.len()).find(|&k| is_better(k)).unwrap_or(0);
     let mut modes: Vec<Mode> = optima
         .iter()
         .zip(&evidence)

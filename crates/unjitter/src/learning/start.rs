@@ -1,8 +1,8 @@
 //! Starts of learning.
 //!
 //! The first start assigns every stamp to its nearest instance. The others assume a delay and a spread: wide
-//! about zero, at the peaks of the scan, at random. From there the stamps are first fitted as a
-//! superposition, whose likelihood is smooth, and then as they are.
+//! about zero, at the peaks of the scan, at random. The second start fits the detector to what the stamps
+//! alone say under these; the others first fit the stamps as a superposition, whose likelihood is smooth.
 
 use super::data::SessionData;
 use super::fit::quiet;
@@ -10,6 +10,7 @@ use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::supervised::{SupervisedObjective, Target};
 use crate::Features;
+use crate::inference::Impossible;
 use crate::math::{Random, logit, lower_median};
 use crate::model::{GUESS, Learned, Parts};
 use crate::params::Role;
@@ -26,17 +27,20 @@ const SUPERPOSED_ITERATIONS: usize = 40;
 pub(super) enum Start {
     /// Stamps belong to their nearest instances.
     Naive,
-    /// The annotator has this delay and spread; the number is a seed.
-    Supposed { delay: f64, spread: f64, seed: u64 },
+    /// Instances are positive as likely as stamps alone say, under this delay and spread.
+    Posterior { delay: f64, spread: f64 },
+    /// A superposition, from this delay and spread on; the number is a seed.
+    Superposed { delay: f64, spread: f64, seed: u64 },
 }
 
 /// The first so many starts besides the naive one: wide, at the peaks of the scan (lag and scatter), and if
 /// there is room for more than these, at random. `gap` is usual between stamps.
 pub(super) fn starts(restarts: usize, seed: u64, gap: f64, peaks: &[(f64, f64)]) -> Vec<Start> {
     let mut starts = vec![Start::Naive];
-    let wide = Start::Supposed { delay: 0.0, spread: (gap / 3.0).max(3.0), seed };
-    starts.push(wide);
-    starts.extend(peaks.iter().map(|&(delay, spread)| Start::Supposed { delay, spread, seed }));
+    let wide = (gap / 3.0).max(3.0);
+    starts.push(Start::Posterior { delay: 0.0, spread: wide });
+    let places = [(0.0, wide)].into_iter().chain(peaks.iter().copied());
+    starts.extend(places.map(|(delay, spread)| Start::Superposed { delay, spread, seed }));
     starts.truncate(restarts + 1);
     for k in BUILT_IN..=restarts {
         let seed = seed.wrapping_add(k as u64);
@@ -44,13 +48,13 @@ pub(super) fn starts(restarts: usize, seed: u64, gap: f64, peaks: &[(f64, f64)])
         // Up to a gap about zero, and spreads from an instance to the gap, on a log scale.
         let delay = 0.5 * gap * random.normal();
         let spread = gap.max(2.0).powf(random.uniform());
-        starts.push(Start::Supposed { delay, spread, seed });
+        starts.push(Start::Superposed { delay, spread, seed });
     }
     starts
 }
 
 /// Starts beyond this number are random, whatever the scan found.
-pub(super) const BUILT_IN: usize = 5;
+pub(super) const BUILT_IN: usize = 7;
 
 /// All parameters at a start.
 pub(super) fn begin(
@@ -76,7 +80,21 @@ pub(super) fn begin(
             params[parts.detector()].copy_from_slice(&theta);
             objective.full(&objective.free(&params))
         }
-        Start::Supposed { delay, spread, seed } => {
+        Start::Posterior { delay, spread } => {
+            params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
+            let mut params = objective.full(&objective.free(&params));
+            let targets = |session| {
+                supposed_targets(session, parts, &params).unwrap_or_else(|impossible| {
+                    objective.note_too_large(Some((session.index, impossible)));
+                    naive_targets(session)
+                })
+            };
+            let targets: Vec<Vec<Target>> = objective.data().iter().map(targets).collect();
+            let theta = fit_to(objective, parts, priors, &targets);
+            params[parts.detector()].copy_from_slice(&theta);
+            objective.full(&objective.free(&params))
+        }
+        Start::Superposed { delay, spread, seed } => {
             params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
             params[parts.detector()].copy_from_slice(&parts.classifier.start(seed));
             set_rarity(objective, parts, &mut params);
@@ -131,6 +149,25 @@ fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
         }
     }
     targets
+}
+
+/// p(y | stamps) under the given counts and noise and a detector that only knows how rare stamps are;
+/// fails if the stamps are impossible under these.
+fn supposed_targets(
+    session: &SessionData<'_>,
+    parts: &Parts,
+    params: &[f64],
+) -> Result<Vec<Target>, Impossible> {
+    let (instances, stamps) =
+        (session.in_time.times.len() as f64, session.in_time.stamps.len() as f64);
+    // At least half a stamp, at most half the instances: the log-odds stay finite.
+    let rarity = (stamps.max(0.5) / instances).min(0.5);
+    let mut log_odds = vec![logit(rarity); session.in_time.times.len()];
+    session.in_time.pin_labels(0, &mut log_odds);
+    let bound = parts.bind(params, session.in_time.stamps.len());
+    let marginals = bound.posterior(session.in_time.timeline(), &log_odds)?;
+    let target = |i| Target { positive: marginals.counts.positive(i).min(1.0), weight: 1.0 };
+    Ok((0..session.in_time.times.len()).map(target).collect())
 }
 
 /// The classifier's parameters after a short fit to targets.
