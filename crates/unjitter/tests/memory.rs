@@ -3,12 +3,14 @@
 #[path = "common/peak.rs"]
 mod peak;
 
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use peak::{peak_of, peak_of_all};
+use unjitter::inference::{Impossible, Order, Stamp, Timeline};
 use unjitter::learning::{LbfgsOptions, Objective, Problem};
 use unjitter::memory::{memory_limit, set_memory_limit};
-use unjitter::model::Annotator;
+use unjitter::model::{Annotator, BoundStampModel, Learned, OneAnnotator, Rows, StampModel, Sums};
 use unjitter::{
     Control, Counts, Error, FitOptions, Model, Noise, Result, Session, Warning, posterior,
 };
@@ -110,6 +112,116 @@ fn what_is_counted_is_what_is_allocated() {
     }
 }
 
+/// Log-odds as they are, on this thread.
+struct Given<'a>(&'a [f64]);
+
+impl Rows for Given<'_> {
+    fn at_a_time(&self) -> usize {
+        512
+    }
+
+    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
+        &self.0[instances]
+    }
+
+    fn pull_back(&self, _: Range<usize>, _: &mut [f64], _: &mut Sums) {}
+
+    fn in_parallel(&self) -> bool {
+        false
+    }
+}
+
+/// A session under a model.
+struct Presses {
+    model: OneAnnotator,
+    params: Vec<f64>,
+    times: Vec<f64>,
+    stamps: Vec<Stamp>,
+    log_odds: Vec<f64>,
+}
+
+impl Presses {
+    /// In any order with a background, or in order without one.
+    fn new(
+        counts: &Counts,
+        order: Order,
+        (instances, stamps, spread): (usize, usize, f64),
+    ) -> Self {
+        let (times, stamps) = wrong_clock(instances, stamps, 0.05);
+        let (counts, noise) = (counts.build().unwrap(), Noise::Gaussian.build(1.0).unwrap());
+        let mut model = OneAnnotator::new(Arc::from(counts), Arc::from(noise)).with_order(order);
+        if order == Order::Free {
+            model = model.with_background();
+        }
+        let (delay, background_rate) = (0.0, 1e-3);
+        let (miss_rate, false_rate) = (0.1, 0.01);
+        let learned = Learned { delay, spread, miss_rate, false_rate, background_rate };
+        let (params, log_odds) = (model.start(&learned), vec![-4.0; instances]);
+        Self { model, params, times, stamps: Stamp::at(&stamps), log_odds }
+    }
+
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&dyn BoundStampModel, Timeline<'_>) -> std::result::Result<T, Impossible>,
+    ) -> Result<T> {
+        let bound = self.model.bind(&self.params, self.stamps.len());
+        let (session, stamps, instances) = (String::new(), self.stamps.len(), self.times.len());
+        work(bound.as_ref(), Timeline::new(&self.times, &self.stamps, 1.0)).map_err(|why| match why
+        {
+            Impossible::TooLarge(bytes) => {
+                Error::TooLarge { session, stamps, instances, bytes, limit: memory_limit() }
+            }
+            other => panic!("{other:?}"),
+        })
+    }
+
+    fn evidence(&self) -> Result<f64> {
+        let mut sums = Sums::zeros(0, self.params.len());
+        self.with(|bound, timeline| bound.add(timeline, &Given(&self.log_odds), &mut sums))?;
+        Ok(sums.value)
+    }
+
+    fn aligned(&self) -> Result<f64> {
+        self.with(|bound, timeline| {
+            let found = bound.posterior(timeline, &self.log_odds)?;
+            Ok(bound.best_alignment(timeline, &self.log_odds, &found).log_weight)
+        })
+    }
+}
+
+#[test]
+fn what_is_counted_is_what_is_allocated_without_order() {
+    // General counts keep a number per count and cell, and take their time.
+    let small = |(instances, stamps, spread)| (instances / 5, stamps / 5, spread);
+    let kinds = [
+        (Counts::Bernoulli, &[NARROW, DENSE, WIDE, LONG][..]),
+        (Counts::Poisson, &[NARROW, small(DENSE), small(WIDE)]),
+        (Counts::Categorical { max_count: 3 }, &[NARROW, small(DENSE), small(WIDE)]),
+    ];
+    for (counts, shapes) in kinds {
+        for &shape in shapes {
+            let what = format!("{counts:?}, {shape:?}");
+            let case = Presses::new(&counts, Order::Free, shape);
+            with_limit(|| {
+                assert_counted(&format!("evidence, {what}"), || case.evidence());
+                assert_counted(&format!("alignment, {what}"), || case.aligned());
+            });
+        }
+    }
+}
+
+#[test]
+fn any_order_takes_little_more_memory() {
+    // A stamp at every twentieth instance, with a spread of two spacings.
+    let [in_order, free] = [Order::Ordered, Order::Free].map(|order| {
+        let case = Presses::new(&Counts::Bernoulli, order, (10_000, 500, 0.2));
+        with_limit(|| peak_of(|| case.evidence().unwrap()).1)
+    });
+    let more = (free - in_order) as f64 / 10_000.0;
+    println!("{in_order} bytes in order, {free} in any: {more} more per instance");
+    assert!(more < 64.0, "{more} bytes more per instance");
+}
+
 /// A recording with an event at every thirtieth instance.
 fn session(name: &str, times: Vec<f64>, stamps: Vec<f64>) -> Session<'static> {
     let features =
@@ -146,7 +258,7 @@ fn threads_share_the_limit() {
     let evaluate = |threads: usize| {
         let problem = Problem::new(&model, &sessions, 0, Control::default()).unwrap();
         let objective = problem.objective().unwrap();
-        let start = problem.start(&objective, 0, 0);
+        let start = problem.start(&objective, 0, 0).unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let mut gradient = vec![0.0; objective.dim()];
         let (value, held) =

@@ -86,10 +86,13 @@ impl<'a> Market<'a> {
             offsets: vec![0],
         };
         let log_odds = &weights.log_odds[weights.positions(block)];
+        let most = |claimants: &Range<usize>| claimants.len().min(weights.tables.max_count());
+        let numbers = market.claimants.iter().map(|claimants| most(claimants) + 1).sum();
+        market.log_weights.reserve_exact(numbers);
+        market.offsets.reserve_exact(log_odds.len());
         for (claimants, &log_odds) in market.claimants.iter().zip(log_odds) {
-            let most = claimants.len().min(weights.tables.max_count());
             let of_count = |count| weights.tables.log_mixed(log_odds, count);
-            market.log_weights.extend((0..=most).map(of_count));
+            market.log_weights.extend((0..=most(claimants)).map(of_count));
             market.offsets.push(market.log_weights.len());
         }
         market.average_gains();

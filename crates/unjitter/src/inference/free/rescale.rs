@@ -11,9 +11,11 @@
 //!
 //! J is symmetric, diagonally dominant and banded: only stamps that share an instance have an entry.
 
+use std::ops::Range;
+
 use super::{Free, Row, Scene, Side};
 use crate::inference::buffers::refill;
-use std::ops::Range;
+use crate::inference::vocabulary::deepest;
 
 /// Neighbours on one side that a stamp is solved together with, at most.
 const NEIGHBOURS: usize = 64;
@@ -44,15 +46,12 @@ impl Free {
         }
         let windows = &scene.band.windows()[stretch.clone()];
         let row = |l: usize| &beliefs[scene.cells(stretch.start + l).start - start..];
-        let mut band = SymmetricBand::new(stretch.len());
+        let mut band = SymmetricBand::new(stretch.len(), deepest(windows).min(NEIGHBOURS + 1) - 1);
         for (l, window) in windows.iter().enumerate() {
             let squares: f64 = row(l)[..window.len()].iter().map(|b| b * b).sum();
             band.set(l, l, (1.0 - squares).max(0.0) + RIDGE);
-            for k in l + 1..windows.len().min(l + 1 + NEIGHBOURS) {
-                let next = windows[k];
-                if next.first >= window.end {
-                    break;
-                }
+            let others = windows.iter().enumerate().skip(l + 1).take(NEIGHBOURS);
+            for (k, next) in others.take_while(|(_, next)| next.first < window.end) {
                 let shared = window.end - next.first;
                 let (own, other) = (&row(l)[next.first - window.first..], &row(k)[..shared]);
                 band.set(k, l, -own.iter().zip(other).map(|(a, b)| a * b).sum::<f64>());
@@ -108,39 +107,42 @@ impl Free {
 
 /// The lower triangle of a symmetric positive definite matrix whose entries lie near the diagonal.
 struct SymmetricBand {
-    rows: Vec<[f64; NEIGHBOURS + 1]>,
+    /// From the diagonal to the left, row after row.
+    entries: Vec<f64>,
     /// Entries left of the diagonal, at most.
     reach: usize,
 }
 
 impl SymmetricBand {
-    fn new(size: usize) -> Self {
-        Self { rows: vec![[0.0; NEIGHBOURS + 1]; size], reach: 0 }
+    fn new(size: usize, reach: usize) -> Self {
+        Self { entries: vec![0.0; size * (reach + 1)], reach }
+    }
+
+    fn at(&self, row: usize, column: usize) -> f64 {
+        self.entries[row * (self.reach + 1) + row - column]
     }
 
     fn set(&mut self, row: usize, column: usize, value: f64) {
-        self.reach = self.reach.max(row - column);
-        self.rows[row][row - column] = value;
+        self.entries[row * (self.reach + 1) + row - column] = value;
     }
 
     /// Replaces the right side by the solution, by Cholesky's decomposition.
     fn solve(mut self, right: &mut [f64]) {
-        for i in 0..self.rows.len() {
+        for i in 0..right.len() {
             let from = i.saturating_sub(self.reach);
             for j in from..=i {
                 let common = from.max(j.saturating_sub(self.reach))..j;
-                let known: f64 = common.map(|k| self.rows[i][i - k] * self.rows[j][j - k]).sum();
-                let rest = self.rows[i][i - j] - known;
-                self.rows[i][i - j] =
-                    if i == j { rest.max(RIDGE).sqrt() } else { rest / self.rows[j][0] };
+                let known: f64 = common.map(|k| self.at(i, k) * self.at(j, k)).sum();
+                let rest = self.at(i, j) - known;
+                self.set(i, j, if i == j { rest.max(RIDGE).sqrt() } else { rest / self.at(j, j) });
             }
-            let known: f64 = (from..i).map(|k| self.rows[i][i - k] * right[k]).sum();
-            right[i] = (right[i] - known) / self.rows[i][0];
+            let known: f64 = (from..i).map(|k| self.at(i, k) * right[k]).sum();
+            right[i] = (right[i] - known) / self.at(i, i);
         }
-        for i in (0..self.rows.len()).rev() {
-            right[i] /= self.rows[i][0];
+        for i in (0..right.len()).rev() {
+            right[i] /= self.at(i, i);
             for k in i.saturating_sub(self.reach)..i {
-                right[k] -= self.rows[i][i - k] * right[i];
+                right[k] -= self.at(i, k) * right[i];
             }
         }
     }

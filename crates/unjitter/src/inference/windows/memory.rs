@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::band::{Band, PANEL_CELLS};
 use crate::inference::count_tables::CountTables;
-use crate::inference::vocabulary::{Block, Span, Window, deepest};
+use crate::inference::vocabulary::{Block, Order, Span, Window, deepest};
 use crate::math::LANES;
 use crate::memory::{Held, hold, is_little};
 
@@ -69,7 +69,10 @@ impl Band {
                 continue;
             }
             load = load.max(size.cells);
-            let (numbers, most) = solve(counts, &block, &size, windows);
+            let (numbers, most) = match self.order() {
+                Order::Free => propagate(counts, &block, &size, windows),
+                Order::Ordered => solve(counts, &block, &size, windows),
+            };
             solver = solver.max(numbers + log_space(&block, &size));
             // Pairs, in vectors that have room for four at least and double.
             recorded += (4.0 * most * block.instances.len() as f64).min(4.0 * size.cells as f64)
@@ -95,7 +98,8 @@ impl Band {
         let most = if counts.ratios().is_some() { 1 } else { counts.max_count() };
         let by_instance = (48.0 + 4.0 * most as f64) * (self.instances() + LANES) as f64;
         let by_stamp = (48 * stamps + 12 * counts.max_count()) as f64;
-        (8.0 * (32.0 * cells as f64 + by_instance + by_stamp)) as u64
+        let sides = if self.order() == Order::Free { 2 * most.min(stamps) } else { 0 };
+        (8.0 * ((32 + sides) as f64 * cells as f64 + by_instance + by_stamp)) as u64
     }
 
     /// Bytes of the whole session; notes whether they are so many that they must be held.
@@ -168,6 +172,22 @@ fn solve(counts: &CountTables, block: &Block, size: &Size, windows: &[Window]) -
         let columns = (2 * size.columns + 7 * size.widest) as f64;
         (columns + (4.0 * most + 2.0) * room as f64, most)
     }
+}
+
+/// Numbers that belief propagation keeps for a block, and the most stamps of one instance.
+fn propagate(counts: &CountTables, block: &Block, size: &Size, windows: &[Window]) -> (f64, f64) {
+    let room = (block.instances.len() + LANES) as f64;
+    let (stamps, deepest) = (block.stamps.len() as f64, deepest(windows));
+    let most = if counts.ratios().is_some() { 1 } else { deepest.min(counts.max_count()) } as f64;
+    let (width, weights) = match (counts.gives_one_stamp(), counts.ratios()) {
+        (true, _) => (1.0, 0.0),
+        (false, Some(_)) => (1.0, 2.0),
+        (false, None) => (most + 1.0, 2.0 * most + 3.0),
+    };
+    // What either side claims; claims, beliefs and damped claims; the matrix of neighbouring stamps.
+    let by_cell = (2.0 * width + 3.0) * size.cells as f64;
+    let by_stamp = (4.0 + deepest as f64) * stamps;
+    (by_cell + (width + weights + 1.0) * room + by_stamp + 2.0 * size.widest as f64, most)
 }
 
 /// Numbers that log space needs for a block.
