@@ -289,10 +289,19 @@ mod tests {
             values: Vec::new(),
         };
         let params = vec![0.0; parts.layout.dim()];
-        let (warnings, metadata) = (Vec::new(), BTreeMap::new());
+        let (warnings, metadata, modes) = (Vec::new(), BTreeMap::new(), Vec::new());
         let (time_unit, threshold) = (1.0, THRESHOLD);
-        let fitted =
-            Fitted { model, parts, params, time_unit, threshold, outcome, warnings, metadata };
+        let fitted = Fitted {
+            model,
+            parts,
+            params,
+            time_unit,
+            threshold,
+            outcome,
+            warnings,
+            metadata,
+            modes,
+        };
         fitted.align(&session).unwrap();
         assert_eq!(mapped.load(Ordering::Relaxed), 8);
     }
