@@ -198,7 +198,12 @@ impl Scene<'_> {
     }
 }
 
-pub(super) static VISITS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+#[cfg(test)]
+thread_local! {
+    /// Visits to stamps on this thread.
+    pub(super) static VISITS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl Free {
     /// Propagates until nothing moves. Fills the responsibilities of the block's stamps.
     pub(super) fn settle(
@@ -350,7 +355,8 @@ impl Free {
         stamp: usize,
         responsibilities: &mut [f64],
     ) -> f64 {
-        VISITS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        #[cfg(test)]
+        VISITS.set(VISITS.get() + 1);
         let Scene { band, block, tally } = scene;
         let (cells, first, width) = (scene.cells(stamp), scene.first(stamp), tally.width());
         let states = cells.start * width..cells.end * width;

@@ -1,5 +1,6 @@
 //! Free alignment against enumeration over all owners.
 
+use super::super::free::VISITS;
 use super::*;
 
 /// Everything that enumeration gives.
@@ -206,12 +207,11 @@ fn speed() {
                 if how == "warm" {
                     lattice.stamped.run(pass, &counts, &scratch).unwrap();
                 }
-                crate::inference::free::VISITS.store(0, std::sync::atomic::Ordering::Relaxed);
+                VISITS.set(0);
                 let start = std::time::Instant::now();
                 lattice.stamped.run(pass, &counts, &scratch).unwrap();
                 let took = start.elapsed();
-                let visits =
-                    crate::inference::free::VISITS.load(std::sync::atomic::Ordering::Relaxed);
+                let visits = VISITS.get();
                 println!(
                     "{spread} {share} {:?} {how}: {took:?}, visits per stamp {}",
                     lattice.stamped.order,
@@ -260,5 +260,35 @@ fn the_best_assignment_is_the_enumerated_one() {
         let least = if kind == "bernoulli" { 100 } else { 85 };
         assert!(found >= least && worst < 1.2, "{kind} {log_background}: {found}, {worst}");
         assert!(all.iter().all(|shortfall| *shortfall > -1e-12), "{kind}: better than the best");
+    }
+}
+
+/// Visits per stamp, in a session with this share of stamped instances.
+fn visits_per_stamp(instances: usize, share: f64) -> f64 {
+    let mut random = Random::new(8);
+    let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
+    let positive: Vec<bool> = times.iter().map(|_| random.uniform() < share).collect();
+    let log_odds = positive.iter().map(|&p| if p { 2.0 } else { -5.0 } + random.normal()).collect();
+    let owners = times.iter().zip(&positive).filter(|(_, positive)| **positive);
+    let mut stamps: Vec<f64> = owners.map(|(t, _)| t + 2.0 * random.normal()).collect();
+    stamps.sort_by(f64::total_cmp);
+    let case = Case { times, stamps: Stamp::at(&stamps), log_odds };
+    let density = Bell { delay: 0.0, spread: 2.0, cut: f64::INFINITY };
+    let counts = tables("bernoulli", [-5.0, 2.0], stamps.len());
+    let lattice = free(case.lattice(&counts, &density), (0.01 * share).ln());
+    let messages = Messages::default();
+    let pass = Derivatives { log_odds: &case.log_odds, rows: 512, messages };
+    VISITS.set(0);
+    lattice.stamped.run(&pass, &counts, &Scratch::default()).unwrap();
+    VISITS.get() as f64 / stamps.len() as f64
+}
+
+#[test]
+fn the_work_per_stamp_does_not_grow_with_the_session() {
+    for share in [0.05, 0.3] {
+        let (short, long) = (visits_per_stamp(2_000, share), visits_per_stamp(32_000, share));
+        println!("{share}: {short} and {long} visits per stamp");
+        // Longer sessions have slower places, which are visited alone.
+        assert!(long < 1.2 * short && long < 40.0, "{share}: {short} {long}");
     }
 }
