@@ -15,6 +15,7 @@ mod observed;
 mod odd_times;
 mod order;
 mod pretty;
+mod saved_mode;
 mod signals;
 mod source;
 mod subjects;

@@ -26,6 +26,7 @@ use serde_json::Value;
 use super::extended::Extended;
 use super::header::Header;
 use super::metadata::check_metadata;
+use super::saved_mode::SavedMode;
 use super::{disk, pretty};
 use crate::inference::Order;
 use crate::model::classifier::{
@@ -113,7 +114,7 @@ struct ModelFile {
     warnings: Vec<Warning>,
     /// Empty in files of the first version.
     #[serde(default)]
-    modes: Vec<Mode>,
+    modes: Vec<SavedMode>,
     parameters: Vec<SavedParameter>,
     #[serde(with = "SavedClassifier")]
     classifier: ClassifierState,
@@ -155,7 +156,7 @@ impl ModelFile {
             threshold: (fitted.threshold != THRESHOLD).then_some(fitted.threshold),
             outcome: fitted.outcome.clone(),
             warnings: fitted.warnings.clone(),
-            modes: fitted.modes.clone(),
+            modes: fitted.modes.iter().map(SavedMode::from).collect(),
             parameters: parameters.iter().map(saved).collect(),
             classifier: fitted.parts.classifier.state(),
         }
@@ -204,6 +205,7 @@ impl ModelFile {
         check_frozen(&model, &parts.layout, time_unit, &params)?;
         let threshold = threshold.unwrap_or(THRESHOLD);
         check_threshold(threshold).map_err(|error| within("threshold", &error))?;
+        let modes: Vec<Mode> = modes.into_iter().map(Mode::from).collect();
         let is_whole = |mode: &Mode| {
             mode.params.len() == params.len() && mode.params.iter().all(|x| !x.is_nan())
         };
