@@ -260,7 +260,7 @@ impl<'a> Problem<'a> {
         } else {
             self.model.counts.clone()
         };
-        let model = Model { counts, priors: self.priors, ..self.model.clone() };
+        let model = Model { counts, ..self.model.clone() };
         let params = modes[0].params.clone();
         let (parts, time_unit, metadata) = (self.parts.clone(), self.time_unit, BTreeMap::new());
         let threshold = 0.5;
