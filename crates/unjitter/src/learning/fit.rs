@@ -217,7 +217,13 @@ impl<'a> Problem<'a> {
             let spread = (peak.width / self.time_unit / 3.0).max(self.spacing);
             (peak.lag / self.time_unit, spread)
         };
-        let peaks: Vec<_> = peaks.iter().flat_map(|scan| &scan.peaks).map(place).collect();
+        // The middle of the stated range, which has to be looked at whatever the scan finds.
+        let stated = self.model.delay.map(|(earliest, latest)| {
+            let spread = ((latest - earliest) / self.time_unit / 4.0).max(self.spacing);
+            ((earliest + latest) / self.time_unit / 2.0, spread)
+        });
+        let peaks = peaks.iter().flat_map(|scan| &scan.peaks).map(place);
+        let peaks: Vec<_> = stated.into_iter().chain(peaks).collect();
         Ok(starts(restarts, seed, self.gap, &peaks))
     }
 
