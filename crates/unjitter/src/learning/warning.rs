@@ -87,10 +87,10 @@ fn far_stamps(session: &Session, delay: f64, spread: f64) -> Option<Warning> {
 }
 
 impl Fitted {
-    /// Warns of stamps of a session, learned from or not, that lie far from every instance; they are
-    /// still aligned, to the nearest.
+    /// Warns of stamps of a session, learned from or not, that lie far from every instance and cannot
+    /// come from nowhere; they are still aligned, to the nearest.
     pub fn far_stamps(&self, session: &Session) -> Option<Warning> {
-        let Learned { delay, spread, .. } = self.learned();
-        far_stamps(session, delay, spread)
+        let Learned { delay, spread, background_rate, .. } = self.learned();
+        if background_rate > 0.0 { None } else { far_stamps(session, delay, spread) }
     }
 }
