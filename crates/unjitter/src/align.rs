@@ -35,9 +35,10 @@ pub struct AlignedStamp {
     pub instance_time: f64,
     /// Probability that it belongs to that instance.
     pub p_instance: f64,
-    /// Its instance in the single best alignment of all stamps together.
+    /// Its instance in the single best alignment of all stamps together; its most probable instance if it
+    /// comes from nowhere there.
     pub best_instance: usize,
-    /// Probability that a negative instance gave it.
+    /// Probability that a negative instance gave it, or none.
     pub p_spurious: f64,
 }
 
@@ -128,6 +129,7 @@ fn aligned_stamp(
             likeliest = k;
         }
     }
+    let best = observed.get(best.instances[l]).copied();
     let p_positive: f64 = marginals.responsibilities.of_stamp_positive(l).iter().sum();
     AlignedStamp {
         stamp: session.stamps()[l],
@@ -137,7 +139,7 @@ fn aligned_stamp(
         instance: candidates[likeliest],
         instance_time: time_of(candidates[likeliest]),
         p_instance: shares[likeliest],
-        best_instance: observed[best.instances[l]],
+        best_instance: best.unwrap_or(candidates[likeliest]),
         // Negative only by rounding.
         p_spurious: (1.0 - p_positive).max(0.0),
     }

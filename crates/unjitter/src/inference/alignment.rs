@@ -16,7 +16,7 @@ use crate::math::Random;
 /// Which instance gave each stamp.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
-    /// One instance per stamp; they do not decrease.
+    /// One instance per stamp, or `usize::MAX` for a stamp from nowhere. In order, they do not decrease.
     pub instances: Vec<usize>,
     /// log p(alignment, z | x, t), labels summed out.
     pub log_weight: f64,
