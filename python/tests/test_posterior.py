@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import itertools
 import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +16,10 @@ import unjitter
 from unjitter._models import COUNTS
 from unjitter._noise import NOISE
 
-ORACLE = Path(__file__).parents[2] / "reference" / "oracle.py"
-spec = importlib.util.spec_from_file_location("oracle", ORACLE)
-oracle = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(oracle)
+# At the end, so that the names of its files hide nothing.
+sys.path.append(str(Path(__file__).parents[2] / "reference"))
+import cases  # noqa: E402
+import oracle  # noqa: E402
 
 
 def models(session):
@@ -37,12 +37,13 @@ def models(session):
 
 def case(kind, noise, seed):
     none_known = [None] * 4
-    return oracle.random_session(f"case-{seed}", kind, noise, seed, 4, 3, labels=none_known)
+    return cases.random_session(f"case-{seed}", kind, noise, seed, 4, 3, labels=none_known)
 
 
+KINDS = [kind for kind in COUNTS if kind != "auto"]
 CASES = [
     pytest.param(case(kind, noise, seed), id=f"{kind}-{noise}-{seed}")
-    for seed, (kind, noise) in enumerate(itertools.product(COUNTS, NOISE), start=900)
+    for seed, (kind, noise) in enumerate(itertools.product(KINDS, NOISE), start=900)
 ]
 
 
