@@ -73,10 +73,19 @@ impl Fitted {
         to_json(self.0.outcome())
     }
 
-    /// delay, spread, miss_rate, false_rate.
-    fn learned(&self) -> (f64, f64, f64, f64) {
-        let learned = self.0.learned();
-        (learned.delay, learned.spread, learned.miss_rate, learned.false_rate)
+    /// The learned annotator, as JSON.
+    fn learned(&self) -> PyResult<String> {
+        to_json(&self.0.learned())
+    }
+
+    /// The distinct optima of the fit, the one in use first, as JSON.
+    fn modes(&self) -> PyResult<String> {
+        to_json(&self.0.modes())
+    }
+
+    /// The same fit with another of its optima in use.
+    fn use_mode(&self, k: usize) -> PyResult<Self> {
+        self.0.clone().use_mode(k).map(Self).map_err(to_python)
     }
 
     /// Kind and message of every warning.

@@ -6,7 +6,8 @@ from ._core import __version__
 from ._detector import EventDetector
 from ._frames import read_dataset, sessions_from_frames
 from ._memory import set_memory_limit
-from ._models import Bernoulli, Categorical, Geometric, Poisson
+from ._modes import Mode
+from ._models import Auto, Bernoulli, Categorical, Geometric, Poisson
 from ._noises import *  # noqa: F403
 from ._pipeline import Pipeline, make_pipeline
 from ._posterior import Posterior, posterior
@@ -17,6 +18,7 @@ from ._transform import OnFeatures
 from ._warnings import NotConvergedWarning, UnjitterWarning
 
 __all__ = [
+    "Auto",
     "Bernoulli",
     "Categorical",
     "EventDetector",
@@ -24,6 +26,7 @@ __all__ = [
     "Kernel",
     "Logistic",
     "Mlp",
+    "Mode",
     "NotConvergedWarning",
     "OnFeatures",
     "Pipeline",

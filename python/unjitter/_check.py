@@ -37,6 +37,28 @@ def asked_threshold(value: Any) -> float | None:
         raise ValueError(f"{error} or 'expected_f1'") from None
 
 
+def one_of(name: str, value: Any, accepted: tuple[str, ...]) -> str:
+    """One of the accepted names."""
+    if isinstance(value, str) and value in accepted:
+        return value
+    names = " or ".join(repr(one) for one in accepted)
+    raise ValueError(f"{name} is {value!r}, expected {names}")
+
+
+def span(name: str, value: Any) -> tuple[float, float]:
+    """Two finite numbers, the second above the first."""
+    try:
+        earliest, latest = (number(name, end) for end in value)
+    except (TypeError, ValueError):
+        earliest = latest = 0.0
+    if earliest < latest:
+        return earliest, latest
+    raise ValueError(
+        f"{name} is {value!r}, expected (earliest, latest), two finite numbers with the first below "
+        "the second"
+    )
+
+
 def number(name: str, value: Any) -> float:
     """A finite number."""
     if isinstance(value, Real) and not isinstance(value, bool) and isfinite(float(value)):

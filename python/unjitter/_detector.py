@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._aligned import instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
-from ._check import asked_threshold, no_labels_apart, number, settings, whole
+from ._check import asked_threshold, no_labels_apart, number, one_of, settings, span, whole
 from ._classifiers import Classifier, classifier_model
 from ._flat import sessions_from_arrays
 from ._floats import floats
 from ._models import Counts, counts_model
+from ._modes import modes_of
 from ._noise import Noise, noise_model
 from ._priors import Priors
 from ._progress import Bar
@@ -36,8 +37,9 @@ class EventDetector(Detector):
     ----------
     classifier : {"logistic", "kernel", "mlp"} or Logistic, Kernel, Mlp
         From features to probability.
-    counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
-        Number of stamps per instance. A value given in an object is fixed and not learned.
+    counts : {"auto", "bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
+        Number of stamps per instance. "auto" is at most one, or any number (Poisson) if the
+        evidence says so, with a warning. A value given in an object is fixed and not learned.
     noise : str or an object such as Gaussian, StudentT or Uniform
         Delay of stamps from their instance, likewise: ``"gaussian"`` learns delay and spread,
         ``Gaussian(delay=0.0)`` the spread alone. Any noise model is given by its class or by its
@@ -50,11 +52,23 @@ class EventDetector(Detector):
     time_unit : float, optional
         The unit in which priors measure delays and spreads; by default the median spacing of
         instances.
+    alignment : {"free", "ordered"}
+        Which alignments count. "free": stamps may come in another order than their instances; the
+        sum over all alignments is approximated by belief propagation. "ordered": stamps keep the
+        order of their instances, as in the paper; the sum is exact, but if presses scatter further
+        than events are apart, the spread comes out too small.
+    delay : (earliest, latest), optional
+        The range in which delays are likely, in the unit of the times: ``delay=(0.2, 3.0)`` says
+        that presses are likely 0.2 to 3 late. It replaces the prior on the delay and chooses among
+        explanations of the stamps (`modes_`), of which there may be several if features look at
+        neighbouring instances.
     frozen : mapping of str to float or array-like, optional
         Further parameters to fix, by their names in `parameters_`, whole
         (``"classifier.intercept"``) or one entry (``"classifier.weights[2]"``).
     restarts : int
-        Random starts besides the one that aligns each stamp to the nearest instance.
+        Starts besides the one that aligns each stamp to the nearest instance: one with a wide
+        spread, some at the times before the stamps at which features change most, and beyond these
+        at random.
     threshold : float or "expected_f1"
         Probability from which ``predict`` returns 1 and ``detect`` finds an event. "expected_f1"
         lets ``fit`` find the one with the best expected F1 on the training sessions, given their
@@ -82,6 +96,12 @@ class EventDetector(Detector):
         Mean and standard deviation of stamp - instance time.
     miss_rate_, false_rate_ : float
         P(no stamp | positive instance), P(stamp | negative instance).
+    background_rate_ : float
+        Stamps per unit of time that belong to no instance, such as accidental presses or presses
+        while the sensor was off.
+    modes_ : list of Mode
+        The distinct explanations of the stamps that ``fit`` found, the one in use first; see
+        :meth:`use_mode`. Empty in models of the first format of model files.
     coef_ : ndarray of shape (1, n_features), intercept_ : ndarray of shape (1,)
         Of a logistic classifier, for raw features.
     parameters_ : dict of str to ndarray
@@ -112,6 +132,11 @@ class EventDetector(Detector):
     True
     """
 
+    delay_: float
+    spread_: float
+    miss_rate_: float
+    false_rate_: float
+    background_rate_: float
     _fitted: _core.Fitted
     _learned: ClassVar[Any] = _core.Fitted
 
@@ -202,6 +227,30 @@ class EventDetector(Detector):
         for kind, words in fitted.warnings():
             warn(kind, words, stacklevel=2)
         self._adopt(fitted)
+        return self
+
+    def use_mode(self, k: int) -> EventDetector:
+        """Use another explanation of the stamps that ``fit`` found.
+
+        If features look at neighbouring instances, a detector that fires early and a longer delay
+        explain stamps as well as a detector and a delay that are right, and ``fit`` may choose the
+        wrong ones; it warns if another is about as good. `delay` and labels help it to choose.
+
+        Parameters
+        ----------
+        k : int
+            Position in `modes_`. The mode in use moves to the front; 0 changes nothing.
+
+        Returns
+        -------
+        self
+            With the attributes of that mode. `threshold_` stays.
+        """
+        self._check_fitted()
+        if whole("k", k) >= max(len(self.modes_), 1):
+            raise ValueError(f"k is {k!r}, expected a whole number below {len(self.modes_)}")
+        if k > 0:
+            self._adopt(self._fitted.use_mode(int(k)))
         return self
 
     def predict_stamped(self, X: Sessions | ArrayLike) -> Any:
@@ -422,8 +471,8 @@ class EventDetector(Detector):
             "noise": noise.settings(),
             "priors": priors.settings(self.regularisation),
             "time_unit": None if self.time_unit is None else number("time_unit", self.time_unit),
-            "alignment": self.alignment,
-            "delay": None if self.delay is None else [float(value) for value in self.delay],
+            "alignment": one_of("alignment", self.alignment, ("free", "ordered")),
+            "delay": None if self.delay is None else span("delay", self.delay),
             "frozen": [{"name": name, "values": values} for name, values in held.items()],
         }
 
@@ -439,7 +488,9 @@ class EventDetector(Detector):
     def _adopt(self, fitted: _core.Fitted) -> None:
         """Sets the attributes of the fitted model."""
         self._fitted = fitted
-        self.delay_, self.spread_, self.miss_rate_, self.false_rate_ = fitted.learned()
+        for name, value in json.loads(fitted.learned()).items():
+            setattr(self, f"{name}_", value)
+        self.modes_ = modes_of(fitted)
         self.parameters_ = fitted.parameters()
         outcome = json.loads(fitted.outcome())
         self.log_evidence_ = float(outcome["log_evidence"])

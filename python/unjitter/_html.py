@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from ._detector import EventDetector
+    from ._modes import Mode
     from ._posterior import Posterior
     from ._session import Session
 
@@ -61,13 +62,25 @@ def learned_html(detector: EventDetector) -> str:
         ("single stamps scatter by", f"{detector.spread_:.3g} (standard deviation)"),
         ("misses", f"{_share(detector.miss_rate_)} of the events"),
         ("stamps for nothing at", f"{_share(detector.false_rate_)} of the other instances"),
+        ("and from nowhere", f"{detector.background_rate_:.3g} per unit of time"),
         ("log evidence", f"{detector.log_evidence_:.6g}"),
     ]
     if detector.threshold_ != 0.5:
         rows.append(("an event from a probability of", f"{detector.threshold_:.3g}"))
     if not detector.converged_:
         rows.append(("learning", f"stopped early, after {detector.n_iter_} iterations"))
+    rows += [("or else", _explanation(mode)) for mode in detector.modes_[1:]]
     return _box("The annotator", rows)
+
+
+def _explanation(mode: Mode) -> str:
+    """Another mode, in words."""
+    late = f"{abs(mode.delay):.3g} {'early' if mode.delay < 0.0 else 'late'}"
+    words = f"{late}, scattered by {mode.spread:.3g}; log evidence {mode.log_evidence:.6g}"
+    if mode.held_out is None:
+        return words
+    mean, error = mode.held_out
+    return f"{words}, held out {mean:+.3g} ± {error:.2g} per session"
 
 
 def _share(p: float) -> str:

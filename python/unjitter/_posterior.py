@@ -116,6 +116,9 @@ def posterior(
 ) -> Posterior:
     """Exact posterior over which instance gave which stamp, and which instances are positive.
 
+    Stamps keep the order of their instances here, and each comes from an instance: there is no
+    ``alignment="free"`` and no background, as :class:`EventDetector` has them.
+
     Parameters
     ----------
     times : array-like of shape (n_instances,)

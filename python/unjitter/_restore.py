@@ -37,6 +37,8 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
         "regularisation": regularisation,
         "priors": None if believed == Priors() else believed,
         "time_unit": model["time_unit"],
+        "alignment": model["alignment"],
+        "delay": None if model["delay"] is None else tuple(model["delay"]),
         "threshold": rule if rule == "expected_f1" else fitted.threshold,
         "use_labels": _note(notes, "python", "use_labels", default=by_program),
     }

@@ -28,6 +28,9 @@ _REDUCTIONS = ("none", "sum", "mean")
 class ImpreciseLabelLoss(nn.Module):
     """Minus the log probability of sloppy stamps, given a network's logits.
 
+    Stamps keep the order of their instances here, and each comes from an instance: there is no
+    ``alignment="free"`` and no background, as :class:`unjitter.EventDetector` has them.
+
     Parameters
     ----------
     counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
