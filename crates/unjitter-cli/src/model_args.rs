@@ -2,10 +2,12 @@
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use unjitter::inference::Order;
 use unjitter::learning::LbfgsOptions;
-use unjitter::prior::Normal;
+use unjitter::prior::{Gamma, Normal};
 use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Model, Priors};
 
+use crate::delay_range::DelayRange;
 use crate::failure::usage;
 use crate::noise_args::NoiseArgs;
 
@@ -16,11 +18,19 @@ pub(crate) struct ModelArgs {
     #[arg(long, default_value = "logistic", help_heading = "Model")]
     pub classifier: ClassifierName,
     /// How many stamps an instance may give
-    #[arg(long, default_value = "bernoulli", help_heading = "Model")]
+    #[arg(long, default_value = "auto", help_heading = "Model")]
     pub counts: CountsName,
     #[command(flatten)]
     #[serde(flatten)]
     noise: NoiseArgs,
+    /// Whether stamps may come in another order than their instances
+    #[arg(long, default_value = "free", help_heading = "Model")]
+    alignment: AlignmentName,
+    /// How late presses are likely to be, earliest and latest, such as 0.2..3s or -500ms..2s (seconds
+    /// without a unit). It replaces the prior on the delay, and decides between explanations of the
+    /// stamps if there are several
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, help_heading = "Model")]
+    delay: Option<DelayRange>,
     /// Units of each hidden layer of the perceptron; one layer of 16 by default
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Model")]
     pub hidden: Vec<usize>,
@@ -38,17 +48,19 @@ pub(crate) struct ModelArgs {
     pub weight_precision: f64,
     /// Another prior: intercept-precision=X, hit-rate=A,B and silence=A,B (Beta), count-split=X,
     /// delay=MEAN,SD, variance=SHAPE,SCALE (inverse Gamma), mixture-weight=X,
-    /// degrees-of-freedom=SHAPE,RATE and shape=SHAPE,RATE (Gamma)
+    /// degrees-of-freedom=SHAPE,RATE, shape=SHAPE,RATE and background=SHAPE,RATE (Gamma)
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
     pub prior: Vec<String>,
-    /// Hold a parameter still, such as noise.delay=0, noise.spread=1 or counts.false_rate=0.01
+    /// Hold a parameter still, such as noise.delay=0, noise.spread=1, counts.false_rate=0.01 or
+    /// background.rate=0
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
     pub freeze: Vec<String>,
     /// Unit in which priors measure delays and spreads, in seconds; the median spacing of instances by
     /// default
     #[arg(long, value_name = "T", help_heading = "Model")]
     pub time_unit: Option<f64>,
-    /// Starts of the optimiser besides the naive one
+    /// Starts of the optimiser besides the naive one: wide, at the times before the stamps at which
+    /// features change most, and beyond these at random
     #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Learning")]
     pub restarts: usize,
     /// Iterations of a start after which to stop in any case
@@ -66,6 +78,25 @@ pub(crate) enum ClassifierName {
     Kernel,
     /// Multilayer perceptron
     Mlp,
+}
+
+/// The alignments that are summed over, by name.
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AlignmentName {
+    /// Stamps in any order; the sum is approximate (belief propagation)
+    Free,
+    /// Stamps in the order of their instances, as in the paper; the sum is exact
+    Ordered,
+}
+
+impl From<AlignmentName> for Order {
+    fn from(name: AlignmentName) -> Self {
+        match name {
+            AlignmentName::Free => Self::Free,
+            AlignmentName::Ordered => Self::Ordered,
+        }
+    }
 }
 
 /// Counts by name.
@@ -96,9 +127,11 @@ impl ModelArgs {
             classifier: self.classifier_of(self.classifier),
             counts: self.counts(),
             noise: self.noise.noise()?,
+            alignment: self.alignment.into(),
             priors,
+            delay: self.delay.as_ref().map(|range| range.seconds),
             time_unit: self.time_unit,
-            ..Model::default()
+            frozen: Vec::new(),
         };
         for pair in &self.freeze {
             let (name, values) = name_and_values("--freeze", pair)?;
@@ -174,7 +207,7 @@ impl ModelArgs {
 }
 
 /// Priors that `--prior` accepts: name, number of values.
-const PRIORS: [(&str, usize); 9] = [
+const PRIORS: [(&str, usize); 10] = [
     ("intercept-precision", 1),
     ("hit-rate", 2),
     ("silence", 2),
@@ -184,6 +217,7 @@ const PRIORS: [(&str, usize); 9] = [
     ("mixture-weight", 1),
     ("degrees-of-freedom", 2),
     ("shape", 2),
+    ("background", 2),
 ];
 
 fn set_prior(priors: &mut Priors, pair: &str) -> anyhow::Result<()> {
@@ -213,7 +247,8 @@ fn set_prior(priors: &mut Priors, pair: &str) -> anyhow::Result<()> {
         "degrees-of-freedom" => {
             (priors.degrees_of_freedom.shape, priors.degrees_of_freedom.rate) = (a, b);
         }
-        _ => (priors.shape.shape, priors.shape.rate) = (a, b),
+        "shape" => (priors.shape.shape, priors.shape.rate) = (a, b),
+        _ => priors.background = Some(Gamma { shape: a, rate: b }),
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use unjitter::Fitted;
 use crate::console::Console;
 use crate::failure::Mistake;
 use crate::input::Input;
+use crate::modes_text::with_mode;
 
 /// A model on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -16,12 +17,15 @@ pub(crate) struct ModelFile {
     /// The model that `fit` wrote
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
     pub model: PathBuf,
+    /// Use another explanation of the stamps than `fit` chose, by its number in the table of modes
+    #[arg(long, value_name = "N")]
+    pub mode: Option<usize>,
 }
 
 impl ModelFile {
     /// Reads it.
     pub(crate) fn load(&self) -> anyhow::Result<Fitted> {
-        load(&self.model)
+        with_mode(load(&self.model)?, self.mode)
     }
 }
 

@@ -41,6 +41,15 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", number(100.0 * share))
 }
 
+/// A rate per second, by the hour.
+pub(crate) fn per_hour(rate: f64) -> String {
+    let rate = 3600.0 * rate;
+    match rate > 0.0 && rate < 0.01 {
+        true => "less than 0.01 times per hour".to_owned(),
+        false => format!("{} times per hour", number(rate)),
+    }
+}
+
 /// Appends a probability with six places, exactly as `{:.6}`. That formats numbers of any size at some
 /// cost; for 0 to 1, as in every line of a prediction, whole numbers give the same digits faster.
 pub(crate) fn write_probability(text: &mut String, p: f64) {

@@ -353,7 +353,7 @@ pub(crate) fn event_scores(events: &EventSummary) -> [String; 4] {
     ]
 }
 
-fn bare_table(header: &[&str]) -> Table {
+pub(crate) fn bare_table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
     table.remove_style(TableComponent::HorizontalLines);
@@ -362,7 +362,7 @@ fn bare_table(header: &[&str]) -> Table {
     table
 }
 
-fn align_right(table: &mut Table, from: usize) {
+pub(crate) fn align_right(table: &mut Table, from: usize) {
     for column in table.column_iter_mut().skip(from) {
         column.set_cell_alignment(CellAlignment::Right);
     }

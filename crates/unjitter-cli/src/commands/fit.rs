@@ -9,8 +9,10 @@ use serde::Serialize;
 use unjitter::evaluation::{Threshold, expected_f1_threshold, fingerprint};
 use unjitter::io::{Dataset, check_metadata};
 use unjitter::learning::StopReason;
+use unjitter::model::Mode;
 use unjitter::{Control, Fitted, Learned};
 
+use super::evaluate::{align_right, bare_table};
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
@@ -18,9 +20,10 @@ use crate::failure::Mistake;
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::model_args::ModelArgs;
+use crate::modes_text::{CAPTION, HEADER, rows, warning, with_mode};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::threshold::{EXPECTED_F1, threshold};
-use crate::words::{count, counted, few, lateness, number, percent};
+use crate::words::{count, counted, few, lateness, number, per_hour, percent};
 
 /// Learn a detector and how sloppy the annotator is
 ///
@@ -43,6 +46,10 @@ pub(crate) struct Fit {
     /// with the best expected F1 here, given the stamps (no labels needed)
     #[arg(long, value_name = "P", default_value = "0.5")]
     threshold: String,
+    /// Use another explanation of the stamps than the one that is chosen, by its number in the table of
+    /// modes; align, predict and report take --mode too
+    #[arg(long, value_name = "N")]
+    mode: Option<usize>,
     /// Where the model goes; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
     #[serde(skip)]
@@ -63,6 +70,7 @@ pub(crate) struct Fit {
 struct FitResult<'a> {
     model: &'a Path,
     learned: Learned,
+    modes: &'a [Mode],
     converged: bool,
     iterations: usize,
     log_evidence: f64,
@@ -84,7 +92,8 @@ impl Fit {
         let data = self.input.read_stamped(self.use_labels)?;
         self.checked.warn(&data, console)?;
         let notes = notes(&data, serde_json::to_value(&self)?)?;
-        let mut fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
+        let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
+        let mut fitted = with_mode(fitted, self.mode)?;
         fitted.set_threshold(match threshold {
             Threshold::Fixed(p) => p,
             _ => expected_f1_threshold(&fitted, &data.sessions(), Control::default())?,
@@ -154,11 +163,12 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
     FitResult {
         model,
         learned: fitted.learned(),
+        modes: fitted.modes(),
         converged: outcome.converged,
         iterations: outcome.iterations,
         log_evidence: outcome.log_evidence,
         threshold: fitted.threshold(),
-        warnings: fitted.warnings().iter().map(ToString::to_string).collect(),
+        warnings: fitted.warnings().iter().map(warning).collect(),
         sessions: data.recordings.len(),
         instances: data.instances(),
         stamps: data.stamps(),
@@ -192,19 +202,27 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
             number(fitted.threshold())
         );
     }
+    let modes = rows(fitted.modes());
+    if !modes.is_empty() {
+        let mut table = bare_table(&HEADER);
+        table.add_rows(modes);
+        align_right(&mut table, 1);
+        let _ = write!(text, "\n\nExplanations of the stamps\n{table}\n{}", CAPTION);
+    }
     text
 }
 
 /// The learned annotator, in words.
 pub(crate) fn annotator(learned: &Learned) -> String {
-    let Learned { delay, spread, miss_rate, false_rate, .. } = *learned;
+    let Learned { delay, spread, miss_rate, false_rate, background_rate } = *learned;
     format!(
         "The annotator\n  \
          presses {}\n  \
          misses {} of the events\n  \
-         presses for nothing at {} of the other instances\n",
+         presses for nothing at {} of the other instances, and {} at no instance\n",
         lateness(delay, spread),
         percent(miss_rate),
         percent(false_rate),
+        per_hour(background_rate),
     )
 }

@@ -18,9 +18,10 @@ use crate::gallery::{Drawing, drawings, drawn};
 use crate::input::Input;
 use crate::learners::description;
 use crate::model_file::{ModelFile, adopt_columns};
+use crate::modes_text::{CAPTION, HEADER, rows, warning};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
-use crate::words::{count, counted, percent, seconds};
+use crate::words::{count, counted, per_hour, percent, seconds};
 
 /// Probability from which a stamp is called spurious, and an event missed.
 const THRESHOLD: f64 = 0.5;
@@ -141,7 +142,7 @@ impl Content<'_> {
                 .filter(|drawing| drawing.stem != "alignment")
                 .map(|drawing| drawing.figure)
                 .collect(),
-            tables: evaluation.map(comparison_table).into_iter().collect(),
+            tables: self.modes().into_iter().chain(evaluation.map(comparison_table)).collect(),
         }
     }
 
@@ -149,7 +150,7 @@ impl Content<'_> {
         // The report looks for far stamps in its own data.
         let not_far = |warning: &&Warning| !matches!(warning, Warning::FarStamps { .. });
         let mut warnings: Vec<String> =
-            self.fitted.warnings().iter().filter(not_far).map(ToString::to_string).collect();
+            self.fitted.warnings().iter().filter(not_far).map(warning).collect();
         let sessions = self.data.recordings.iter().map(|recording| &recording.session);
         let far = sessions.filter_map(|session| self.fitted.far_stamps(session));
         warnings.extend(far.map(|warning| warning.to_string()));
@@ -161,8 +162,20 @@ impl Content<'_> {
         warnings
     }
 
+    /// The explanations of the stamps, if there are several.
+    fn modes(&self) -> Option<TableView> {
+        let rows = rows(self.fitted.modes());
+        (!rows.is_empty()).then(|| TableView {
+            title: "Explanations of the stamps".to_owned(),
+            caption: CAPTION.to_owned(),
+            header: HEADER.map(str::to_owned).to_vec(),
+            rows: rows.into_iter().map(Vec::from).collect(),
+        })
+    }
+
     fn facts(&self) -> Vec<Fact> {
-        let Learned { delay, spread, miss_rate, false_rate, .. } = self.fitted.learned();
+        let Learned { delay, spread, miss_rate, false_rate, background_rate } =
+            self.fitted.learned();
         let fact = |label: &str, value: String, explanation: &str| Fact {
             label: label.to_owned(),
             value,
@@ -184,6 +197,7 @@ impl Content<'_> {
             fact("spread", seconds(spread), "standard deviation of the delay"),
             fact("missed", percent(miss_rate), "of the events got no press"),
             fact("false presses", percent(false_rate), "of the other instances got one"),
+            fact("from nowhere", per_hour(background_rate), "presses that belong to no instance"),
             fact(
                 "stamps",
                 count(self.data.stamps()),

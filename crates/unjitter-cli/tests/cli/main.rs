@@ -4,6 +4,7 @@ mod align;
 mod config;
 mod demo;
 mod evaluate;
+mod explanations;
 mod featurize;
 mod fit;
 mod folder;
