@@ -3,11 +3,15 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use unjitter::evaluation::Contender;
+use unjitter::inference::Order;
 use unjitter::learning::{FitOptions, LbfgsOptions};
 use unjitter::{ClassifierSpec, Model, Noise};
 use unjitter_cli::learners::{Grid, Kind};
 
 use crate::place::Mistake;
+
+/// Starts besides the naive one in the paper's experiments.
+const RESTARTS: usize = 2;
 
 /// One learner; lists are grids to choose from in each fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +26,9 @@ pub(crate) struct LearnerSpec {
     pub classifier: ClassifierSpec,
     /// Noise model, only for `imprecise`; by default Gaussian.
     pub noise: Option<Noise>,
+    /// Whether stamps keep the order of their instances, only for `imprecise`; by default they do, as in
+    /// the paper.
+    pub alignment: Option<Order>,
     /// Precisions of the prior on weights.
     #[serde(default = "one")]
     pub weight_precision: Vec<f64>,
@@ -31,7 +38,7 @@ pub(crate) struct LearnerSpec {
     pub radius: Option<Vec<f64>>,
     /// Width of the bell in units, only for `smear`.
     pub width: Option<Vec<f64>>,
-    /// Starts besides the naive one, only for `imprecise`.
+    /// Starts besides the naive one, only for `imprecise`; by default two.
     pub restarts: Option<usize>,
     /// When the optimiser stops.
     #[serde(default)]
@@ -63,7 +70,12 @@ fn one() -> Vec<f64> {
 impl LearnerSpec {
     /// Its name in tables.
     pub(crate) fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| self.grid(None, 1.0).contender().name)
+        self.name.clone().unwrap_or_else(|| self.grid(None, 1.0).contender().name + self.order())
+    }
+
+    /// What the name of a learner adds that does not keep the paper's order.
+    fn order(&self) -> &'static str {
+        if self.alignment == Some(Order::Free) { " (any order)" } else { "" }
     }
 
     /// Whether other stamps would change what it learns.
@@ -88,14 +100,19 @@ impl LearnerSpec {
             let usual = given.clone().unwrap_or(vec![1.0]);
             usual.into_iter().map(|time| time * unit).collect()
         };
-        let fit = FitOptions::default();
         Grid {
             kind: self.kind,
-            model: Model { classifier: self.classifier.clone(), noise, ..Model::default() },
+            // Nothing but the order differs from the paper's model, so that a table shows what it is worth.
+            model: Model {
+                classifier: self.classifier.clone(),
+                noise,
+                alignment: self.alignment.unwrap_or(Order::Ordered),
+                ..Model::paper()
+            },
             fit: FitOptions {
-                restarts: self.restarts.unwrap_or(fit.restarts),
+                restarts: self.restarts.unwrap_or(RESTARTS),
                 optimiser: self.optimiser.clone(),
-                ..fit
+                ..FitOptions::default()
             },
             precisions: self.weight_precision.clone(),
             bag_sizes: self.bag_size.clone().unwrap_or(vec![4]),
@@ -108,6 +125,7 @@ impl LearnerSpec {
     pub(crate) fn check(&self, k: usize) -> Result<(), Mistake> {
         let given = [
             ("noise", self.noise.is_some(), Kind::Imprecise),
+            ("alignment", self.alignment.is_some(), Kind::Imprecise),
             ("restarts", self.restarts.is_some(), Kind::Imprecise),
             ("bag_size", self.bag_size.is_some(), Kind::MultipleInstance),
             ("radius", self.radius.is_some(), Kind::DropNear),

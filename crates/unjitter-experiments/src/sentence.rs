@@ -43,46 +43,47 @@ fn kept(outcome: &Outcome) -> Option<String> {
     ))
 }
 
-/// How our learner changes over the sweep, all learners at the end that is harder for it, and how often
-/// it is the best.
+/// How our learners change over the sweep, all learners at the end that is harder for the first of ours,
+/// and how often ours are the best.
 fn swept(outcome: &Outcome) -> Option<String> {
-    let ours = outcome.series.iter().find(|series| series.role == Role::Ours)?;
-    let (first, last) = ends(ours)?;
-    let is_last = last.mean.mean <= first.mean.mean;
-    let (hard, place) = if is_last { (last, ours.points.len() - 1) } else { (first, 0) };
-    let scores: Vec<String> = outcome
-        .series
-        .iter()
-        .map(|series| format!("{} {:.2}", series.learner, series.points[place].mean.mean))
+    let ours: Vec<&Series> = with(outcome, Role::Ours);
+    let (first, last) = ends(ours.first()?)?;
+    let place = if last.mean.mean <= first.mean.mean { ours[0].points.len() - 1 } else { 0 };
+    let moves = ours.iter().filter_map(|series| Some((&series.learner, ends(series)?)));
+    let moves: Vec<String> = moves
+        .map(|(name, (a, b))| format!("from {:.2} to {:.2} for {name}", a.mean.mean, b.mean.mean))
         .collect();
+    let score =
+        |series: &Series| format!("{} {:.2}", series.learner, series.points[place].mean.mean);
+    let scores: Vec<String> = outcome.series.iter().map(score).collect();
     let moved = format!(
-        "{} F1 of {} goes from {:.2} to {:.2}; at {} the scores are {}.",
+        "{} F1 goes {}; at {} the scores are {}.",
         course(outcome, first, last),
-        ours.learner,
-        first.mean.mean,
-        last.mean.mean,
-        at(hard),
+        moves.join(" and "),
+        at(&ours[0].points[place]),
         scores.join(", "),
     );
-    Some(match leads(outcome, ours) {
+    Some(match leads(&ours, &with(outcome, Role::Baseline)) {
         Some(leads) => format!("{moved} {leads}"),
         None => moved,
     })
 }
 
-/// At how many settings our learner is above all others that use stamps; `None` without others.
-fn leads(outcome: &Outcome, ours: &Series) -> Option<String> {
-    let rivals: Vec<&Series> =
-        outcome.series.iter().filter(|series| series.role == Role::Baseline).collect();
-    let is_ahead = |k: &usize| {
-        rivals.iter().all(|rival| rival.points[*k].mean.mean < ours.points[*k].mean.mean)
+fn with(outcome: &Outcome, role: Role) -> Vec<&Series> {
+    outcome.series.iter().filter(|series| series.role == role).collect()
+}
+
+/// At how many settings each of our learners is above all rivals; `None` without rivals.
+fn leads(ours: &[&Series], rivals: &[&Series]) -> Option<String> {
+    let lead = |own: &&Series| {
+        let mean = |series: &Series, k: usize| series.points[k].mean.mean;
+        let is_ahead = |&k: &usize| rivals.iter().all(|rival| mean(rival, k) < mean(own, k));
+        let of = own.points.len();
+        format!("{} at {} of {of} settings", own.learner, (0..of).filter(is_ahead).count())
     };
-    let of = ours.points.len();
-    let wins = (0..of).filter(is_ahead).count();
-    (!rivals.is_empty()).then(|| {
-        let name = &ours.learner;
-        format!("{name} is ahead of all others that learn from stamps at {wins} of {of} settings.")
-    })
+    let names: Vec<&str> = rivals.iter().map(|rival| rival.learner.as_str()).collect();
+    let leads: Vec<String> = ours.iter().map(lead).collect();
+    (!rivals.is_empty()).then(|| format!("Ahead of {}: {}.", names.join(" and "), leads.join(", ")))
 }
 
 fn ranked(outcome: &Outcome) -> Option<String> {

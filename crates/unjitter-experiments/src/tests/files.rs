@@ -40,6 +40,12 @@ fn mistakes_name_file_line_and_what_was_expected() {
         ("over = \"spread\"", "over = \"noise\"", "line 12, column 8: unknown variant `noise`"),
         ("kind = \"imprecise\"", "kind = \"ours\"", "line 16, column 8: unknown variant `ours`"),
         ("restarts = 0", "bag_size = [2]", "line 18: learners.0.bag_size has no meaning"),
+        ("restarts = 0", "alignment = \"any\"", "line 18, column 13: unknown variant `any`"),
+        (
+            "kind = \"hand_aligned\"",
+            "kind = \"hand_aligned\"\nalignment = \"free\"",
+            "line 22: learners.1.alignment has no meaning",
+        ),
         ("restarts = 0", "noise = {kind = \"gaussian\", k = 2}", "line 18"),
         ("restarts = 0", "optimiser = {tolerance = 1}", "line 18"),
         (

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use unjitter::baselines::{AlignmentLearner, Learner};
+use unjitter::inference::Order;
+use unjitter::{FitOptions, Model};
+
 use super::{TINY, dataset, parse};
 use crate::plan::{cells, draw, settings};
 
@@ -74,4 +78,25 @@ fn components_change_our_learners_only_and_one_is_a_gaussian() {
     // The same stamps at every setting.
     let drawn = draw(&spec, &data, &settings(&spec)).unwrap();
     assert_eq!(drawn[0].recordings[2].session, drawn[1].recordings[2].session);
+}
+
+#[test]
+fn learners_are_the_papers_except_for_the_order_they_name() {
+    let model = |text: &str| {
+        let (spec, data) = (parse(text).unwrap(), dataset(4));
+        let cells = cells(&spec, &data, &settings(&spec), "v").unwrap();
+        (spec.learners[0].name(), cells[0].contender.candidates[0].options())
+    };
+    let paper = |alignment| AlignmentLearner {
+        model: Model { alignment, ..Model::paper() },
+        fit: FitOptions { restarts: 2, ..FitOptions::default() },
+    };
+    let plain = TINY.replacen("restarts = 0", "", 1);
+    let found = model(&plain);
+    assert_eq!(found, ("LR-M".to_owned(), paper(Order::Ordered).options()));
+    let ordered = TINY.replacen("restarts = 0", "alignment = \"ordered\"", 1);
+    assert_eq!(model(&ordered), found);
+    let free = TINY.replacen("restarts = 0", "alignment = \"free\"", 1);
+    let free = free.replacen("\"LR-M\"", "\"LR-M (any order)\"", 1);
+    assert_eq!(model(&free), ("LR-M (any order)".to_owned(), paper(Order::Free).options()));
 }

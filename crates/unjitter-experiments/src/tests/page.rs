@@ -105,14 +105,23 @@ fn a_comparison_has_its_table_its_verdict_and_its_origin() {
 #[test]
 fn sentences_follow_the_numbers() {
     let found = page(&[swept([0.9, 0.8], [0.7, 0.1])]);
-    let story = "As the spread of delays goes from 0.5 to 5, F1 of LR-M goes from 0.90 to 0.80; \
-                 at 5 the scores are LR-M 0.80, LR-N 0.10. LR-M is ahead of all others that learn \
-                 from stamps at 2 of 2 settings.";
+    let story = "As the spread of delays goes from 0.5 to 5, F1 goes from 0.90 to 0.80 for LR-M; \
+                 at 5 the scores are LR-M 0.80, LR-N 0.10. Ahead of LR-N: LR-M at 2 of 2 settings.";
     assert!(found.contains(story), "{found}");
     // The opposite is reported as well.
     let found = page(&[swept([0.6, 0.8], [0.7, 0.1])]);
     assert!(found.contains("at 0.5 the scores are LR-M 0.60, LR-N 0.70."), "{found}");
     assert!(found.contains("at 1 of 2 settings"), "{found}");
+    // Each of ours has its own course and its own count.
+    let mut both = swept([0.9, 0.8], [0.7, 0.1]);
+    both.series.insert(1, swept([0.6, 0.8], [0.0; 2]).series.remove(0));
+    both.series[1].learner = "LR-M (any order)".into();
+    let found = page(&[both]);
+    let story =
+        "F1 goes from 0.90 to 0.80 for LR-M and from 0.60 to 0.80 for LR-M (any order); at 5";
+    assert!(found.contains(story), "{found}");
+    let story = "Ahead of LR-N: LR-M at 2 of 2 settings, LR-M (any order) at 1 of 2 settings.";
+    assert!(found.contains(story), "{found}");
     let mut lost = compared("human", "one");
     lost.tests[0].difference = -0.01;
     lost.tests[0].p_value = 0.4;
