@@ -16,7 +16,9 @@ pub(crate) fn page(outcomes: &[Outcome], figures: &str) -> String {
          that gave it. Scores are means over folds with a 95 % t-interval, cut at 0 and 1; the score \
          of a fold is its mean over the seeds, which draw stamps. Folds share training sessions, so \
          the intervals are somewhat narrow. Folds without a positive label are left out. *Pooled* \
-         scores count hits and errors of all folds and seeds together.\n",
+         scores count hits and errors of all folds and seeds together. LR-M, KLR-M and NN-M are the \
+         paper's model, in which stamps keep the order of their instances; *(any order)* is the same \
+         model without that order.\n",
     );
     page.push_str(&times(outcomes));
     let mut experiment = "";
