@@ -9,6 +9,7 @@ use unjitter::ClassifierSpec;
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
+use crate::posterior::owner;
 use crate::session::{PyFeatures, PySession};
 
 /// A fitted model.
@@ -211,7 +212,8 @@ impl Fitted {
         column!(stamps, aligned.stamps, instance);
         column!(stamps, aligned.stamps, instance_time);
         column!(stamps, aligned.stamps, p_instance);
-        column!(stamps, aligned.stamps, best_instance);
+        let best: Vec<i64> = aligned.stamps.iter().map(|row| owner(row.best_instance)).collect();
+        stamps.set_item("best_instance", best.into_pyarray(py))?;
         column!(stamps, aligned.stamps, p_spurious);
         let instances = PyDict::new(py);
         column!(instances, aligned.instances, time);

@@ -103,14 +103,15 @@ impl Posterior {
         (values.into_pyarray(py), rows.into_pyarray(py), starts.into_pyarray(py))
     }
 
-    /// The single likeliest alignment: the instance of each stamp, and its log weight.
+    /// The single likeliest alignment: the instance of each stamp (−1 if it came from nowhere), and its log
+    /// weight.
     fn best_alignment<'py>(&self, py: Python<'py>) -> (Bound<'py, PyArray1<i64>>, f64) {
         let best = py.detach(|| self.0.best_alignment());
-        let instances: Vec<i64> = best.instances.iter().map(|&i| i as i64).collect();
+        let instances: Vec<i64> = best.instances.iter().map(|&i| owner(i)).collect();
         (instances.into_pyarray(py), best.log_weight)
     }
 
-    /// Alignments drawn from the posterior, draws × stamps.
+    /// Alignments drawn from the posterior, draws × stamps; −1 for a stamp from nowhere.
     fn sample<'py>(
         &self,
         py: Python<'py>,
@@ -125,9 +126,14 @@ impl Posterior {
         }
         let samples = watched(py, None, |control| self.0.sample(draws, seed, control))?;
         let samples = samples.map_err(to_python)?;
-        let flat: Vec<i64> = samples.into_iter().flatten().map(|i| i as i64).collect();
+        let flat: Vec<i64> = samples.into_iter().flatten().map(owner).collect();
         let shape = (draws, stamps);
         let table = ndarray::Array2::from_shape_vec(shape, flat).expect("one instance per stamp");
         Ok(table.into_pyarray(py))
     }
+}
+
+/// An instance as NumPy has it; −1 for none.
+pub(crate) fn owner(instance: Option<usize>) -> i64 {
+    instance.map_or(-1, |instance| instance as i64)
 }

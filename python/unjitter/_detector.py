@@ -286,7 +286,9 @@ class EventDetector(Detector):
             ``session`` (its name), ``stamp`` (as pressed), ``time`` (median of where it belongs),
             ``low`` and ``high`` (95 % interval, which holds ``time``), ``instance`` (the place of
             its most probable instance in the session), ``instance_time``, ``p_instance``,
-            ``best_instance`` (in the best alignment of all stamps together) and ``p_spurious``.
+            ``best_instance`` (in the best alignment of all stamps together; -1 if the stamp comes
+            from nowhere there) and ``p_spurious`` (from a negative instance, or from nowhere).
+            Times and ``instance`` suppose that an instance gave the stamp.
             Times are dates if the sessions' were, in UTC if these are of several zones.
 
             If the sessions are from one call of :func:`sessions_from_frames`, the rows are those of

@@ -33,9 +33,10 @@ class Posterior:
     counts : ndarray of shape (n_instances, C + 1, 2)
         p(instance gave c stamps, label is y | stamps).
     responsibilities : scipy.sparse.csr_array of shape (n_instances, n_stamps)
-        p(instance i gave stamp l | stamps); each column sums to one.
+        p(instance i gave stamp l | stamps); each column sums to one, less the probability that
+        the stamp came from nowhere.
     best_alignment : ndarray of shape (n_stamps,)
-        The instance of each stamp in the single likeliest alignment.
+        The instance of each stamp in the single likeliest alignment; -1 if it came from nowhere.
     best_log_weight : float
         log p(that alignment, stamps | log-odds, times).
     """
@@ -102,7 +103,7 @@ class Posterior:
         Returns
         -------
         ndarray of shape (n, n_stamps)
-            The instance of each stamp in each draw.
+            The instance of each stamp in each draw; -1 if it came from nowhere.
         """
         return self._core.sample(whole("n", n), whole("seed", seed))
 

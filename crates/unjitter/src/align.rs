@@ -18,7 +18,8 @@ pub struct Aligned {
     pub best_log_weight: f64,
 }
 
-/// Where a stamp belongs.
+/// Where a stamp belongs. Its time, interval and instance suppose that an instance gave it, also if it
+/// probably came from nowhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlignedStamp {
     /// The stamp as it was pressed.
@@ -33,11 +34,11 @@ pub struct AlignedStamp {
     pub instance: usize,
     /// Time of that instance.
     pub instance_time: f64,
-    /// Probability that it belongs to that instance.
+    /// Probability that it belongs to that instance, and did not come from nowhere either.
     pub p_instance: f64,
-    /// Its instance in the single best alignment of all stamps together; its most probable instance if it
-    /// comes from nowhere there.
-    pub best_instance: usize,
+    /// Its instance in the single best alignment of all stamps together; none if it comes from nowhere
+    /// there.
+    pub best_instance: Option<usize>,
     /// Probability that a negative instance gave it, or none.
     pub p_spurious: f64,
 }
@@ -110,15 +111,14 @@ fn aligned_stamp(
     let shares = marginals.responsibilities.of_stamp(l);
     let candidates = &observed[marginals.responsibilities.instances(l)];
     let time_of = |i: usize| session.times()[i];
-    // The earliest instance up to which the stamp belongs with this probability. Every level is compared
-    // with the same sum, so rounding cannot put quantiles out of order.
     let owned: f64 = shares.iter().sum();
+    // The earliest instance up to which the stamp belongs with this probability, if it has an owner at
+    // all. Every level is compared with the same sum, so rounding cannot put quantiles out of order.
     let quantile = |level: f64| {
-        let level = level * owned;
         let mut below = 0.0;
         let reached = |p: &f64| {
             below += p;
-            below >= level
+            below >= level * owned
         };
         let k = shares.iter().position(reached).unwrap_or(shares.len() - 1);
         time_of(candidates[k])
@@ -129,7 +129,6 @@ fn aligned_stamp(
             likeliest = k;
         }
     }
-    let best = observed.get(best.instances[l]).copied();
     let p_positive: f64 = marginals.responsibilities.of_stamp_positive(l).iter().sum();
     AlignedStamp {
         stamp: session.stamps()[l],
@@ -139,8 +138,56 @@ fn aligned_stamp(
         instance: candidates[likeliest],
         instance_time: time_of(candidates[likeliest]),
         p_instance: shares[likeliest],
-        best_instance: best.unwrap_or(candidates[likeliest]),
+        best_instance: best.instances[l].map(|instance| observed[instance]),
         // Negative only by rounding.
         p_spurious: (1.0 - p_positive).max(0.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+    use crate::inference::{Lattice, Stamp, Stamped, Timeline};
+    use crate::model::counts::Bernoulli;
+    use crate::model::noise::Gaussian;
+
+    /// Four likely events at 0, 1, 2, 3, with presses that are half a unit off.
+    fn aligned(stamps: &[f64], log_background: f64) -> Aligned {
+        let times = vec![0.0, 1.0, 2.0, 3.0];
+        let features = Array2::<f64>::zeros((4, 1));
+        let session = Session::new("night", features, times, stamps.to_vec()).unwrap();
+        let (counts, noise) = (Bernoulli::at(0.05, 0.9).unwrap(), Gaussian::at(0.0, 0.5).unwrap());
+        let (tables, density) = (counts.tables(stamps.len()), noise.density());
+        let placed = Stamp::at(stamps);
+        let stamped = Timeline::new(session.times(), &placed, 1.0).with(&density);
+        let stamped = Stamped { log_background, ..stamped };
+        let lattice = Lattice { stamped, log_odds: &[1.0; 4], counts: &tables };
+        let found = lattice.marginals().unwrap();
+        let best = lattice.best_alignment(&found);
+        Aligned::new(&session, &[0, 1, 2, 3], &[1.0; 4], &found, &best, 0.0)
+    }
+
+    #[test]
+    fn a_place_supposes_an_owner() {
+        // So strong a background that the press came from nowhere, if not from 1 or, less likely, 2.
+        let strong = aligned(&[1.2], 4.0).stamps[0];
+        assert!(strong.p_instance < 0.1, "{strong:?}");
+        assert!(strong.p_spurious > 0.9, "{strong:?}");
+        assert_eq!((strong.instance, strong.best_instance), (1, None));
+        let none = aligned(&[1.2], f64::NEG_INFINITY).stamps[0];
+        assert_eq!(none.best_instance, Some(1));
+        // The odds of the instances are the same with and without a background.
+        let place = |stamp: AlignedStamp| (stamp.time, stamp.low, stamp.high, stamp.instance_time);
+        assert_eq!(place(strong), place(none));
+        assert!(none.high > none.low, "{none:?}");
+    }
+
+    #[test]
+    fn a_stamp_that_no_instance_gave_is_placed_at_the_nearest() {
+        let far = aligned(&[0.1, 1000.0], -2.0).stamps[1];
+        assert_eq!((far.time, far.low, far.high, far.instance), (3.0, 3.0, 3.0, 3));
+        assert_eq!((far.p_instance, far.p_spurious, far.best_instance), (0.0, 1.0, None));
     }
 }

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 
+use unjitter::inference::Order;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
 use unjitter::model::{OneAnnotator, Parts};
@@ -79,7 +80,8 @@ fn parts(model: &Model, sessions: &[Session]) -> Parts {
         OneAnnotator::new(
             model.counts.build().unwrap().into(),
             model.noise.build(1.0).unwrap().into(),
-        ),
+        )
+        .with_background(),
     )
 }
 
@@ -94,6 +96,7 @@ fn free_params(model: &Model, parts: &Parts) -> Vec<f64> {
     };
     set("counts.false_rate", &[0.06]);
     set("counts.hit_rate", &[0.8]);
+    set("background.rate", &[0.03]);
     for (name, values) in model.noise.kind().example_values() {
         // One location alone is where a kink or an edge is; several are smooth, and as they came.
         match parts.layout.parameter(&format!("noise.{name}")).unwrap().spec.role {
@@ -112,7 +115,7 @@ fn free_params(model: &Model, parts: &Parts) -> Vec<f64> {
 
 /// Compares every free derivative of the objective of `model` with differences.
 fn check(model: &Model) {
-    let model = Model { time_unit: Some(1.0), ..model.clone() };
+    let model = Model { time_unit: Some(1.0), alignment: Order::Ordered, ..model.clone() };
     let sessions = sessions();
     let problem = Problem::new(&model, &sessions, SEED, Control::default()).unwrap();
     let objective = problem.objective().unwrap();
@@ -161,6 +164,8 @@ fn with_one_parameter_held() {
         check(&model().freeze("noise.delay", &[0.4]));
         check(&model().freeze("noise.spread", &[1.3]));
         check(&model().freeze("counts.hit_rate", &[0.6]));
+        check(&model().freeze("background.rate", &[0.2]));
+        check(&model().freeze("background.rate", &[0.0]));
         check(&model().freeze("classifier.weights[1]", &[-0.7]));
     }
 }

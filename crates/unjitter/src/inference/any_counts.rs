@@ -3,22 +3,29 @@
 //! With v_j(c,y) = p(y | j)·c!·p(c | y)/u_j(0) and the notation of `one_stamp`:
 //!
 //! ```text
-//! G_l(j,c)   = A_{l−c}(j−1) · Π_{k=l−c+1..l} p(z_k | t_j)                 l is the c-th stamp of j
-//! A_l(i)     = Σ_{j ≤ i} Σ_c Σ_y v_j(c,y) · G_l(j,c)
-//! K_l(j,c,y) = v_j(c,y)·B_l(j+1) + p(z_{l+1} | t_j)·K_{l+1}(j,c+1,y)      what can follow
-//! B_{l−1}(i) = Σ_{j ≥ i} p(z_l | t_j) · Σ_y K_l(j,1,y)
-//! p(w(j,l), y)   ∝ Σ_c G_l(j,c)·K_l(j,c,y)
-//! p(l is the last of c stamps of j, y) ∝ G_l(j,c)·v_j(c,y)·B_l(j+1)
+//! G_l(j,c)   = p(z_l | t_j) · X_{l−1}(j,c−1)                              l is the c-th stamp of j
+//! X_l(j,c)   = G_l(j,c) + ρ_l·X_{l−1}(j,c)      X_l(j,0) = A_l(j−1)       j is open after c stamps
+//! A_l(i)     = ρ_l·A_{l−1}(i) + Σ_{j ≤ i} Σ_c Σ_y v_j(c,y) · G_l(j,c)
+//! K_l(j,c,y) = v_j(c,y)·B_l(j+1) + N_{l+1}(j,c+1,y)                       what can follow
+//! N_l(j,c,y) = p(z_l | t_j)·K_l(j,c,y) + ρ_l·N_{l+1}(j,c,y)               j gets its c-th stamp
+//! B_{l−1}(i) = ρ_l·B_l(i) + Σ_{j ≥ i} p(z_l | t_j) · Σ_y K_l(j,1,y)
+//! p(w(j,l), y) = Σ_c G_l(j,c)·K_l(j,c,y) ÷ Z
+//! p(l is the last of c stamps of j, y) = G_l(j,c)·v_j(c,y)·B_l(j+1) ÷ Z
 //! ```
 //!
+//! X and N pass stamps from nowhere between those of j, as in `first_order`. Without a background G_l(j,c) =
+//! A_{l−c}(j−1)·Π_{k=l−c+1..l} p(z_k | t_j), and X need not be kept.
+//!
 //! O(C) work per cell, where C is at most the number of windows that contain the instance, and O(1)
-//! memory. A column is computed count by count, each over the instances that the window of stamp l − c +
-//! 1 contains too, in groups of [`LANES`] as in `one_stamp`.
+//! memory, O(C) with a background. A column is computed count by count, each over the instances that the
+//! window of stamp l − c + 1 contains too, in groups of [`LANES`] as in `one_stamp`.
 
 use multiversion::multiversion;
 
 use super::buffers::{make_room, refill};
-use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, scale};
+use super::column::{
+    Columns, certify, complete, complete_back, divisor, groups, groups_mut, look_back, scale,
+};
 use super::label_column::LabelColumn;
 use super::outputs::Outputs;
 use super::vocabulary::{Block, Trouble, Window, deepest};
@@ -33,47 +40,54 @@ pub(super) struct AnyCounts {
     max_count: usize,
     /// Instances of the block, plus zeros for padded windows.
     room: usize,
-    /// v_j(c,y)·ρ⁻ᶜ, `room` of them for each count.
+    /// v_j(c,y)·κ⁻ᶜ, `room` of them for each count.
     odds: [Vec<f64>; 2],
-    /// log ρ. Densities are multiplied by ρ and the weights of c stamps divided by ρᶜ. This changes no
+    /// log κ. Densities are multiplied by κ and the weights of c stamps divided by κᶜ. This changes no
     /// product but keeps the weights of hundreds of stamps in range.
     log_ratio: f64,
     columns: Columns,
     /// A_l(j−1) divided by its total, in columns, from l = 0 on.
     forward: Vec<f64>,
-    /// ρ·p(z_l | t_j) and zeros, in the same columns.
+    /// κ·p(z_l | t_j) and zeros, in the same columns.
     densities: Vec<f64>,
+    /// If there is a background: X_l(j,c) on the scale of A_{l−1}, for each l a column for each count.
+    open: Vec<f64>,
+    has_background: bool,
     /// One over the totals of A_l on the scale of A_{l−1}.
     inverse_totals: Vec<f64>,
-    /// Π ρ·p(z_k | t_j) of one column, over the counts so far, on the scale of A_{l−1}.
+    /// Π κ·p(z_k | t_j) of one column, over the counts so far, on the scale of A_{l−1}.
     product: Vec<f64>,
     /// B_l(j+1) divided by its [`divisor`], over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    /// ρ·p(z_l | t_j)·K_l(j,c,y) on the scale of B_l, laid out as `odds`, with l the earliest stamp so
-    /// far; zero where there was no window yet and beyond the largest count.
+    /// N_l(j,c,y) times κ on the scale of B_l, laid out as `odds`, with l the earliest stamp so
+    /// far (for c = 1 without the background); zero where there was no window yet and beyond the largest count.
     onward: [Vec<f64>; 2],
     by_label: LabelColumn,
     /// Σ_j p(l is the last of c stamps of j, y) of one column, times its evidence, by count.
     counts: Vec<[f64; 2]>,
 }
 
-/// The part of the column c − 1 stamps earlier that a column reads, over the instances they share.
+/// What the arrivals of count c in a column are made of, over the instances that it can have.
 struct Reach<'a> {
     density: &'a [[f64; LANES]],
-    /// A_{l−c}(j−1).
+    /// What the densities multiply: A_{l−c}(j−1), or X_{l−1}(j,c−1) if there is a background.
     before: &'a [[f64; LANES]],
-    /// One over the total of A_{l−c+1}, or one if c = 1.
+    /// Brings the density to the scale of A_{l−1}.
     inverse_total: f64,
+    /// Whether the densities of smaller counts are factors too.
+    is_product: bool,
 }
 
 impl Reach<'_> {
-    /// Advances `product` to count c and returns G_l(j,c).
+    /// Returns G_l(j,c), after `product` came to the count before.
     #[inline(always)]
     fn arrive(&self, k: usize, product: &mut [f64; LANES]) -> Lanes {
         let next = Lanes(*product) * (Lanes(self.density[k]) * self.inverse_total);
-        *product = next.0;
+        if self.is_product {
+            *product = next.0;
+        }
         next * Lanes(self.before[k])
     }
 }
@@ -99,6 +113,7 @@ impl AnyCounts {
         self.max_count =
             deepest(&band.windows()[block.stamps.clone()]).min(weights.tables.max_count());
         self.room = block.instances.len() + LANES;
+        self.has_background = block.stamps.clone().any(|stamp| band.background(stamp) > 0.0);
         self.log_ratio = weights.tables.log_growth(self.max_count);
         for y in [0, 1] {
             refill(&mut self.odds[y], self.max_count * self.room, 0.0);
@@ -115,6 +130,10 @@ impl AnyCounts {
         make_room(&mut self.forward, self.columns.end());
         make_room(&mut self.densities, self.columns.end());
         self.forward[self.columns.place(0)].fill(1.0);
+        if self.has_background {
+            make_room(&mut self.open, self.max_count * self.columns.end());
+            self.open[..self.max_count * self.columns.place(0).end].fill(0.0);
+        }
         for (l, stamp) in (1..).zip(block.stamps.clone()) {
             let column = &mut self.densities[self.columns.place(l)];
             let (own, beyond) = column.split_at_mut(band.windows()[stamp].len());
@@ -127,68 +146,113 @@ impl AnyCounts {
     }
 }
 
-/// The part that column l reads for count c; empty if the windows share no instance.
-#[inline(always)]
-fn reach<'a>(
-    windows: &[Window],
-    columns: &Columns,
-    densities: &'a [f64],
+/// The columns so far.
+struct Done<'a> {
+    columns: &'a Columns,
+    windows: &'a [Window],
     forward: &'a [f64],
-    inverse_totals: &[f64],
-    l: usize,
-    c: usize,
-) -> Option<Reach<'a>> {
-    let (first, end) = (windows[l - 1].first, windows[l - c].end);
-    let len = end.saturating_sub(first).div_ceil(LANES);
-    if len == 0 {
-        return None;
+    densities: &'a [f64],
+    inverse_totals: &'a [f64],
+    max_count: usize,
+    /// Empty without a background.
+    open: &'a [f64],
+}
+
+impl<'a> Done<'a> {
+    /// The arrivals of count c in column l; none if the windows share no instance.
+    #[inline(always)]
+    fn reach(&self, l: usize, c: usize) -> Option<Reach<'a>> {
+        let (first, end) = (self.windows[l - 1].first, self.windows[l - c].end);
+        let len = end.saturating_sub(first).div_ceil(LANES);
+        if len == 0 {
+            return None;
+        }
+        let is_product = self.open.is_empty();
+        let earlier = if is_product { c } else { 1 };
+        let before = match is_product || c == 1 {
+            true => &self.forward[self.columns.at(l - earlier, first)..],
+            false => self.open(l - 1, c - 1, first),
+        };
+        Some(Reach {
+            density: &groups(&self.densities[self.columns.at(l - earlier + 1, first)..])[..len],
+            before: &groups(before)[..len],
+            inverse_total: if c == 1 { 1.0 } else { self.inverse_totals[l - earlier.max(2)] },
+            is_product,
+        })
     }
-    Some(Reach {
-        density: &groups(&densities[columns.at(l - c + 1, first)..])[..len],
-        before: &groups(&forward[columns.at(l - c, first)..])[..len],
-        inverse_total: if c == 1 { 1.0 } else { inverse_totals[l - c] },
-    })
+
+    /// X_l(j,c) from an instance on.
+    #[inline(always)]
+    fn open(&self, l: usize, c: usize, instance: usize) -> &'a [f64] {
+        let (place, at) = (self.columns.place(l), self.columns.at(l, instance));
+        let own =
+            &self.open[self.max_count * place.start..][(c - 1) * place.len()..][..place.len()];
+        &own[at - place.start..]
+    }
+
+    /// Fills in X_l(j,c) of the counts that column l has; zero elsewhere.
+    #[inline(always)]
+    fn pass_on(&self, l: usize, background: f64, own: &mut [f64]) {
+        own.fill(0.0);
+        let first = self.windows[l - 1].first;
+        // No instance is open before the first stamp.
+        let pass = if l > 1 { background * self.inverse_totals[l - 2] } else { 0.0 };
+        for (c, own) in (1..=l).zip(own.chunks_exact_mut(self.columns.place(l).len())) {
+            let Some(reach) = self.reach(l, c) else { break };
+            let before = groups(self.open(l - 1, c, first));
+            for (k, own) in groups_mut(own)[..reach.density.len()].iter_mut().enumerate() {
+                let arrival = reach.arrive(k, &mut [1.0; LANES]);
+                *own = (arrival + Lanes(before[k]) * pass).0;
+            }
+        }
+    }
 }
 
 /// Fills in the columns.
 #[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2+fma"))]
 fn forward(buffers: &mut AnyCounts, band: &Band, block: &Block) -> Result<f64, Trouble> {
-    let AnyCounts { max_count, room, odds, columns, forward, densities, .. } = buffers;
-    let AnyCounts { inverse_totals, product, .. } = buffers;
+    let AnyCounts { max_count, room, odds, columns, forward, densities, open, .. } = buffers;
+    let AnyCounts { has_background, inverse_totals, product, .. } = buffers;
     let windows = &band.windows()[block.stamps.clone()];
     inverse_totals.clear();
     let mut log_evidence = 0.0;
-    for (l, window) in (1..).zip(windows) {
-        let len = window.len().next_multiple_of(LANES);
+    for (l, stamp) in (1..).zip(block.stamps.clone()) {
+        let window = windows[l - 1];
         let from = window.first - block.instances.start;
         let place = columns.place(l);
-        let (done, column) = forward[..place.end].split_at_mut(place.start);
-        column[0] = 0.0;
-        let (sums, beyond) = column[1..].split_at_mut(len);
-        let sums = groups_mut(sums);
-        sums.fill([0.0; LANES]);
+        let (forward, column) = forward[..place.end].split_at_mut(place.start);
+        let kept = if *has_background { *max_count } else { 0 };
+        let (open, own) = open[..kept * place.end].split_at_mut(kept * place.start);
+        let max_count = *max_count;
+        let done = Done { columns, windows, forward, densities, inverse_totals, max_count, open };
+        let (sums, beyond) = column.split_at_mut(1 + window.len().next_multiple_of(LANES));
+        sums.fill(0.0);
         product.clear();
-        product.resize(len, 1.0);
-        for c in 1..=l.min(*max_count) {
-            let reach = reach(windows, columns, densities, done, inverse_totals, l, c);
-            let Some(reach) = reach else { break };
+        product.resize(sums.len(), 1.0);
+        for c in 1..=l.min(max_count) {
+            let Some(reach) = done.reach(l, c) else { break };
             let at = (c - 1) * *room + from;
             let odds = odds.each_ref().map(|odds| &groups(&odds[at..])[..reach.density.len()]);
-            let cells = sums.iter_mut().zip(groups_mut(product)).take(reach.density.len());
-            for (k, (sum, product)) in cells.enumerate() {
+            let cells = groups_mut(&mut sums[1..]).iter_mut().zip(groups_mut(product));
+            for (k, (sum, product)) in cells.take(reach.density.len()).enumerate() {
                 let mixed = Lanes(odds[0][k]) + Lanes(odds[1][k]);
                 *sum = (Lanes(*sum) + mixed * reach.arrive(k, product)).0;
             }
         }
+        let background = band.background(stamp);
+        done.pass_on(l, background, own);
         let mut total = 0.0;
-        sums.iter_mut().for_each(|sum| *sum = Lanes(*sum).running_sums(&mut total).0);
+        let groups = groups_mut(&mut sums[1..]).iter_mut();
+        groups.for_each(|sum| *sum = Lanes(*sum).running_sums(&mut total).0);
+        // A_{l−1} is 1 past its window.
+        total += background;
         if !total.is_normal() {
             return Err(Trouble::Underflow);
         }
-        inverse_totals.push(1.0 / total);
-        scale(sums.as_flattened_mut(), 1.0 / total);
+        complete(sums, Some(&forward[columns.at(l - 1, window.first)..]), background, total);
         beyond.fill(1.0);
-        log_evidence += total.ln() + band.log_scale(block.stamps.start + l - 1);
+        inverse_totals.push(1.0 / total);
+        log_evidence += total.ln() + band.log_scale(stamp);
     }
     Ok(log_evidence)
 }
@@ -204,11 +268,16 @@ fn backward(
 ) -> Result<(), Trouble> {
     buffers.after.clear();
     buffers.after.resize(band.padded_cells_of(block.stamps.end - 1).len(), 1.0);
-    let mut inverse_total = 1.0;
+    // B_l before its window, and the evidence on the scale of A_l and B_l.
+    let (mut inverse_total, mut whole, mut in_order) = (1.0, 1.0, 1.0);
     for l in (1..=block.stamps.len()).rev() {
         let stamp = block.stamps.start + l - 1;
+        let background = band.background(stamp);
         let shares = &mut outputs.responsibilities[band.padded_cells_of(stamp)];
-        let (evidence, largest) = join_directions(buffers, band, block, l, inverse_total, shares)?;
+        let (owned, largest) = join_directions(buffers, band, block, l, inverse_total, shares);
+        let arrived = 1.0 / buffers.inverse_totals[l - 1];
+        let evidence = if background > 0.0 { arrived * in_order } else { owned };
+        certify(evidence, largest)?;
         let inverse = 1.0 / evidence;
         let from = band.windows()[stamp].first - block.instances.start;
         let emitted = emitted.each_mut().map(|emitted| &mut emitted[from..]);
@@ -221,14 +290,15 @@ fn backward(
         if outputs.record.is_some() {
             record(buffers, band, block, l, inverse, outputs);
         }
-        let total = sum_column(buffers, band, block, l);
+        let total = sum_column(buffers, band, block, l) + background * whole;
         let divisor = divisor(total, largest);
         if !divisor.is_normal() {
             return Err(Trouble::Underflow);
         }
-        inverse_total = 1.0 / divisor;
+        (inverse_total, whole, in_order) = (1.0 / divisor, total / divisor, evidence / divisor);
         if l > 1 {
             let AnyCounts { suffix, after, .. } = buffers;
+            complete_back(suffix, after, background);
             let (reader, window) = (band.windows()[stamp - 1], band.windows()[stamp]);
             look_back(reader, window, total, divisor, suffix, after);
         }
@@ -237,8 +307,8 @@ fn backward(
 }
 
 /// Multiplies the weights of arriving at and of continuing from the cells of column l. Returns the scaled
-/// evidence, which is the same for every column, and the largest number that enters it. `inverse_total`
-/// is one over the divisor of B_l on the scale of B_{l+1}.
+/// evidence of the paths in which stamp l has an owner, and the largest number that enters it.
+/// `inverse_total` is one over the divisor of B_l on the scale of B_{l+1}.
 #[inline(always)]
 fn join_directions(
     buffers: &mut AnyCounts,
@@ -247,10 +317,14 @@ fn join_directions(
     l: usize,
     inverse_total: f64,
     shares: &mut [f64],
-) -> Result<(f64, f64), Trouble> {
+) -> (f64, f64) {
     let AnyCounts { max_count, room, odds, columns, forward, densities, .. } = buffers;
-    let AnyCounts { inverse_totals, product, after, onward, by_label, counts, .. } = buffers;
+    let AnyCounts { open, has_background, inverse_totals, .. } = buffers;
+    let AnyCounts { product, after, onward, by_label, counts, .. } = buffers;
     let windows = &band.windows()[block.stamps.clone()];
+    let open = if *has_background { &open[..] } else { &[] };
+    let max_count = *max_count;
+    let done = Done { columns, windows, forward, densities, inverse_totals, max_count, open };
     let from = windows[l - 1].first - block.instances.start;
     product.clear();
     product.resize(shares.len(), 1.0);
@@ -260,10 +334,12 @@ fn join_directions(
     counts.clear();
     let (mut evidence, mut largest) = (Lanes::all(0.0), Lanes::all(0.0));
     let own = groups(&densities[columns.place(l)]);
-    for c in 1..=l.min(*max_count) {
-        let reach = reach(windows, columns, densities, forward, inverse_totals, l, c);
-        let Some(reach) = reach else { break };
+    for c in 1..=l.min(max_count) {
+        let Some(reach) = done.reach(l, c) else { break };
         let len = reach.density.len();
+        // What follows a first stamp does not wait for it.
+        let background = if c == 1 { 0.0 } else { band.background(block.stamps.start + l - 1) };
+        let pass = background * inverse_total;
         let own = &own[..len];
         let after = &groups(after)[..len];
         let at = (c - 1) * *room + from;
@@ -286,7 +362,8 @@ fn join_directions(
                 ends[0] + Lanes(next0[k]) * inverse_total,
                 ends[1] + Lanes(next1[k]) * inverse_total,
             ];
-            (here0[k], here1[k]) = ((density * follow[0]).0, (density * follow[1]).0);
+            here0[k] = (density * follow[0] + Lanes(here0[k]) * pass).0;
+            here1[k] = (density * follow[1] + Lanes(here1[k]) * pass).0;
             largest = largest.max(arrival).max(follow[0] + follow[1]);
             let ends = [arrival * ends[0], arrival * ends[1]];
             (last0[k], last1[k]) = ((Lanes(last0[k]) + ends[0]).0, (Lanes(last1[k]) + ends[1]).0);
@@ -299,9 +376,9 @@ fn join_directions(
         }
         counts.push(ended.map(Lanes::sum));
     }
-    let (evidence, largest) = (evidence.sum(), largest.0.into_iter().fold(0.0, f64::max));
-    certify(evidence, largest)?;
-    Ok((evidence, largest))
+    let open = done.open.get(max_count * columns.place(l).start..max_count * columns.place(l).end);
+    groups(open.unwrap_or_default()).iter().for_each(|open| largest = largest.max(Lanes(*open)));
+    (evidence.sum(), largest.0.into_iter().fold(0.0, f64::max))
 }
 
 /// Records p(l is the last of c stamps of j, y) of one column.
@@ -313,13 +390,16 @@ fn record(
     inverse: f64,
     outputs: &mut Outputs<'_>,
 ) {
-    let AnyCounts { room, odds, columns, forward, densities, inverse_totals, .. } = buffers;
+    let AnyCounts { max_count, room, odds, columns, forward, densities, .. } = buffers;
+    let AnyCounts { open, has_background, inverse_totals, .. } = buffers;
     let windows = &band.windows()[block.stamps.clone()];
+    let open = if *has_background { &open[..] } else { &[] };
+    let max_count = *max_count;
+    let done = Done { columns, windows, forward, densities, inverse_totals, max_count, open };
     let window = windows[l - 1];
     let mut product = vec![1.0; window.len().next_multiple_of(LANES)];
     for c in 1..=buffers.counts.len() {
-        let reach = reach(windows, columns, densities, forward, inverse_totals, l, c);
-        let Some(reach) = reach else { break };
+        let Some(reach) = done.reach(l, c) else { break };
         let product = groups_mut(&mut product)[..reach.density.len()].iter_mut();
         let arrivals = product.enumerate().flat_map(|(k, product)| reach.arrive(k, product).0);
         let cells = (window.first..window.end).zip(arrivals.zip(&buffers.after));

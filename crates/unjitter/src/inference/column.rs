@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::vocabulary::{Trouble, Window};
-use crate::math::LANES;
+use crate::math::{LANES, Lanes};
 
 /// Positions of a block's columns in a buffer, one after the other.
 #[derive(Debug, Default)]
@@ -70,6 +70,38 @@ impl Columns {
     }
 }
 
+/// Makes A_l out of its sums over owners, which begin one later: adds ρ·A_{l−1}, the ways in which stamp l
+/// comes from nowhere, and divides by the total. Both columns begin at the same instance; without one
+/// before, A_{l−1} is 1.
+#[inline(always)]
+pub(super) fn complete(column: &mut [f64], before: Option<&[f64]>, background: f64, total: f64) {
+    let inverse_total = 1.0 / total;
+    let share = background * inverse_total;
+    let (first, sums) = column.split_at_mut(1);
+    first[0] = before.map_or(share, |before| before[0] * share);
+    if background == 0.0 {
+        scale(sums, inverse_total);
+    } else if let Some(before) = before {
+        for (sums, before) in groups_mut(sums).iter_mut().zip(groups(&before[1..])) {
+            *sums = (Lanes(*sums) * inverse_total + Lanes(*before) * share).0;
+        }
+    } else {
+        for sums in groups_mut(sums) {
+            *sums = (Lanes(*sums) * inverse_total + Lanes::all(share)).0;
+        }
+    }
+}
+
+/// Adds ρ·B_l to the sums of B_{l−1} over owners. `suffix` begins at the first instance of the window,
+/// where it is not read; `after` begins one later.
+#[inline(always)]
+pub(super) fn complete_back(suffix: &mut [f64], after: &[f64], background: f64) {
+    if background > 0.0 {
+        let pairs = suffix[1..].iter_mut().zip(after);
+        pairs.for_each(|(sum, after)| *sum += background * after);
+    }
+}
+
 /// The divisor of a column, given its total and the largest number beside it.
 ///
 /// That is the total, unless an instance with hundreds of stamps is so much more likely to continue than
@@ -119,6 +151,9 @@ pub(super) fn scale(values: &mut [f64], factor: f64) {
 /// The evidence is a sum of products of two numbers: the weight of the ways to arrive in a cell and that
 /// of the ways to continue. An underflow in one of them loses at most 5e-324 times the other. So the
 /// largest of both bounds the lost share below 1e-33 per cell.
+///
+/// If stamp l may come from nowhere, the sum over its cells is not the whole evidence. That is then known
+/// from the scales of the columns: a_l times the share of A_l·B_l whose owners are in order.
 pub(super) fn certify(evidence: f64, largest: f64) -> Result<(), Trouble> {
     // Written so that NaN fails.
     if evidence >= 1e-290 * largest.max(1.0) && evidence.is_finite() {

@@ -71,14 +71,14 @@ impl CountTables {
         (self.log_weights[label][count] - ln_gamma(count as f64 + 1.0)).exp()
     }
 
-    /// log ρ such that the weights of up to `count` stamps, each divided by ρᶜ, are of ordinary size; 0
+    /// log κ such that the weights of up to `count` stamps, each divided by κᶜ, are of ordinary size; 0
     /// if they already are.
     pub(super) fn log_growth(&self, count: usize) -> f64 {
         let largest = self.log_weights.iter().map(|table| table[count]).fold(f64::MIN, f64::max);
         if largest.abs() > ORDINARY { largest / count as f64 } else { 0.0 }
     }
 
-    /// c!·p(c | y)·ρ⁻ᶜ.
+    /// c!·p(c | y)·κ⁻ᶜ.
     pub(super) fn weight_beside(&self, label: usize, count: usize, log_ratio: f64) -> f64 {
         match log_ratio == 0.0 {
             true => self.weight(label, count),

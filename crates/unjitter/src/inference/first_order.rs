@@ -4,19 +4,28 @@
 //! With s_y(j) = p(y | j silent) and the notation of `one_stamp`:
 //!
 //! ```text
-//! H_y(l,j) = p(z_l | t_j) · ( λ_y·s_y(j)·A_{l−1}(j−1) + λ_y·H_y(l−1,j) )    stamp l is j's latest
-//! A_l(i)   = Σ_{j ≤ i} Σ_y H_y(l,j)
-//! K_y(l,j) = B_l(j+1) + λ_y·p(z_{l+1} | t_j) · K_y(l+1,j)                   what can follow
-//! B_{l−1}(i) = Σ_{j ≥ i} p(z_l | t_j) · Σ_y λ_y·s_y(j)·K_y(l,j)
-//! p(w(j,l), y) ∝ H_y(l,j)·K_y(l,j)      p(l is j's last, y) ∝ H_y(l,j)·B_l(j+1)
+//! H_y(l,j) = p(z_l | t_j) · ( λ_y·s_y(j)·A_{l−1}(j−1) + λ_y·X_y(l−1,j) )    stamp l is j's latest
+//! X_y(l,j) = H_y(l,j) + ρ_l·X_y(l−1,j)                                      j is the latest owner
+//! A_l(i)   = ρ_l·A_{l−1}(i) + Σ_{j ≤ i} Σ_y H_y(l,j)
+//! K_y(l,j) = B_l(j+1) + λ_y·N_y(l+1,j)                                      what can follow
+//! N_y(l,j) = p(z_l | t_j) · K_y(l,j) + ρ_l·N_y(l+1,j)                       l or a later one is j's next
+//! B_{l−1}(i) = ρ_l·B_l(i) + Σ_{j ≥ i} p(z_l | t_j) · Σ_y λ_y·s_y(j)·K_y(l,j)
+//! p(w(j,l), y) = H_y(l,j)·K_y(l,j) ÷ Z      p(l is j's last, y) = H_y(l,j)·B_l(j+1) ÷ Z
 //! ```
 //!
+//! X passes stamps from nowhere between two stamps of j, N likewise. Both open j only: after its last stamp
+//! ρ_l·A_{l−1} and ρ_l·B_l take over, so that nothing is counted twice.
+//!
 //! O(1) work per cell, in groups of [`LANES`] as in `one_stamp`.
+
+use std::ops::Range;
 
 use multiversion::multiversion;
 
 use super::buffers::make_room;
-use super::column::{Columns, certify, divisor, groups, groups_mut, look_back, scale};
+use super::column::{
+    Columns, certify, complete, complete_back, divisor, groups, groups_mut, look_back,
+};
 use super::label_column::LabelColumn;
 use super::outputs::Outputs;
 use super::vocabulary::{Block, Trouble};
@@ -34,12 +43,18 @@ pub(super) struct FirstOrder {
     forward: Vec<f64>,
     /// H_y on the scale of A_{l−1}, in the same columns.
     latest: [Vec<f64>; 2],
+    /// If there is a background: X_y on the same scale, per instance of the block, with l the latest stamp
+    /// so far; zero where there was no window yet. On the way back, ρ_l·N_y(l+1,j).
+    open: [Vec<f64>; 2],
+    has_background: bool,
+    /// The totals of A_l on the scale of A_{l−1}.
+    totals: Vec<f64>,
     /// B_l(j+1) divided by its [`divisor`], over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
     suffix: Vec<f64>,
-    /// p(z_l | t_j)·K_y(l,j) per instance of the block, with l the earliest stamp so far; zero where
-    /// there was no window yet.
+    /// N_y(l,j) per instance of the block, with l the earliest stamp so far; zero where there was no
+    /// window yet.
     onward: [Vec<f64>; 2],
     by_label: LabelColumn,
 }
@@ -56,12 +71,17 @@ impl FirstOrder {
         outputs: &mut Outputs<'_>,
     ) -> Result<f64, Trouble> {
         let room = block.instances.len() + LANES;
+        self.has_background = block.stamps.clone().any(|stamp| band.background(stamp) > 0.0);
         for y in [0, 1] {
             self.first[y].clear();
             self.first[y].resize(room, 0.0);
             weights.odds(block, y, ratios[y] * weights.tables.weight(y, 0), &mut self.first[y]);
             self.onward[y].clear();
             self.onward[y].resize(room, 0.0);
+            if self.has_background {
+                self.open[y].clear();
+                self.open[y].resize(room, 0.0);
+            }
         }
         let log_evidence = forward(self, band, block, ratios)?;
         backward(self, band, block, ratios, emitted, outputs)?;
@@ -79,6 +99,24 @@ impl FirstOrder {
             latest[begin.clone()].fill(0.0);
         }
     }
+
+    /// Keeps ρ_l·N_y(l+1,j) of these instances while column l overwrites N_y.
+    #[inline(always)]
+    fn put_by(&mut self, instances: Range<usize>, pass: f64) {
+        for (open, onward) in self.open.iter_mut().zip(&self.onward) {
+            let cells = open[instances.clone()].iter_mut().zip(&onward[instances.clone()]);
+            cells.for_each(|(open, onward)| *open = onward * pass);
+        }
+    }
+
+    /// Adds what was put by.
+    #[inline(always)]
+    fn take_up(&mut self, instances: Range<usize>) {
+        for (open, onward) in self.open.iter().zip(&mut self.onward) {
+            let cells = onward[instances.clone()].iter_mut().zip(&open[instances.clone()]);
+            cells.for_each(|(onward, open)| *onward += open);
+        }
+    }
 }
 
 /// Fills in the columns.
@@ -90,8 +128,9 @@ fn forward(
     ratios: [f64; 2],
 ) -> Result<f64, Trouble> {
     buffers.lay_out(band, block);
-    let FirstOrder { first, columns, forward, latest, .. } = buffers;
+    let FirstOrder { first, columns, forward, latest, open, has_background, totals, .. } = buffers;
     let [negative, positive] = latest;
+    totals.clear();
     let (mut log_evidence, mut inverse_total) = (0.0, 1.0);
     for (l, stamp) in (1..).zip(block.stamps.clone()) {
         let window = band.windows()[stamp];
@@ -101,20 +140,21 @@ fn forward(
         let first = first.each_ref().map(|first| &groups(&first[from..])[..len]);
         let (place, at) = (columns.place(l), columns.at(l - 1, window.first));
         let (before, column) = forward[..place.end].split_at_mut(place.start);
-        let before = &groups(&before[at..])[..len];
-        column[0] = 0.0;
-        let (sums, beyond) = column[1..].split_at_mut(len * LANES);
-        let [(latest0, previous0), (latest1, previous1)] =
-            [&mut *negative, &mut *positive].map(|latest| {
-                let (previous, own) = latest[..place.end].split_at_mut(place.start);
-                let (own, beyond) = own.split_at_mut(len * LANES);
-                beyond.fill(0.0);
-                (groups_mut(own), &groups(&previous[at..])[..len])
-            });
+        let before = &before[at..];
+        let arrived = &groups(before)[..len];
+        let (sums, beyond) = column.split_at_mut(1 + len * LANES);
+        let latest = [(&mut *negative, &open[0]), (&mut *positive, &open[1])];
+        let [(latest0, previous0), (latest1, previous1)] = latest.map(|(latest, open)| {
+            let (previous, own) = latest[..place.end].split_at_mut(place.start);
+            let (own, beyond) = own.split_at_mut(len * LANES);
+            beyond.fill(0.0);
+            let previous = if *has_background { &open[from..] } else { &previous[at..] };
+            (groups_mut(own), &groups(previous)[..len])
+        });
         let again = ratios.map(|ratio| ratio * inverse_total);
         let mut total = 0.0;
-        for (k, sums) in groups_mut(sums).iter_mut().enumerate() {
-            let (density, before) = (Lanes(density[k]), Lanes(before[k]));
+        for (k, sums) in groups_mut(&mut sums[1..]).iter_mut().enumerate() {
+            let (density, before) = (Lanes(density[k]), Lanes(arrived[k]));
             let both = [
                 density * (Lanes(first[0][k]) * before + Lanes(previous0[k]) * again[0]),
                 density * (Lanes(first[1][k]) * before + Lanes(previous1[k]) * again[1]),
@@ -122,12 +162,23 @@ fn forward(
             (latest0[k], latest1[k]) = (both[0].0, both[1].0);
             *sums = (both[0] + both[1]).running_sums(&mut total).0;
         }
+        let background = band.background(stamp);
+        if *has_background {
+            for (open, latest) in open.iter_mut().zip([latest0, latest1]) {
+                let open = groups_mut(&mut open[from..]).iter_mut().zip(&latest[..len]);
+                let pass = background * inverse_total;
+                open.for_each(|(open, own)| *open = (Lanes(*own) + Lanes(*open) * pass).0);
+            }
+        }
+        // A_{l−1} is 1 past its window.
+        total += background;
         if !total.is_normal() {
             return Err(Trouble::Underflow);
         }
         inverse_total = 1.0 / total;
-        scale(sums, inverse_total);
+        complete(sums, Some(before), background, total);
         beyond.fill(1.0);
+        totals.push(total);
         log_evidence += total.ln() + band.log_scale(stamp);
     }
     Ok(log_evidence)
@@ -145,17 +196,31 @@ fn backward(
 ) -> Result<(), Trouble> {
     buffers.after.clear();
     buffers.after.resize(band.padded_cells_of(block.stamps.end - 1).len(), 1.0);
-    let mut inverse_total = 1.0;
+    // B_l before its window, and the evidence on the scale of A_l and B_l.
+    let (mut inverse_total, mut whole, mut in_order) = (1.0, 1.0, 1.0);
     for l in (1..=block.stamps.len()).rev() {
         let stamp = block.stamps.start + l - 1;
         let window = band.windows()[stamp];
+        let background = band.background(stamp);
         let shares = &mut outputs.responsibilities[band.padded_cells_of(stamp)];
-        let again = ratios.map(|ratio| ratio * inverse_total);
-        let sums = join_directions(buffers, band, block, l, again, shares);
-        let evidence = sums.stamps[0] + sums.stamps[1];
-        certify(evidence, sums.largest)?;
-        let inverse = 1.0 / evidence;
         let from = window.first - block.instances.start;
+        let passed = from..from + shares.len();
+        if background > 0.0 {
+            buffers.put_by(passed.clone(), background * inverse_total);
+        }
+        let again = ratios.map(|ratio| ratio * inverse_total);
+        let mut sums = join_directions(buffers, band, block, l, again, shares);
+        if background > 0.0 {
+            buffers.take_up(passed);
+        }
+        let arrived = buffers.totals[l - 1];
+        let evidence = match background > 0.0 {
+            true => arrived * in_order,
+            false => sums.stamps[0] + sums.stamps[1],
+        };
+        // The total bounds X.
+        certify(evidence, if background > 0.0 { sums.largest.max(arrived) } else { sums.largest })?;
+        let inverse = 1.0 / evidence;
         let emitted = emitted.each_mut().map(|emitted| &mut emitted[from..]);
         buffers.by_label.share(inverse, band.padded_cells_of(stamp), emitted, outputs);
         for y in [0, 1] {
@@ -163,10 +228,13 @@ fn backward(
             outputs.expected.0[y][0] += (sums.lasts[y] - sums.stamps[y]) * inverse;
             outputs.expected.0[y][1] += sums.stamps[y] * inverse;
         }
+        sums.total += background * whole;
         let divisor = divisor(sums.total, sums.largest);
-        inverse_total = 1.0 / divisor;
+        (inverse_total, whole, in_order) =
+            (1.0 / divisor, sums.total / divisor, evidence / divisor);
         if l > 1 {
             let FirstOrder { suffix, after, .. } = buffers;
+            complete_back(suffix, after, background);
             look_back(band.windows()[stamp - 1], window, sums.total, divisor, suffix, after);
         }
     }
@@ -178,14 +246,14 @@ struct Sums {
     /// Σ_j p(w(j,l), y) and Σ_j p(l is j's last, y), times the column's evidence.
     stamps: [f64; 2],
     lasts: [f64; 2],
-    /// B_{l−1} before all instances, on the scale of B_l.
+    /// B_{l−1} before all instances, on the scale of B_l, if stamp l has an owner.
     total: f64,
     /// The largest number that enters the evidence.
     largest: f64,
 }
 
 /// Multiplies the weights of arriving at and of continuing from the cells of column l. `again` is λ_y on
-/// the scale of B_l.
+/// the scale of B_l. Of N_y(l,j) it leaves the part in which l is the next stamp of j.
 #[inline(always)]
 fn join_directions(
     buffers: &mut FirstOrder,

@@ -1,10 +1,12 @@
 //! Log space where c!·p(c | y) = p(0 | y)·λ_yᶜ: the equations of `first_order`, instance by instance.
 //!
 //! ```text
-//! h_y(l) = log p(z_l | t_i)·λ_y + log( a(i−1, l−1)·p(y | i)·p(0 | y) + e^h_y(l−1) )     l is i's latest
-//! k_y(l) = log( b(i+1, l) + e^(log p(z_{l+1} | t_i)·λ_y + k_y(l+1)) )                  what can follow
-//! a(i, l)   = a(i−1, l)·u_i(0) + Σ_y e^h_y(l)
-//! b(i, l−1) = b(i+1, l−1)·u_i(0) + Σ_y p(y | i)·p(0 | y)·λ_y·p(z_l | t_i)·e^k_y(l)
+//! h_y(l) = p(z_l | t_i)·λ_y·( a(i−1, l−1)·p(y | i)·p(0 | y) + x_y(l−1) )    l is i's latest
+//! x_y(l) = h_y(l) + ρ_l·x_y(l−1)                                           i is open
+//! n_y(l) = λ_y·p(z_{l+1} | t_i)·k_y(l+1) + ρ_{l+1}·n_y(l+1)                i gives another
+//! k_y(l) = b(i+1, l) + n_y(l)                                              what can follow
+//! a(i, l) = a(i−1, l)·u_i(0) + Σ_y x_y(l)
+//! b(i, l) = b(i+1, l)·u_i(0) + Σ_y p(y | i)·p(0 | y)·n_y(l)
 //! ```
 //!
 //! An instance with hundreds of stamps has λ_y in the hundreds and is silent with probability e^(−λ_y),
@@ -46,9 +48,13 @@ impl LogFirstOrder {
 /// Buffers for the sums over one instance's stamps; rows and states are those of [`LogSpace`].
 #[derive(Debug, Default)]
 struct Chains {
-    /// h_y(l) of one row, by state.
+    /// a(i−1, l) and b(i+1, l), by state.
+    before: Vec<f64>,
+    after: Vec<f64>,
+    /// h_y(l), x_y(l), n_y(l) and k_y(l), likewise.
     latest: [Vec<f64>; 2],
-    /// k_y(l), likewise.
+    open: [Vec<f64>; 2],
+    another: [Vec<f64>; 2],
     follow: [Vec<f64>; 2],
     /// log λ_y.
     log_ratios: [f64; 2],
@@ -88,12 +94,14 @@ impl Chains {
         for row in 1..rows {
             self.arrive(states, band, block, weights, row);
             let silent = Silent::of(block, weights, row).mixed;
+            let low = states.lows[row - 1];
             for to in states.lows[row]..=states.highs[row] {
-                let stay = possible(states, &states.forward, row - 1, to) + silent;
-                let k = to - states.lows[row - 1];
-                let stamped = log_add(self.latest[0][k], self.latest[1][k]);
-                let at = states.at(row, to);
-                states.forward[at] = log_add(stay, stamped);
+                let (k, at) = (to - low, states.at(row, to));
+                let stamped = log_add(self.open[0][k], self.open[1][k]);
+                states.forward[at] = log_add(self.before[k] + silent, stamped);
+                if !states.owned.is_empty() {
+                    states.owned[at] = self.sum_owned(states, row, to, silent);
+                }
             }
         }
         let log_evidence = states.forward[states.forward.len() - 1];
@@ -107,7 +115,20 @@ impl Chains {
         Ok(log_evidence)
     }
 
-    /// Fills in h_y(l) of a row, from the lowest state before it to its highest one.
+    /// As `LogSpace::sum_owned`.
+    fn sum_owned(&self, states: &LogSpace, row: usize, to: usize, silent: f64) -> f64 {
+        if to == states.lows[row] {
+            return states.forward[states.at(row, to)];
+        }
+        let k = to - states.lows[row - 1];
+        let stamped = log_add(self.latest[0][k], self.latest[1][k]);
+        match to <= states.highs[row - 1] {
+            true => log_add(states.owned[states.at(row - 1, to)] + silent, stamped),
+            false => stamped,
+        }
+    }
+
+    /// Fills in h_y(l) and x_y(l) of a row, from the lowest state before it to its highest one.
     fn arrive(
         &mut self,
         states: &LogSpace,
@@ -117,34 +138,39 @@ impl Chains {
         row: usize,
     ) {
         let silent = Silent::of(block, weights, row);
-        let (low, high) = (states.lows[row - 1], states.highs[row].max(states.highs[row - 1]));
+        let (low, high) = states.states_of(row);
+        self.before.clear();
+        states.append_before(row, &mut self.before);
         for y in [0, 1] {
-            let latest = &mut self.latest[y];
-            latest.clear();
-            latest.push(f64::NEG_INFINITY);
-            for to in low + 1..=high {
-                let begun = possible(states, &states.forward, row - 1, to - 1) + silent.labels[y];
-                let arrived = log_add(begun, latest[to - 1 - low]);
+            let (latest, open) = (&mut self.latest[y], &mut self.open[y]);
+            refill(latest, self.before.len(), f64::NEG_INFINITY);
+            refill(open, self.before.len(), f64::NEG_INFINITY);
+            for (k, to) in (1..).zip(low + 1..=high) {
+                let begun = self.before[k - 1] + silent.labels[y];
+                let arrived = log_add(begun, open[k - 1]);
                 let density = log_density(band, block, row, to - 1);
-                latest.push(arrived + density + self.log_ratios[y]);
+                latest[k] = arrived + density + self.log_ratios[y];
+                open[k] = log_add(latest[k], open[k - 1] + states.log_backgrounds[to - 1]);
             }
         }
     }
 
-    /// Fills in k_y(l) of a row, over the same states; needs the backward sums of the next row.
+    /// Fills in n_y(l) and k_y(l) of a row, over the same states; needs the backward sums of the row.
     fn follow(&mut self, states: &LogSpace, band: &Band, block: &Block, row: usize) {
-        let (low, high) = (states.lows[row - 1], states.highs[row].max(states.highs[row - 1]));
+        let (low, high) = states.states_of(row);
+        states.fill_after(row, &mut self.after);
         for y in [0, 1] {
-            let follow = &mut self.follow[y];
-            follow.clear();
-            follow.resize(high - low + 1, f64::NEG_INFINITY);
-            for at in (low..=high).rev() {
-                let ends = possible(states, &states.backward, row, at);
-                let next = match at < high {
-                    true => follow[at + 1 - low] + log_density(band, block, row, at),
-                    false => f64::NEG_INFINITY,
-                };
-                follow[at - low] = log_add(ends, next + self.log_ratios[y]);
+            let (another, follow) = (&mut self.another[y], &mut self.follow[y]);
+            refill(another, self.after.len(), f64::NEG_INFINITY);
+            refill(follow, self.after.len(), f64::NEG_INFINITY);
+            for from in (low..=high).rev() {
+                let k = from - low;
+                if from < high {
+                    let density = log_density(band, block, row, from);
+                    let next = follow[k + 1] + density + self.log_ratios[y];
+                    another[k] = log_add(next, another[k + 1] + states.log_backgrounds[from]);
+                }
+                follow[k] = log_add(self.after[k], another[k]);
             }
         }
     }
@@ -161,15 +187,10 @@ impl Chains {
         for row in (1..states.lows.len()).rev() {
             self.follow(states, band, block, row);
             let silent = Silent::of(block, weights, row);
-            let low = states.lows[row - 1];
-            for from in low..=states.highs[row - 1] {
-                let mut sum = possible(states, &states.backward, row, from) + silent.mixed;
-                if let Some(next) = self.follow[0].get(from + 1 - low) {
-                    let density = log_density(band, block, row, from);
-                    for (y, follow) in [(0, *next), (1, self.follow[1][from + 1 - low])] {
-                        let begun = silent.labels[y] + self.log_ratios[y] + density;
-                        sum = log_add(sum, begun + follow);
-                    }
+            for (k, from) in (states.lows[row - 1]..=states.highs[row - 1]).enumerate() {
+                let mut sum = self.after[k] + silent.mixed;
+                for y in [0, 1] {
+                    sum = log_add(sum, silent.labels[y] + self.another[y][k]);
                 }
                 let at = states.at(row - 1, from);
                 states.backward[at] = sum;
@@ -195,7 +216,7 @@ impl Chains {
         let instance = block.instances.start + row - 1;
         let low = states.lows[row - 1];
         for k in 1..self.latest[0].len() {
-            let ends = possible(states, &states.backward, row, low + k) - log_evidence;
+            let ends = self.after[k] - log_evidence;
             let mut masses = [0.0; 2];
             for y in [0, 1] {
                 let latest = self.latest[y][k];
@@ -208,13 +229,5 @@ impl Chains {
             }
             outputs.add_share(band, block.stamps.start + low + k - 1, instance, masses);
         }
-    }
-}
-
-/// The entry of a state in a table; −∞ if the row does not have the state.
-fn possible(states: &LogSpace, table: &[f64], row: usize, state: usize) -> f64 {
-    match (states.lows[row]..=states.highs[row]).contains(&state) {
-        true => table[states.at(row, state)],
-        false => f64::NEG_INFINITY,
     }
 }

@@ -3,9 +3,20 @@
 //! Slower than the scaled columns but free of underflow, and an instance need not be able to be silent. It
 //! solves the blocks that the columns cannot certify, and answers questions about single alignments, which
 //! need the forward sums only. Rows are the instances of the block; row i has the states lo(i)..=hi(i) that
-//! the windows allow. O(C) per state, or O(1) if c!·p(c | y) is a geometric series (`log_first_order`).
+//! the windows allow. With ρ_l the background of stamp l, and i open after c of its stamps:
+//!
+//! ```text
+//! x_c(l) = p(z_l | t_i)·x_{c−1}(l−1) + ρ_l·x_c(l−1)                    x_0(l) = a(i−1, l)
+//! a(i, l) = Σ_c u_i(c)·x_c(l)                                          a(0, 0) = 1
+//! f_c(l) = u_i(c)·b(i+1, l) + n_c(l)                                   what can follow
+//! n_c(l) = p(z_{l+1} | t_i)·f_{c+1}(l+1) + ρ_{l+1}·n_c(l+1)            b(i, l) = f_0(l)
+//! ```
+//!
+//! In x_c(l) the stamps after the last one of i, up to l, come from nowhere; in n_c(l) those up to the next
+//! one of i. So every alignment is counted once. A stamp whose window has not begun, or has ended, can only
+//! come from nowhere. O(C) per state, or O(1) if c!·p(c | y) is a geometric series (`log_first_order`).
 
-use crate::math::{Random, log_add, log_sum};
+use crate::math::{log_add, log_sum};
 
 use super::buffers::refill;
 use super::outputs::Outputs;
@@ -21,9 +32,28 @@ pub(super) struct LogSpace {
     pub(super) highs: Vec<usize>,
     offsets: Vec<usize>,
     pub(super) forward: Vec<f64>,
+    /// The part of the forward sums in which stamp l has an owner; in the lowest state of a row all of
+    /// them. Empty if there is no background: then that is everything.
+    pub(super) owned: Vec<f64>,
     pub(super) backward: Vec<f64>,
+    /// log ρ_l of the block's stamps.
+    pub(super) log_backgrounds: Vec<f64>,
     /// log u_i(c) of one instance.
-    log_weights: Vec<f64>,
+    pub(super) log_weights: Vec<f64>,
+    pub(super) instance: OpenInstance,
+}
+
+/// The sums of one instance over its states, from the lowest before it to the highest after it.
+#[derive(Debug, Default)]
+pub(super) struct OpenInstance {
+    /// x_c(l), a row for each count.
+    pub(super) open: Vec<f64>,
+    /// b(i+1, l).
+    after: Vec<f64>,
+    /// f_c(l) of one count.
+    follow: Vec<f64>,
+    /// p(w(i,l), y | z).
+    masses: Vec<[f64; 2]>,
 }
 
 impl LogSpace {
@@ -54,18 +84,55 @@ impl LogSpace {
         let states = *self.offsets.last().expect("one row at least");
         refill(&mut self.forward, states, f64::NEG_INFINITY);
         self.forward[0] = 0.0;
+        self.log_backgrounds.clear();
+        let backgrounds = block.stamps.clone().map(|stamp| band.background(stamp).ln());
+        self.log_backgrounds.extend(backgrounds);
+        let is_background = |log: &f64| *log > f64::NEG_INFINITY;
+        let owned = if self.log_backgrounds.iter().any(is_background) { states } else { 0 };
+        refill(&mut self.owned, owned, f64::NEG_INFINITY);
+        self.owned.iter_mut().take(1).for_each(|first| *first = 0.0);
     }
 
-    /// The log evidence, summed over the states before a row: sums of a row share its rounding.
+    /// The log evidence, summed over the states before a row: sums of a row share its rounding. A path
+    /// belongs to the state of its last stamp that an earlier instance gave, or to the lowest.
     pub(super) fn log_evidence_at(&self, row: usize) -> f64 {
         let states = self.offsets[row]..self.offsets[row + 1];
-        let meet = self.forward[states.clone()].iter().zip(&self.backward[states]);
+        let arrived = if self.owned.is_empty() { &self.forward } else { &self.owned };
+        let meet = arrived[states.clone()].iter().zip(&self.backward[states]);
         log_sum(&meet.map(|(a, b)| a + b).collect::<Vec<f64>>())
+    }
+
+    /// The states that the instance of a row leads from and to: lowest and highest.
+    pub(super) fn states_of(&self, row: usize) -> (usize, usize) {
+        (self.lows[row - 1], self.highs[row])
+    }
+
+    /// Appends a(i−1, l) over the states of the instance of a row. Those of stamps whose windows begin
+    /// with it follow from the background.
+    pub(super) fn append_before(&self, row: usize, before: &mut Vec<f64>) {
+        let (_, high) = self.states_of(row);
+        before.extend_from_slice(&self.forward[self.offsets[row - 1]..self.offsets[row]]);
+        for state in self.highs[row - 1] + 1..=high {
+            before.push(before[before.len() - 1] + self.log_backgrounds[state - 1]);
+        }
+    }
+
+    /// Fills in b(i+1, l) over the same states. Those of stamps whose windows end with it follow from
+    /// the background.
+    pub(super) fn fill_after(&self, row: usize, after: &mut Vec<f64>) {
+        let (low, high) = self.states_of(row);
+        after.clear();
+        after.resize(high - low + 1, f64::NEG_INFINITY);
+        let ended = self.lows[row] - low;
+        after[ended..].copy_from_slice(&self.backward[self.offsets[row]..self.offsets[row + 1]]);
+        for k in (0..ended).rev() {
+            after[k] = after[k + 1] + self.log_backgrounds[low + k];
+        }
     }
 
     /// Fills the forward table, with `add` joining paths (log-sum or maximum), and returns its
     /// last entry.
-    fn sum_forward(
+    pub(super) fn sum_forward(
         &mut self,
         band: &Band,
         block: &Block,
@@ -73,40 +140,107 @@ impl LogSpace {
         add: fn(f64, f64) -> f64,
     ) -> f64 {
         self.begin(band, block);
-        let mut forward = std::mem::take(&mut self.forward);
         for row in 1..self.lows.len() {
             self.weigh(block, weights, row);
-            for from in self.lows[row - 1]..=self.highs[row - 1] {
-                let here = forward[self.at(row - 1, from)];
-                for (count, log_product) in self.arcs(band, block, row, from) {
-                    let at = self.at(row, from + count);
-                    forward[at] = add(forward[at], here + self.log_weights[count] + log_product);
+            self.arrive(band, block, row, add);
+            let (low, high) = self.states_of(row);
+            let width = high - low + 1;
+            for to in self.lows[row]..=high {
+                let at = self.at(row, to);
+                let open = self.instance.open[to - low..].iter().step_by(width);
+                let paths = open.zip(&self.log_weights).map(|(open, weight)| open + weight);
+                let sum = paths.rev().fold(f64::NEG_INFINITY, add);
+                self.forward[at] = sum;
+                if !self.owned.is_empty() {
+                    self.owned[at] = self.sum_owned(band, block, row, to);
                 }
             }
         }
-        self.forward = forward;
         self.forward[self.forward.len() - 1]
     }
 
-    fn sum_backward(&mut self, band: &Band, block: &Block, weights: &LogWeights<'_>) {
-        let mut backward = std::mem::take(&mut self.backward);
-        refill(&mut backward, self.forward.len(), f64::NEG_INFINITY);
-        backward[self.forward.len() - 1] = 0.0;
-        for row in (1..self.lows.len()).rev() {
-            self.weigh(block, weights, row);
-            for from in self.lows[row - 1]..=self.highs[row - 1] {
-                let here = self.at(row - 1, from);
-                for (count, log_product) in self.arcs(band, block, row, from) {
-                    let onwards = backward[self.at(row, from + count)];
-                    let path = onwards + self.log_weights[count] + log_product;
-                    backward[here] = log_add(backward[here], path);
-                }
-            }
+    /// The forward sum of a state over the paths in which its stamp has an owner.
+    fn sum_owned(&self, band: &Band, block: &Block, row: usize, to: usize) -> f64 {
+        let (low, high) = self.states_of(row);
+        if to == self.lows[row] {
+            return self.forward[self.at(row, to)];
         }
-        self.backward = backward;
+        let mut sum = match to <= self.highs[row - 1] {
+            true => self.owned[self.at(row - 1, to)] + self.log_weights[0],
+            false => f64::NEG_INFINITY,
+        };
+        let density = log_density(band, block, row, to - 1);
+        let open = self.instance.open[to - 1 - low..].iter().step_by(high - low + 1);
+        for (open, weight) in open.zip(&self.log_weights[1..]) {
+            sum = log_add(sum, open + density + weight);
+        }
+        sum
     }
 
-    /// Adds the responsibilities, counts and labels from one instance's transitions between states.
+    /// Fills in x_c(l) of the instance of a row.
+    pub(super) fn arrive(
+        &mut self,
+        band: &Band,
+        block: &Block,
+        row: usize,
+        add: fn(f64, f64) -> f64,
+    ) {
+        let (low, high) = self.states_of(row);
+        let width = high - low + 1;
+        let mut open = std::mem::take(&mut self.instance.open);
+        open.clear();
+        self.append_before(row, &mut open);
+        open.resize(self.log_weights.len() * width, f64::NEG_INFINITY);
+        for count in 1..self.log_weights.len() {
+            let (fewer, here) = open[(count - 1) * width..].split_at_mut(width);
+            for to in low + count..=high {
+                let k = to - low;
+                let given = fewer[k - 1] + log_density(band, block, row, to - 1);
+                here[k] = add(given, here[k - 1] + self.log_backgrounds[to - 1]);
+            }
+        }
+        self.instance.open = open;
+    }
+
+    /// Turns f_{c+1}(l) of the instance of a row into f_c(l), for l that leave room for c stamps.
+    fn precede(&mut self, band: &Band, block: &Block, row: usize, count: usize, log_weight: f64) {
+        let (low, high) = self.states_of(row);
+        let OpenInstance { after, follow, .. } = &mut self.instance;
+        let (mut ahead, mut next) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        for from in (low + count..=high).rev() {
+            let k = from - low;
+            if from < high {
+                let given = ahead + log_density(band, block, row, from);
+                next = log_add(given, next + self.log_backgrounds[from]);
+            }
+            ahead = std::mem::replace(&mut follow[k], log_add(after[k] + log_weight, next));
+        }
+    }
+
+    /// Prepares [`precede`](Self::precede) for the largest count of the instance of a row.
+    fn leave(&mut self, row: usize) {
+        let mut after = std::mem::take(&mut self.instance.after);
+        self.fill_after(row, &mut after);
+        refill(&mut self.instance.follow, after.len(), f64::NEG_INFINITY);
+        self.instance.after = after;
+    }
+
+    fn sum_backward(&mut self, band: &Band, block: &Block, weights: &LogWeights<'_>) {
+        refill(&mut self.backward, self.forward.len(), f64::NEG_INFINITY);
+        *self.backward.last_mut().expect("one state at least") = 0.0;
+        for row in (1..self.lows.len()).rev() {
+            self.weigh(block, weights, row);
+            self.leave(row);
+            for count in (0..self.log_weights.len()).rev() {
+                self.precede(band, block, row, count, self.log_weights[count]);
+            }
+            let states = self.offsets[row - 1]..self.offsets[row];
+            let own = states.len();
+            self.backward[states].copy_from_slice(&self.instance.follow[..own]);
+        }
+    }
+
+    /// Adds the responsibilities, counts and labels of one instance.
     fn share(
         &mut self,
         band: &Band,
@@ -117,131 +251,36 @@ impl LogSpace {
         outputs: &mut Outputs<'_>,
     ) {
         self.weigh(block, weights, row);
+        self.arrive(band, block, row, log_add);
+        let (low, high) = self.states_of(row);
+        let width = high - low + 1;
         let instance = block.instances.start + row - 1;
         let log_odds = weights.log_odds[instance - weights.start];
         // As in `dense`: the row's own sum shares the rounding of its terms.
         let log_evidence = self.log_evidence_at(row - 1);
-        for from in self.lows[row - 1]..=self.highs[row - 1] {
-            let here = self.forward[self.at(row - 1, from)] - log_evidence;
-            let arcs: Vec<(usize, f64)> = self.arcs(band, block, row, from).collect();
-            // A stamp belongs to the instance if the transition ends at it or later.
-            let mut reaching = [0.0; 2];
-            let mut beyond = self.highs[row].max(from);
-            for &(count, log_product) in arcs.iter().rev().filter(|(count, _)| *count > 0) {
-                let to = from + count;
-                beyond = to - 1;
-                let log_path = here + log_product + self.backward[self.at(row, to)];
-                for y in [0, 1] {
-                    let mass = (log_path + weights.tables.log_joint(log_odds, y, count)).exp();
-                    reaching[y] += mass;
-                    emitted[y][row - 1] += mass;
-                    outputs.expected.0[y][count] += mass;
-                    outputs.record(instance, count, y, mass);
+        self.instance.masses.clear();
+        self.instance.masses.resize(width, [0.0; 2]);
+        for y in [0, 1] {
+            self.leave(row);
+            for count in (1..self.log_weights.len()).rev() {
+                let log_joint = weights.tables.log_joint(log_odds, y, count);
+                self.precede(band, block, row, count, log_joint);
+                let OpenInstance { open, after, follow, masses } = &mut self.instance;
+                let fewer = &open[(count - 1) * width..];
+                for k in count..width {
+                    let density = log_density(band, block, row, low + k - 1);
+                    let given = fewer[k - 1] + density - log_evidence;
+                    masses[k][y] += (given + follow[k]).exp();
+                    let last = (given + log_joint + after[k]).exp();
+                    emitted[y][row - 1] += last;
+                    outputs.expected.0[y][count] += last;
+                    outputs.record(instance, count, y, last);
                 }
-                outputs.add_share(band, block.stamps.start + beyond, instance, reaching);
-            }
-            // No transition ends at these stamps, but all of them pass these stamps.
-            for stamp in from..beyond.min(self.lows[row]) {
-                outputs.add_share(band, block.stamps.start + stamp, instance, reaching);
             }
         }
-    }
-
-    /// The likeliest counts of the block's instances and their log weight.
-    pub(super) fn best(
-        &mut self,
-        band: &Band,
-        block: &Block,
-        weights: &LogWeights<'_>,
-    ) -> (Vec<usize>, f64) {
-        let best = self.sum_forward(band, block, weights, f64::max);
-        let counts = self.walk_back(band, block, weights, |paths| {
-            let mut best = 0;
-            for (k, path) in paths.iter().enumerate() {
-                if *path > paths[best] {
-                    best = k;
-                }
-            }
-            best
-        });
-        (counts, best + log_scale(band, block))
-    }
-
-    /// Prepares [`draw`](Self::draw).
-    pub(super) fn prepare_draws(&mut self, band: &Band, block: &Block, weights: &LogWeights<'_>) {
-        self.sum_forward(band, block, weights, log_add);
-    }
-
-    /// Counts of the block's instances, drawn from their posterior.
-    pub(super) fn draw(
-        &mut self,
-        band: &Band,
-        block: &Block,
-        weights: &LogWeights<'_>,
-        random: &mut Random,
-    ) -> Vec<usize> {
-        self.walk_back(band, block, weights, |paths| {
-            let total = log_sum(paths);
-            let shares: Vec<f64> = paths.iter().map(|p| (p - total).exp()).collect();
-            random.index(&shares)
-        })
-    }
-
-    /// Walks from the last state to the first; `choose` picks each instance's count from the forward
-    /// weights of the ways to arrive.
-    fn walk_back(
-        &mut self,
-        band: &Band,
-        block: &Block,
-        weights: &LogWeights<'_>,
-        mut choose: impl FnMut(&[f64]) -> usize,
-    ) -> Vec<usize> {
-        let rows = self.lows.len() - 1;
-        let mut counts = vec![0; rows];
-        let mut to = block.stamps.len();
-        let mut paths = Vec::new();
-        for row in (1..=rows).rev() {
-            self.weigh(block, weights, row);
-            paths.clear();
-            let mut log_product = 0.0;
-            for count in 0..self.log_weights.len() {
-                if count > to || to - count < self.lows[row - 1] {
-                    break;
-                }
-                let from = to - count;
-                if count > 0 {
-                    log_product += log_density(band, block, row, from);
-                }
-                paths.push(if from > self.highs[row - 1] {
-                    f64::NEG_INFINITY
-                } else {
-                    self.forward[self.at(row - 1, from)] + self.log_weights[count] + log_product
-                });
-            }
-            counts[row - 1] = choose(&paths);
-            to -= counts[row - 1];
+        for (stamp, masses) in (block.stamps.start + low..).zip(&self.instance.masses[1..]) {
+            outputs.add_share(band, stamp, instance, *masses);
         }
-        counts
-    }
-
-    /// The transitions from a state by the instance of `row`: a count that leads to a possible state, and
-    /// the log densities of its stamps.
-    fn arcs<'a>(
-        &'a self,
-        band: &'a Band,
-        block: &'a Block,
-        row: usize,
-        from: usize,
-    ) -> impl Iterator<Item = (usize, f64)> + 'a {
-        let most = self.highs[row].saturating_sub(from).min(self.log_weights.len() - 1);
-        let mut log_product = 0.0;
-        let counts = (0..=most).map(move |count| {
-            if count > 0 {
-                log_product += log_density(band, block, row, from + count - 1);
-            }
-            (count, log_product)
-        });
-        counts.filter(move |(count, _)| from + count >= self.lows[row])
     }
 
     fn lay_out(&mut self, band: &Band, block: &Block) {
@@ -272,10 +311,11 @@ impl LogSpace {
     }
 
     /// log u_i(c) of the instance of a row, for the counts that its states allow.
-    fn weigh(&mut self, block: &Block, weights: &LogWeights<'_>, row: usize) {
+    pub(super) fn weigh(&mut self, block: &Block, weights: &LogWeights<'_>, row: usize) {
         let instance = block.instances.start + row - 1;
         let log_odds = weights.log_odds[instance - weights.start];
-        let most = (self.highs[row] - self.lows[row - 1]).min(weights.tables.max_count());
+        let (low, high) = self.states_of(row);
+        let most = (high - low).min(weights.tables.max_count());
         self.log_weights.clear();
         self.log_weights.extend((0..=most).map(|c| weights.tables.log_mixed(log_odds, c)));
     }

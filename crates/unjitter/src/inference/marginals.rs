@@ -124,13 +124,14 @@ impl Responsibilities {
         self.windows[stamp].first..self.windows[stamp].end
     }
 
-    /// p(w(i,l) | z) over those instances; sums to one.
+    /// p(w(i,l) | z) over those instances; one minus their sum is the probability that the stamp came from
+    /// nowhere.
     pub fn of_stamp(&self, stamp: usize) -> &[f64] {
         &self.values[self.offsets[stamp]..self.offsets[stamp + 1]]
     }
 
     /// p(w(i,l), y_i = 1 | z) over those instances; one minus their sum is the probability that the stamp
-    /// is spurious.
+    /// is spurious: from a negative instance or from nowhere.
     pub fn of_stamp_positive(&self, stamp: usize) -> &[f64] {
         &self.positive[self.offsets[stamp]..self.offsets[stamp + 1]]
     }

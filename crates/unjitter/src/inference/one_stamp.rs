@@ -1,13 +1,17 @@
 //! Blocks where an instance gives one stamp at most.
 //!
 //! With the silent weights Π u_i(0) factored out, r_i = u_i(1)/u_i(0) and g_l(j) = r_j·p(z_l | t_j), the
-//! recursion over states becomes a running sum per stamp:
+//! recursion over states becomes a running sum per stamp. With ρ_l the background of stamp l:
 //!
 //! ```text
-//! A_l(i) = Σ_{j ≤ i} g_l(j) · A_{l−1}(j−1)        A_0 = 1
-//! B_l(i) = Σ_{j ≥ i} g_{l+1}(j) · B_{l+1}(j+1)    B_M = 1
-//! p(w(j,l)) ∝ A_{l−1}(j−1) · g_l(j) · B_l(j+1)
+//! A_l(i) = ρ_l · A_{l−1}(i) + Σ_{j ≤ i} g_l(j) · A_{l−1}(j−1)              A_0 = 1
+//! B_l(i) = ρ_{l+1} · B_{l+1}(i) + Σ_{j ≥ i} g_{l+1}(j) · B_{l+1}(j+1)      B_M = 1
+//! p(w(j,l)) = A_{l−1}(j−1) · g_l(j) · B_l(j+1) ÷ Z
 //! ```
+//!
+//! The last of some stamps comes from nowhere, or from j and the others from before j: nothing is counted
+//! twice. The products of a column sum to Z if ρ_l = 0. Otherwise Z on the scale of a column, E_l, follows
+//! from the totals a_l and b_l by which the columns of A and B are divided: E_l = a_l·Π_{k>l} a_k/b_k.
 //!
 //! O(1) work per cell; each column is divided by its total. Cells are processed in groups of [`LANES`],
 //! vectorised if the machine can. A running sum over a group is a tree of additions, so only one addition
@@ -18,7 +22,9 @@ use std::ops::Range;
 use multiversion::multiversion;
 
 use super::buffers::make_room;
-use super::column::{Columns, certify, groups, groups_mut, look_back, scale};
+use super::column::{
+    Columns, certify, complete, complete_back, groups, groups_mut, look_back, scale,
+};
 use super::outputs::Shares;
 use super::vocabulary::{Block, Stamped, Trouble};
 use super::windows::{Band, check_edges};
@@ -37,10 +43,15 @@ pub(super) struct Odds<'a> {
 /// Buffers that outlive a block.
 #[derive(Debug, Default)]
 pub(super) struct OneStamp {
-    /// A_l(j−1) divided by its total, one column per stamp. A column begins with the zero at the first
-    /// instance of its window and extends past its end as far as the next stamp reads.
+    /// A_l(j−1) divided by its total, one column per stamp. A column begins at the first instance of its
+    /// window, with zero unless there is a background, and extends past its end as far as the next stamp
+    /// reads.
     forward: Vec<f64>,
     columns: Columns,
+    /// a_l: the totals of the columns, each on the scale of the one before.
+    totals: Vec<f64>,
+    /// Π_{k>l} a_k/b_k, with l the earliest stamp so far.
+    in_order: f64,
     /// B_l(j+1) divided by its total, over the window of l.
     after: Vec<f64>,
     /// The sums B_{l−1}(j) over the window of l, and a zero.
@@ -155,7 +166,7 @@ fn alone(
         *share = shares.0;
         totals += shares;
     }
-    let total = totals.sum();
+    let total = totals.sum() + band.background(stamp);
     certify(total, odds.largest)?;
     scale(shares, 1.0 / total);
     Ok(total.ln() + band.log_scale(stamp))
@@ -171,8 +182,9 @@ fn forward(
     block: &Block,
     panel: Range<usize>,
 ) -> Result<f64, Trouble> {
-    let OneStamp { forward, columns, .. } = buffers;
+    let OneStamp { forward, columns, totals, .. } = buffers;
     let from = first_column(block, &panel);
+    totals.clear();
     columns.clear();
     columns.add(&band.windows()[from..block.stamps.end], panel.end - from);
     make_room(forward, columns.end());
@@ -183,27 +195,30 @@ fn forward(
         let own = groups(&odds.values[window.first - odds.start..]);
         let place = columns.place(stamp - from);
         let (before, column) = forward[..place.end].split_at_mut(place.start);
-        column[0] = 0.0;
-        let (sums, beyond) = column[1..].split_at_mut(density.len() * LANES);
-        let cells = density.iter().zip(own);
+        let (sums, beyond) = column.split_at_mut(1 + density.len() * LANES);
+        let cells = groups_mut(&mut sums[1..]).iter_mut().zip(density.iter().zip(own));
+        let before = (stamp > block.stamps.start)
+            .then(|| &before[columns.at(stamp - 1 - from, window.first)..]);
         let mut total = 0.0;
-        if stamp == block.stamps.start {
-            for (sums, (density, odds)) in groups_mut(sums).iter_mut().zip(cells) {
-                *sums = (Lanes(*density) * Lanes(*odds)).running_sums(&mut total).0;
-            }
-        } else {
-            let before = groups(&before[columns.at(stamp - 1 - from, window.first)..]);
-            for (sums, (cell, before)) in groups_mut(sums).iter_mut().zip(cells.zip(before)) {
-                let (density, odds) = cell;
+        if let Some(before) = before {
+            for ((sums, (density, odds)), before) in cells.zip(groups(before)) {
                 let arrivals = Lanes(*density) * Lanes(*odds) * Lanes(*before);
                 *sums = arrivals.running_sums(&mut total).0;
             }
+        } else {
+            for (sums, (density, odds)) in cells {
+                *sums = (Lanes(*density) * Lanes(*odds)).running_sums(&mut total).0;
+            }
         }
+        // A_{l−1} is 1 past its window.
+        let background = band.background(stamp);
+        total += background;
         if !total.is_normal() {
             return Err(Trouble::Underflow);
         }
-        scale(sums, 1.0 / total);
+        complete(sums, before, background, total);
         beyond.fill(1.0);
+        totals.push(total);
         log_evidence += total.ln() + band.log_scale(stamp);
     }
     Ok(log_evidence)
@@ -225,13 +240,14 @@ fn backward(
     panel: Range<usize>,
     responsibilities: &mut [f64],
 ) -> Result<(), Trouble> {
-    let OneStamp { forward, columns, after, suffix, .. } = buffers;
+    let OneStamp { forward, columns, totals, in_order, after, suffix, .. } = buffers;
     let from = first_column(block, &panel);
     if panel.end == block.stamps.end {
         after.clear();
         after.resize(band.padded_cells_of(panel.end - 1).len(), 1.0);
+        *in_order = 1.0;
     }
-    for stamp in panel.rev() {
+    for (stamp, arrived) in panel.zip(&*totals).rev() {
         let window = band.windows()[stamp];
         let cells = band.padded_cells_of(stamp);
         let density = groups(&band.densities()[cells.clone()]);
@@ -261,10 +277,15 @@ fn backward(
                 *sums = onwards.running_sums_back(&mut total).0;
             }
         }
-        let evidence = evidences.sum();
+        let background = band.background(stamp);
+        let evidence = if background > 0.0 { arrived * *in_order } else { evidences.sum() };
         certify(evidence, odds.largest)?;
         scale(shares, 1.0 / evidence);
         if stamp > block.stamps.start {
+            // B_l is 1 before its window.
+            total += background;
+            *in_order = evidence / total;
+            complete_back(suffix, after, background);
             look_back(band.windows()[stamp - 1], window, total, total, suffix, after);
         }
     }

@@ -1,5 +1,6 @@
 //! Every way of computing the posterior against enumeration and against the dense recursion.
 
+mod background;
 mod free;
 
 use std::ops::Range;

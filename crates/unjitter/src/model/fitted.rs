@@ -289,7 +289,7 @@ mod tests {
             values: Vec::new(),
         };
         let params = vec![0.0; parts.layout.dim()];
-        let (warnings, metadata, modes) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let (warnings, modes, metadata) = (Vec::new(), Vec::new(), BTreeMap::new());
         let (time_unit, threshold) = (1.0, THRESHOLD);
         let fitted = Fitted {
             model,
@@ -299,8 +299,8 @@ mod tests {
             threshold,
             outcome,
             warnings,
-            metadata,
             modes,
+            metadata,
         };
         fitted.align(&session).unwrap();
         assert_eq!(mapped.load(Ordering::Relaxed), 8);

@@ -276,7 +276,7 @@ impl BoundStampModel for BoundAnnotator<'_> {
         log_odds: &[f64],
         found: &Marginals,
         Draws { count, seed, control }: Draws<'_>,
-    ) -> crate::Result<Vec<Vec<usize>>> {
+    ) -> crate::Result<Vec<Vec<Option<usize>>>> {
         if self.model.order == Order::Free {
             return Err(Error::NoDraws);
         }

@@ -39,7 +39,7 @@ pub struct Posterior {
 /// let counts = Bernoulli::at(0.01, 0.9)?;
 /// let noise = Gaussian::at(0.5, 1.0)?;
 /// let found = posterior(&[0.0, 1.0, 2.0, 3.0], &[2.4], &[-3.0, 2.0, -3.0, -3.0], &counts, &noise)?;
-/// assert_eq!(found.best_alignment().instances, [1]);
+/// assert_eq!(found.best_alignment().instances, [Some(1)]);
 /// assert!(found.positive()[1] > 0.95);
 /// # Ok::<(), unjitter::Error>(())
 /// ```
@@ -87,8 +87,13 @@ impl Posterior {
         self.bound().best_alignment(self.timeline(), &self.log_odds, &self.marginals)
     }
 
-    /// `draws` alignments from the posterior, each one instance per stamp.
-    pub fn sample(&self, draws: usize, seed: u64, control: Control<'_>) -> Result<Vec<Vec<usize>>> {
+    /// `draws` alignments from the posterior, each an instance per stamp, or none for one from nowhere.
+    pub fn sample(
+        &self,
+        draws: usize,
+        seed: u64,
+        control: Control<'_>,
+    ) -> Result<Vec<Vec<Option<usize>>>> {
         let draws = Draws { count: draws, seed, control };
         let drawn = self.bound().sample(self.timeline(), &self.log_odds, &self.marginals, draws)?;
         control.stop_if_requested()?;

@@ -125,15 +125,15 @@ pub trait BoundStampModel: Sync {
         found: &Marginals,
     ) -> Alignment;
 
-    /// Draws alignments from the posterior, given its marginals; cut short if a stop is requested. Fails
-    /// if only the marginals are known.
+    /// Draws alignments from the posterior, given its marginals: an instance for each stamp, or none if it
+    /// came from nowhere. Cut short if a stop is requested. Fails if only the marginals are known.
     fn sample(
         &self,
         timeline: Timeline<'_>,
         log_odds: &[f64],
         found: &Marginals,
         draws: Draws<'_>,
-    ) -> crate::Result<Vec<Vec<usize>>>;
+    ) -> crate::Result<Vec<Vec<Option<usize>>>>;
 }
 
 /// How many alignments to draw, and how.

@@ -82,7 +82,7 @@ impl BoundStampModel for Bound<'_> {
         log_odds: &[f64],
         found: &Marginals,
         draws: Draws<'_>,
-    ) -> crate::Result<Vec<Vec<usize>>> {
+    ) -> crate::Result<Vec<Vec<Option<usize>>>> {
         self.whole.sample(timeline, log_odds, found, draws)
     }
 }

@@ -69,11 +69,15 @@ impl Band {
                 continue;
             }
             load = load.max(size.cells);
-            let (numbers, most) = match self.order() {
+            let (mut numbers, most) = match self.order() {
                 Order::Free => propagate(counts, &block, &size, windows),
                 Order::Ordered => solve(counts, &block, &size, windows),
             };
-            solver = solver.max(numbers + log_space(&block, &size));
+            if most > 1.0 && self.log_drop().floor.is_some() {
+                // With a background, the instances that are open, by count.
+                numbers += most * size.columns as f64;
+            }
+            solver = solver.max(numbers + log_space(&block, &size, windows, most));
             // Pairs, in vectors that have room for four at least and double.
             recorded += (4.0 * most * block.instances.len() as f64).min(4.0 * size.cells as f64)
                 + (8 * block.instances.len()) as f64;
@@ -95,11 +99,13 @@ impl Band {
     fn bytes_at_most(&self, counts: &CountTables) -> u64 {
         let stamps = self.windows().len();
         let cells = self.windows().iter().map(Window::len).sum::<usize>() + LANES * stamps;
-        let most = if counts.ratios().is_some() { 1 } else { counts.max_count() };
-        let by_instance = (48.0 + 4.0 * most as f64) * (self.instances() + LANES) as f64;
-        let by_stamp = (48 * stamps + 12 * counts.max_count()) as f64;
-        let sides = if self.order() == Order::Free { 2 * most.min(stamps) } else { 0 };
-        (8.0 * ((32 + sides) as f64 * cells as f64 + by_instance + by_stamp)) as u64
+        let most =
+            if counts.ratios().is_some() { 1 } else { counts.max_count().min(stamps) } as f64;
+        let by_instance = (48.0 + 4.0 * most) * (self.instances() + LANES) as f64;
+        let by_stamp = (48 * stamps + 12 * counts.max_count()) as f64 + most * stamps as f64;
+        let background = if self.log_drop().floor.is_some() { 2.0 * most } else { 0.0 };
+        let sides = if self.order() == Order::Free { 2.0 * most } else { 0.0 };
+        (8.0 * ((34.0 + background + sides) * cells as f64 + by_instance + by_stamp)) as u64
     }
 
     /// Bytes of the whole session; notes whether they are so many that they must be held.
@@ -166,7 +172,7 @@ fn solve(counts: &CountTables, block: &Block, size: &Size, windows: &[Window]) -
     if counts.gives_one_stamp() {
         ((size.columns + 2 * size.widest) as f64, 1.0)
     } else if counts.ratios().is_some() {
-        ((3 * size.columns + 4 * room + 5 * size.widest) as f64, 1.0)
+        ((3 * size.columns + 6 * room + 5 * size.widest) as f64, 1.0)
     } else {
         let most = deepest(windows).min(counts.max_count()) as f64;
         let columns = (2 * size.columns + 7 * size.widest) as f64;
@@ -190,7 +196,8 @@ fn propagate(counts: &CountTables, block: &Block, size: &Size, windows: &[Window
     (by_cell + (width + weights + 1.0) * room + by_stamp + 2.0 * size.widest as f64, most)
 }
 
-/// Numbers that log space needs for a block.
-fn log_space(block: &Block, size: &Size) -> f64 {
-    (2 * size.cells + 8 * block.instances.len() + 12 * block.stamps.len()) as f64
+/// Numbers that log space needs for a block: sums over states, and those of one instance by count.
+fn log_space(block: &Block, size: &Size, windows: &[Window], most: f64) -> f64 {
+    let sums = 3 * size.cells + 9 * block.instances.len() + 12 * block.stamps.len();
+    sums as f64 + (most + 8.0) * (deepest(windows) + 1) as f64
 }
