@@ -58,6 +58,8 @@ const DAMPED_ROUNDS: usize = 2000;
 /// How many stamps more a block's instances may own than they give. If they cannot give as many as there
 /// are, responsibilities settle, but a whole stamp is missing.
 const MISSING: f64 = 0.1;
+/// Most cells per instance whose messages are kept: all sessions keep theirs for as long as learning takes.
+const KEPT_CELLS: usize = 32;
 /// A divisor below this could overflow the claim: nothing else explains the stamp.
 const TINY: f64 = 1e-290;
 
@@ -215,9 +217,10 @@ impl Free {
         messages: Option<&Messages>,
     ) -> Result<Settled<'_>, Trouble> {
         let scene = Scene { band, block, tally };
-        let messages = messages.filter(|_| block.stamps.len() > 1);
-        self.begin(scene, responsibilities, messages);
         let cells = scene.cells(block.stamps.end - 1).end;
+        let are_few = cells <= KEPT_CELLS * block.instances.len();
+        let messages = messages.filter(|_| are_few && block.stamps.len() > 1);
+        self.begin(scene, responsibilities, messages);
         // One stamp has nobody to agree with.
         let is_alone = block.stamps.len() == 1;
         let mut stretches = if is_alone { Vec::new() } else { vec![block.stamps.clone()] };
