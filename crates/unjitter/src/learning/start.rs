@@ -25,10 +25,11 @@ const SUPERPOSED_ITERATIONS: usize = 40;
 /// A start, in units of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Start {
-    /// Stamps belong to their nearest instances.
-    Naive,
-    /// Instances are positive as likely as stamps alone say, under this delay and spread.
-    Posterior { delay: f64, spread: f64 },
+    /// Stamps belong to their nearest instances; the number is a seed.
+    Naive { seed: u64 },
+    /// Instances are positive as likely as stamps alone say, under this delay and spread; the
+    /// number is a seed.
+    Posterior { delay: f64, spread: f64, seed: u64 },
     /// A superposition, from this delay and spread on; the number is a seed.
     Superposed { delay: f64, spread: f64, seed: u64 },
 }
@@ -36,9 +37,9 @@ pub(super) enum Start {
 /// The first so many starts besides the naive one: wide, at the peaks of the scan (lag and scatter), and if
 /// there is room for more than these, at random. `gap` is usual between stamps.
 pub(super) fn starts(restarts: usize, seed: u64, gap: f64, peaks: &[(f64, f64)]) -> Vec<Start> {
-    let mut starts = vec![Start::Naive];
+    let mut starts = vec![Start::Naive { seed }];
     let wide = (gap / 3.0).max(3.0);
-    starts.push(Start::Posterior { delay: 0.0, spread: wide });
+    starts.push(Start::Posterior { delay: 0.0, spread: wide, seed });
     let places = [(0.0, wide)].into_iter().chain(peaks.iter().copied());
     starts.extend(places.map(|(delay, spread)| Start::Superposed { delay, spread, seed }));
     starts.truncate(restarts + 1);
@@ -72,15 +73,15 @@ pub(super) fn begin(
         parts.stamp_model.start(&Learned { delay, spread, background_rate, ..GUESS })
     };
     match start {
-        Start::Naive => {
+        Start::Naive { seed } => {
             let delay = lower_median(naive_delays(objective.data())).unwrap_or(0.0);
             params[parts.annotator()].copy_from_slice(&annotator(delay, 1.0));
             let targets: Vec<Vec<Target>> = objective.data().iter().map(naive_targets).collect();
-            let theta = fit_to(objective, parts, priors, &targets);
+            let theta = fit_to(objective, parts, priors, &targets, seed);
             params[parts.detector()].copy_from_slice(&theta);
             objective.full(&objective.free(&params))
         }
-        Start::Posterior { delay, spread } => {
+        Start::Posterior { delay, spread, seed } => {
             params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
             let mut params = objective.full(&objective.free(&params));
             let targets = |session| {
@@ -90,7 +91,7 @@ pub(super) fn begin(
                 })
             };
             let targets: Vec<Vec<Target>> = objective.data().iter().map(targets).collect();
-            let theta = fit_to(objective, parts, priors, &targets);
+            let theta = fit_to(objective, parts, priors, &targets, seed);
             params[parts.detector()].copy_from_slice(&theta);
             objective.full(&objective.free(&params))
         }
@@ -176,6 +177,7 @@ fn fit_to(
     parts: &Parts,
     priors: &Priors,
     targets: &[Vec<Target>],
+    seed: u64,
 ) -> Vec<f64> {
     let rows = |(session, targets)| {
         let (session, targets): (&SessionData<'_>, &Vec<Target>) = (session, targets);
@@ -184,7 +186,7 @@ fn fit_to(
     let data = objective.data().iter().zip(targets).map(rows).collect();
     let control = objective.control();
     let supervised = SupervisedObjective::new(parts.classifier.as_ref(), priors, data, control);
-    let from = parts.classifier.start(0);
+    let from = parts.classifier.start(seed);
     let options = LbfgsOptions { max_iterations: ITERATIONS, ..LbfgsOptions::default() };
     match minimise(&supervised, &from, &options, &mut quiet(control)) {
         Some(minimum) => minimum.params,
