@@ -50,11 +50,11 @@ fn format_and_version_are_checked_before_anything_else() {
         let file = json!({"format": format, "version": version, "new": [1], "model": 3});
         message(file.to_string().as_bytes())
     };
-    let future = Fitted::from_json(br#"{"version": 2, "format": "unjitter model", "model": 7}"#);
-    assert!(matches!(future, Err(Error::ModelVersion { found: 2, expected: 1, .. })));
+    let future = Fitted::from_json(br#"{"version": 3, "format": "unjitter model", "model": 7}"#);
+    assert!(matches!(future, Err(Error::ModelVersion { found: 3, expected: 2, .. })));
     assert_eq!(
         other(json!("unjitter model"), json!(0)),
-        "model file: version: it is 0, this program reads 1"
+        "model file: version: it is 0, this program reads 2"
     );
     let want = "model file: version: expected a whole number";
     assert_eq!(other(json!("unjitter model"), json!("1")), want);
@@ -68,7 +68,7 @@ fn format_and_version_are_checked_before_anything_else() {
         "model file: format: it is [1], expected \"unjitter model\""
     );
     let no_version = message(br#"{"format": "unjitter model"}"#);
-    assert_eq!(no_version, "model file: version: missing, expected 1");
+    assert_eq!(no_version, "model file: version: missing, expected 2");
 }
 
 #[test]

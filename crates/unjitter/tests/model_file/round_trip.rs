@@ -1,6 +1,7 @@
 //! Loading gives back the saved model.
 
 use serde_json::{Value, json};
+use unjitter::inference::Order;
 use unjitter::{Fitted, Model};
 
 use crate::{fit, models, session};
@@ -46,18 +47,50 @@ fn every_part_comes_back_to_the_bit() {
     }
 }
 
-/// Models of version 0.1.0, one a line: a logistic classifier with each of its noise models.
-const WRITTEN_BEFORE: &str = include_str!("written_before.json");
+/// Models of both versions of the format, one a line: a logistic classifier with each noise model.
+const FIRST_VERSION: &str = include_str!("first_version.json");
+const SECOND_VERSION: &str = include_str!("second_version.json");
+
+fn value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
 
 #[test]
 fn files_that_were_written_before_are_read() {
-    for text in WRITTEN_BEFORE.lines() {
+    for text in SECOND_VERSION.lines() {
         let fitted = Fitted::from_json(text.as_bytes()).unwrap();
-        let (before, now): (Value, Value) =
-            (serde_json::from_str(text).unwrap(), serde_json::from_str(&fitted.to_json()).unwrap());
-        assert_eq!(before, now);
+        assert!(!fitted.modes().is_empty());
+        assert_eq!(value(text), value(&fitted.to_json()));
     }
-    assert_eq!(WRITTEN_BEFORE.lines().count(), 6);
+    assert_eq!(SECOND_VERSION.lines().count(), 6);
+}
+
+#[test]
+fn files_of_the_first_version_are_ordered_and_without_background() {
+    for text in FIRST_VERSION.lines() {
+        let fitted = Fitted::from_json(text.as_bytes()).unwrap();
+        assert_eq!(fitted.model().alignment, Order::Ordered);
+        assert_eq!((fitted.learned().background_rate, fitted.modes().len()), (0.0, 0));
+        let (before, now) = (value(text), value(&fitted.to_json()));
+        for unchanged in ["classifier", "outcome", "time_unit", "warnings", "metadata"] {
+            assert_eq!(before[unchanged], now[unchanged], "{unchanged}");
+        }
+        let (old, new) = (&before["parameters"], now["parameters"].as_array().unwrap());
+        assert_eq!(old.as_array().unwrap()[..], new[..new.len() - 1]);
+        assert_eq!(new[new.len() - 1]["name"], "background.rate");
+        assert_same(&fitted, &Fitted::from_json(fitted.to_json().as_bytes()).unwrap());
+    }
+    assert_eq!(FIRST_VERSION.lines().count(), 6);
+}
+
+#[test]
+fn every_mode_comes_back() {
+    let fitted = fit(&Model::paper());
+    let back = Fitted::from_json(fitted.to_json().as_bytes()).unwrap();
+    assert_eq!(back.modes(), fitted.modes());
+    let spoilt = fitted.to_json().replacen("\"params\": [", "\"params\": [1.0, ", 1);
+    let error = Fitted::from_json(spoilt.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("model file: modes: a mode without "), "{error}");
 }
 
 #[test]
@@ -85,7 +118,7 @@ fn a_threshold_of_its_own_is_kept() {
 fn the_file_is_for_people_too() {
     let text = fit(&Model::default()).to_json();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[1..3], ["  \"format\": \"unjitter model\",", "  \"version\": 1,"]);
+    assert_eq!(lines[1..3], ["  \"format\": \"unjitter model\",", "  \"version\": 2,"]);
     assert!(lines.iter().all(|line| line.len() <= 120), "{text}");
     let file: Value = serde_json::from_str(&text).unwrap();
     let spread = &file["parameters"][5];
