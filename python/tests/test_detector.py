@@ -69,6 +69,7 @@ def test_fitted_attributes(fitted, sessions):
         "counts.hit_rate",
         "noise.delay",
         "noise.spread",
+        "background.rate",
     }
     by_hand = sessions[0].X @ fitted.coef_[0] + fitted.intercept_
     # A sum of four numbers of up to a hundred.
@@ -457,10 +458,12 @@ def test_a_detector_that_is_unsure_of_its_events_is_warned_of(sessions):
         EventDetector().fit(strange)
 
 
-def test_far_stamps_are_warned_of_when_aligning(fitted, sessions):
+def test_far_stamps_are_warned_of_if_they_cannot_come_from_nowhere(fitted, sessions):
     far = sessions[0].replace(events=[*sessions[0].events, 5000.0])
+    assert fitted.align(far)["p_spurious"].iloc[-1] > 0.99
+    without = EventDetector(restarts=0, frozen={"background.rate": 0.0}).fit(sessions)
     with pytest.warns(UnjitterWarning, match="far from every instance"):
-        fitted.align(far)
+        without.align(far)
 
 
 def test_verbose_shows_a_bar(sessions, capsys):

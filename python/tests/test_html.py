@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import sklearn
 
-from unjitter import EventDetector, Session, posterior
+from unjitter import Bernoulli, EventDetector, Session, posterior
 
+# Stamps that do not scatter at all.
+pytestmark = pytest.mark.filterwarnings("ignore:the learned spread:unjitter.UnjitterWarning")
 NASTY = "<script>alert(1)</script> & 'co' \"x\""
 
 
@@ -103,7 +105,7 @@ def learned(html):
 
 
 def test_detector_shows_diagram_and_annotator():
-    detector = EventDetector(restarts=0).fit([recording()])
+    detector = EventDetector(counts=Bernoulli(hit_rate=0.99999), restarts=0).fit([recording()])
     bundle = detector._repr_mimebundle_()
     for html in (detector._repr_html_(), bundle["text/html"]):
         assert "sk-" in html  # scikit-learn's own classes

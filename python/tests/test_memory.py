@@ -45,14 +45,14 @@ def growth(kind, order="C"):
 
 
 def test_contiguous_doubles_are_not_copied():
-    # The features are 320 MB. Times, log-odds, probabilities and buffers of the recursion take a
-    # few dozen numbers per instance, of which the features have a hundred.
-    assert growth("float64") < 0.35
+    # The features are 320 MB. Times, log-odds, probabilities, messages and other buffers take up to
+    # fifty numbers per instance, of which the features have a hundred.
+    assert growth("float64") < 0.5
 
 
 def test_single_precision_is_not_copied_and_stays_single():
     # The same numbers beside features of half the size.
-    assert growth("float32") < 0.7
+    assert growth("float32") < 1.0
 
 
 def test_the_measure_sees_a_copy():

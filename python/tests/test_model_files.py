@@ -86,6 +86,14 @@ CASES = {
         ["--threshold", "expected-f1", "--weight-precision", "3000"],
         {"threshold": "expected_f1", "regularisation": 3000.0},
     ),
+    "delay": (
+        ["--alignment", "ordered", "--delay=-500ms..2s", "--prior", "background=2,30"],
+        {
+            "alignment": "ordered",
+            "delay": (-0.5, 2.0),
+            "priors": Priors(background=(2.0, 30.0)),
+        },
+    ),
     "labels": (["--use-labels"], {"use_labels": True}),
     "frozen": (
         [
@@ -129,10 +137,13 @@ def test_a_model_of_the_command_line_is_at_home_in_python(folder, tmp_path, case
         np.testing.assert_array_equal(
             loaded.decision_function(session), own.decision_function(session)
         )
-    chosen = ("classifier", "counts", "noise", "regularisation", "priors", "time_unit", "frozen")
+    chosen = ("classifier", "noise", "regularisation", "priors", "time_unit", "frozen")
+    chosen += ("alignment", "delay")
     assert loaded.use_labels == own.use_labels
     assert (loaded.threshold, loaded.threshold_) == (own.threshold, own.threshold_)
     assert loaded.log_evidence(read_dataset(folder)) == own.log_evidence(read_dataset(folder))
+    # Counts that were left to the evidence are the ones that it decided for.
+    assert loaded.counts == parameters.get("counts", "bernoulli")
     for name in chosen:
         assert getattr(loaded, name) == parameters.get(name, getattr(EventDetector(), name))
 

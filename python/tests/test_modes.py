@@ -69,7 +69,10 @@ def test_another_mode_can_be_used(detector):
 
 def test_files_and_pickles_keep_the_modes(detector, tmp_path):
     detector.use_mode(1).save(tmp_path / "model.json")
-    for other in (EventDetector.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(detector))):
+    for other in (
+        EventDetector.load(tmp_path / "model.json"),
+        pickle.loads(pickle.dumps(detector)),
+    ):
         assert other.modes_ == detector.modes_
         assert other.delay_ == detector.delay_
         assert other.use_mode(1).log_evidence_ == detector.modes_[1].log_evidence
@@ -90,7 +93,8 @@ def test_a_stated_range_chooses_the_explanation(middle):
     detector = EventDetector(delay=(middle - 0.5, middle + 0.5)).fit(SESSIONS)
     assert abs(detector.delay_ - middle) < 0.5
     if middle == DELAY:
-        assert detector.score(SESSIONS) > 0.8
+        # One feature, three standard deviations apart; an explanation with another delay is at 0.1.
+        assert detector.score(SESSIONS) > 0.7
 
 
 def test_the_page_shows_background_and_modes(detector):

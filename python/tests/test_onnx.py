@@ -13,7 +13,7 @@ import pytest
 from unjitter import EventDetector, Kernel, Mlp, Session
 
 # A model need not be good to be written.
-pytestmark = pytest.mark.filterwarnings("ignore::unjitter.NotConvergedWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::unjitter.UnjitterWarning")
 
 CLASSIFIERS = {
     "logistic": "logistic",

@@ -18,8 +18,8 @@ from unjitter._noise import NOISE
 
 # At the end, so that the names of its files hide nothing.
 sys.path.append(str(Path(__file__).parents[2] / "reference"))
-import cases  # noqa: E402
-import oracle  # noqa: E402
+import cases
+import oracle
 
 
 def models(session):
@@ -144,8 +144,8 @@ def test_bad_input_is_a_value_error_with_the_librarys_words(arguments, message):
         ({"noise": unjitter.Gaussian(delay=0.0, spread=np.nan)}, "noise.spread is NaN"),
         ({"noise": "uniform"}, "Uniform"),
         ({"counts": unjitter.Bernoulli(0.1, 1.5)}, "counts.hit_rate is 1.5"),
-        ({"counts": "normal"}, "expected one of bernoulli"),
-        ({"counts": unjitter.Gaussian(0.0, 1.0)}, "expected a name or one of Bernoulli"),
+        ({"counts": "normal"}, "expected one of auto, bernoulli"),
+        ({"counts": unjitter.Gaussian(0.0, 1.0)}, "expected a name or one of Auto, Bernoulli"),
     ],
 )
 def test_a_model_that_cannot_be_says_why(models, message):

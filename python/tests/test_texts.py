@@ -112,6 +112,7 @@ def test_kinds_do_not_mix(times, events, message):
         Session(X, np.array(["2024-05-31T14:03:27", 1.0, 2.0], dtype=object), [])
 
 
+@pytest.mark.filterwarnings("ignore:the learned spread:unjitter.UnjitterWarning")
 @pytest.mark.parametrize("frame", LIBRARIES.values(), ids=LIBRARIES)
 def test_texts_of_frames_come_back_as_dates(frame):
     texts = [f"2024-05-31T14:03:{second:02}+02:00" for second in range(60)]

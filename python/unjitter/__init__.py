@@ -6,8 +6,8 @@ from ._core import __version__
 from ._detector import EventDetector
 from ._frames import read_dataset, sessions_from_frames
 from ._memory import set_memory_limit
-from ._modes import Mode
 from ._models import Auto, Bernoulli, Categorical, Geometric, Poisson
+from ._modes import Mode
 from ._noises import *  # noqa: F403
 from ._pipeline import Pipeline, make_pipeline
 from ._posterior import Posterior, posterior

@@ -54,8 +54,8 @@ def span(name: str, value: Any) -> tuple[float, float]:
     if earliest < latest:
         return earliest, latest
     raise ValueError(
-        f"{name} is {value!r}, expected (earliest, latest), two finite numbers with the first below "
-        "the second"
+        f"{name} is {value!r}, expected (earliest, latest), two finite numbers with the first "
+        "below the second"
     )
 
 

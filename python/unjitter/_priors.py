@@ -63,7 +63,9 @@ class Priors:
             "mixture_weight": float(self.mixture_weight),
             "degrees_of_freedom": _named(self.degrees_of_freedom, "shape", "rate"),
             "shape": _named(self.shape, "shape", "rate"),
-            "background": None if self.background is None else _named(self.background, "shape", "rate"),
+            "background": None
+            if self.background is None
+            else _named(self.background, "shape", "rate"),
         }
 
 

@@ -26,9 +26,11 @@ impl Drawn {
             let feature = |label: &bool| random.normal() + if *label { 4.0 } else { 0.0 };
             let x: Vec<f64> = labels.iter().map(feature).collect();
             for (i, &label) in labels.iter().enumerate() {
-                let presses = self.delays.iter().filter(|_| label && random.uniform() < 0.95);
-                let presses: Vec<f64> =
-                    presses.map(|delay| i as f64 + delay + 0.6 * random.normal()).collect();
+                let mut press = |delay: &f64| {
+                    let time = i as f64 + delay + 0.6 * random.normal();
+                    (label && random.uniform() < 0.95).then_some(time)
+                };
+                let presses: Vec<f64> = self.delays.iter().filter_map(&mut press).collect();
                 if session == 0 && (100..160).contains(&i) {
                     continue;
                 }
@@ -92,7 +94,7 @@ fn two_people_are_noticed() {
         let run = ["evaluate", "data", "--folds", "2", "--learners", "lr-m", "--json", "--quiet"];
         let all = [&run[..], &["--counts", counts, "-o", name]].concat();
         let result = folder.ok_json(&all);
-        result["learners"][0]["labelled"]["scores"]["f1"].as_f64().unwrap()
+        result[0]["labelled"]["scores"]["f1"].as_f64().unwrap()
     };
     let (auto, poisson) = (f1("auto", "auto.json"), f1("poisson", "poisson.json"));
     assert!((auto - poisson).abs() < 0.01 && auto > 0.9, "{auto} and {poisson}");

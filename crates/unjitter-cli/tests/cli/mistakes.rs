@@ -113,7 +113,7 @@ fn spoilt_models_are_refused() {
         ("not json".to_owned(), "model file: spoilt.json: line 1"),
         (model[..model.len() / 2].to_owned(), "model file: spoilt.json: line"),
         (String::new(), "model file: spoilt.json: line 1"),
-        (model.replacen("\"version\": 1", "\"version\": 9", 1), "spoilt.json: version: it is 9"),
+        (model.replacen("\"version\": 2", "\"version\": 9", 1), "spoilt.json: version: it is 9"),
     ] {
         folder.write("spoilt.json", &spoilt);
         let err = folder.fails(3, &["predict", "data", "--model", "spoilt.json"]);
