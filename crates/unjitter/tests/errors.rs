@@ -416,7 +416,7 @@ fn models_are_checked_before_they_learn() {
             "prior variance.scale is NaN, expected a number above 0",
         ),
         (
-            priors(Priors { delay: Normal { mean: INFINITY, sd: 1.0 }, ..base }),
+            priors(Priors { delay: Some(Normal { mean: INFINITY, sd: 1.0 }), ..base }),
             "prior delay.mean is inf, expected a finite number",
         ),
         (
