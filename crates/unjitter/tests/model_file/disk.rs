@@ -31,8 +31,8 @@ fn a_failed_save_leaves_the_old_file_and_nothing_else() {
     let old = std::fs::read(&path).unwrap();
 
     let error = unreadable().save(&path).unwrap_err();
-    let want = "parameters.noise.spread: the unconstrained numbers give the natural value 0 as inf";
-    assert_eq!(error.to_string(), format!("model file: {want}"));
+    // JSON has no infinite spread.
+    assert!(error.to_string().starts_with("model file: line "), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), old);
     assert_eq!(file_names(folder.path()), ["model.json"]);
 

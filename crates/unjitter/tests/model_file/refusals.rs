@@ -157,7 +157,7 @@ fn parameters_that_do_not_fit_the_model_are_named() {
     };
     let numbers = |edit: fn(&mut Value)| spoilt(file, |value| edit(&mut value["parameters"]));
     let table = [
-        (blocks(|b| drop(b.pop())), "parameters: noise.spread is missing"),
+        (blocks(|b| drop(b.pop())), "parameters: background.rate is missing"),
         (
             blocks(|b| drop(b.remove(1))),
             "parameters: parameter 1 is counts.false_rate, expected classifier.intercept",
@@ -253,27 +253,27 @@ fn settings_out_of_range_are_named() {
             "model: time_unit is 0, expected a finite number above 0",
         ),
         (
-            set(0, "/model/priors/delay/sd", json!(0)),
+            set(0, "/model/priors/delay", json!({"mean": 0, "sd": 0})),
             "model: prior delay.sd is 0, expected a number above 0",
         ),
         (
             set(0, "/model/counts", categorical),
-            "model.counts: counts.max_count is 1000000000000, expected a largest count from 1 to \
+            "model: counts.max_count is 1000000000000, expected a largest count from 1 to \
              1000",
         ),
         (
             set(0, "/model/noise", mixture),
-            "model.noise: noise.components is 1000000000, expected a number of components from 1 \
+            "model: noise.components is 1000000000, expected a number of components from 1 \
              to 64",
         ),
         (
             set(0, "/model/noise", uniform(2.0, 1.0)),
-            "model.noise: noise.latest is 1, expected a finite time after noise.earliest",
+            "model: noise.latest is 1, expected a finite time after noise.earliest",
         ),
         (
             // Finite, but not in units of 0.5.
             set(0, "/model/noise", uniform(0.0, 1.5e308)),
-            "model.noise: noise.latest is inf, expected a finite time after noise.earliest",
+            "model: noise.latest is inf, expected a finite time after noise.earliest",
         ),
         (
             set(0, "/model/frozen/0/name", json!("counts.x")),
@@ -328,7 +328,7 @@ fn settings_out_of_range_are_named() {
         (hidden(json!([3, 0])), "classifier.hidden: hidden[1] is 0, expected at least 1 unit"),
         (
             hidden(json!(vec![1; 100])),
-            "parameters: 10 parameters are too few for 100 hidden layers",
+            "parameters: 11 parameters are too few for 100 hidden layers",
         ),
         (
             hidden(json!(vec![1; 1001])),
