@@ -207,7 +207,8 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
         let mut table = bare_table(&HEADER);
         table.add_rows(modes);
         align_right(&mut table, 1);
-        let _ = write!(text, "\n\nExplanations of the stamps\n{table}\n{}", CAPTION);
+        let (table, caption) = (table.trim_fmt(), CAPTION.replace(". ", ".\n "));
+        let _ = write!(text, "\n\nExplanations of the stamps\n{table}\n {caption}");
     }
     text
 }
