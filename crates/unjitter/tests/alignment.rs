@@ -52,7 +52,8 @@ fn a_time_is_the_posterior_median() {
     let (noise, values) = noises().swap_remove(0);
     let sessions = sessions(&drawn(&noise, &values));
     let fitted =
-        Model::default().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
+        // Bare posteriors know the paper's model only.
+        Model::paper().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
     let value = |name: &str| fitted.parameter(name).unwrap();
     let (misses, hits) = (value("counts.false_rate"), value("counts.hit_rate"));
     let counts = Counts::Bernoulli.with(&[("false_rate", &misses), ("hit_rate", &hits)]).unwrap();
