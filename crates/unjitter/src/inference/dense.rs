@@ -28,11 +28,11 @@ pub fn marginals(lattice: &Lattice<'_>) -> Result<Marginals, Impossible> {
     for i in 0..instances {
         let open = dense.open(i, &dense.arrived(&owned[i]));
         let log_weights: Vec<f64> = (0..=dense.most).map(|c| log_u(i, c)).collect();
-        for l in 0..dense.width {
+        let sum = |(l, owned): (usize, &f64)| {
             let given = |c: usize| log_weights[c] + dense.given(i, &open, l, c);
-            let silent = log_weights[0] + owned[i][l];
-            owned[i + 1][l] = (1..=dense.most.min(l)).map(given).fold(silent, log_add);
-        }
+            (1..=dense.most.min(l)).map(given).fold(log_weights[0] + owned, log_add)
+        };
+        owned[i + 1] = owned[i].iter().enumerate().map(sum).collect();
     }
     let log_evidence = dense.arrived(&owned[instances])[stamps];
     if log_evidence == ZERO {
