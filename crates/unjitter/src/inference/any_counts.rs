@@ -22,13 +22,14 @@
 
 use multiversion::multiversion;
 
+use super::arrivals::Done;
 use super::buffers::{make_room, refill};
 use super::column::{
     Columns, certify, complete, complete_back, divisor, groups, groups_mut, look_back, scale,
 };
 use super::label_column::LabelColumn;
 use super::outputs::Outputs;
-use super::vocabulary::{Block, Trouble, Window, deepest};
+use super::vocabulary::{Block, Trouble, deepest};
 use super::weights::InstanceWeights;
 use super::windows::Band;
 use crate::math::{LANES, Lanes};
@@ -67,29 +68,6 @@ pub(super) struct AnyCounts {
     by_label: LabelColumn,
     /// Σ_j p(l is the last of c stamps of j, y) of one column, times its evidence, by count.
     counts: Vec<[f64; 2]>,
-}
-
-/// What the arrivals of count c in a column are made of, over the instances that it can have.
-struct Reach<'a> {
-    density: &'a [[f64; LANES]],
-    /// What the densities multiply: A_{l−c}(j−1), or X_{l−1}(j,c−1) if there is a background.
-    before: &'a [[f64; LANES]],
-    /// Brings the density to the scale of A_{l−1}.
-    inverse_total: f64,
-    /// Whether the densities of smaller counts are factors too.
-    is_product: bool,
-}
-
-impl Reach<'_> {
-    /// Returns G_l(j,c), after `product` came to the count before.
-    #[inline(always)]
-    fn arrive(&self, k: usize, product: &mut [f64; LANES]) -> Lanes {
-        let next = Lanes(*product) * (Lanes(self.density[k]) * self.inverse_total);
-        if self.is_product {
-            *product = next.0;
-        }
-        next * Lanes(self.before[k])
-    }
 }
 
 impl AnyCounts {
@@ -141,68 +119,6 @@ impl AnyCounts {
             beyond[..LANES].fill(0.0);
             if self.log_ratio != 0.0 {
                 scale(own, self.log_ratio.exp());
-            }
-        }
-    }
-}
-
-/// The columns so far.
-struct Done<'a> {
-    columns: &'a Columns,
-    windows: &'a [Window],
-    forward: &'a [f64],
-    densities: &'a [f64],
-    inverse_totals: &'a [f64],
-    max_count: usize,
-    /// Empty without a background.
-    open: &'a [f64],
-}
-
-impl<'a> Done<'a> {
-    /// The arrivals of count c in column l; none if the windows share no instance.
-    #[inline(always)]
-    fn reach(&self, l: usize, c: usize) -> Option<Reach<'a>> {
-        let (first, end) = (self.windows[l - 1].first, self.windows[l - c].end);
-        let len = end.saturating_sub(first).div_ceil(LANES);
-        if len == 0 {
-            return None;
-        }
-        let is_product = self.open.is_empty();
-        let earlier = if is_product { c } else { 1 };
-        let before = match is_product || c == 1 {
-            true => &self.forward[self.columns.at(l - earlier, first)..],
-            false => self.open(l - 1, c - 1, first),
-        };
-        Some(Reach {
-            density: &groups(&self.densities[self.columns.at(l - earlier + 1, first)..])[..len],
-            before: &groups(before)[..len],
-            inverse_total: if c == 1 { 1.0 } else { self.inverse_totals[l - earlier.max(2)] },
-            is_product,
-        })
-    }
-
-    /// X_l(j,c) from an instance on.
-    #[inline(always)]
-    fn open(&self, l: usize, c: usize, instance: usize) -> &'a [f64] {
-        let (place, at) = (self.columns.place(l), self.columns.at(l, instance));
-        let own =
-            &self.open[self.max_count * place.start..][(c - 1) * place.len()..][..place.len()];
-        &own[at - place.start..]
-    }
-
-    /// Fills in X_l(j,c) of the counts that column l has; zero elsewhere.
-    #[inline(always)]
-    fn pass_on(&self, l: usize, background: f64, own: &mut [f64]) {
-        own.fill(0.0);
-        let first = self.windows[l - 1].first;
-        // No instance is open before the first stamp.
-        let pass = if l > 1 { background * self.inverse_totals[l - 2] } else { 0.0 };
-        for (c, own) in (1..=l).zip(own.chunks_exact_mut(self.columns.place(l).len())) {
-            let Some(reach) = self.reach(l, c) else { break };
-            let before = groups(self.open(l - 1, c, first));
-            for (k, own) in groups_mut(own)[..reach.density.len()].iter_mut().enumerate() {
-                let arrival = reach.arrive(k, &mut [1.0; LANES]);
-                *own = (arrival + Lanes(before[k]) * pass).0;
             }
         }
     }

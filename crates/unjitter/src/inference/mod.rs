@@ -29,6 +29,7 @@
 
 mod alignment;
 mod any_counts;
+mod arrivals;
 mod buffers;
 mod column;
 mod count_tables;
