@@ -145,9 +145,9 @@ fn sessions_are_checked_together() {
         Session::new("wide", Array2::<f64>::zeros((2, 3)), vec![0.0, 1.0], vec![0.5]).unwrap();
     let crowded = session("crowded", &[0.0, 0.5, 1.0, 1.5, 2.0]);
     let half = session("half", &[0.0, 0.5]).with_observed(vec![(-0.5, 0.5)]).unwrap();
-    let twice = Model { counts: Counts::Categorical { max_count: 2 }, ..Model::default() };
+    let twice = Model { counts: Counts::Categorical { max_count: 2 }, ..Model::paper() };
     let nine = session("nine", &[1.0; 9]);
-    let plain = Model::default();
+    let plain = Model::paper();
     assert_messages([
         (fit(&plain, &[]), "no sessions were given"),
         (
@@ -180,7 +180,7 @@ fn sessions_are_checked_together() {
 #[test]
 fn impossible_stamps_say_why() {
     let narrow = Noise::Uniform { earliest: -0.25, latest: 0.5 };
-    let model = Model { noise: narrow.clone(), ..Model::default() };
+    let model = Model { noise: narrow.clone(), ..Model::paper() };
     let noise = narrow.with(&[]).unwrap();
     let silent = Counts::Bernoulli.with(&[("false_rate", &[0.0]), ("hit_rate", &[1.0])]).unwrap();
     let counts = bernoulli();
@@ -226,7 +226,7 @@ fn impossible_stamps_say_why() {
 
 #[test]
 fn new_data_must_suit_the_detector() {
-    let model = fitted(&Model::default());
+    let model = fitted(&Model::paper());
     let wide =
         Session::new("wide", Array2::<f64>::zeros((2, 3)), vec![0.0, 1.0], vec![0.5]).unwrap();
     assert_messages([
@@ -248,7 +248,7 @@ fn new_data_must_suit_the_detector() {
         (
             fails(model.parameter("noise.width")),
             "there is no parameter noise.width; the model has classifier.weights, \
-             classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread",
+             classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread, background.rate",
         ),
         (
             fails(model.into_detector().predict(Array2::<f64>::zeros((2, 1)).view())),
@@ -431,12 +431,12 @@ fn models_are_checked_before_they_learn() {
         (
             freeze("noise.width", &[1.0]),
             "there is no parameter noise.width; the model has classifier.weights, \
-             classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread",
+             classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread, background.rate",
         ),
         (
             freeze("classifier.weights[2]", &[1.0]),
             "there is no parameter classifier.weights[2]; the model has classifier.weights, \
-             classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread",
+             classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread, background.rate",
         ),
         (freeze("classifier.weights", &[1.0]), "classifier.weights takes 2 values, 1 were given"),
         (freeze("noise.spread", &[-1.0]), "noise.spread is -1, expected a number above 0"),

@@ -362,12 +362,12 @@ fn a_session_that_nobody_watched_changes_nothing() {
         silent.with_observed(vec![(0.25, 0.75)]).unwrap()
     };
     let extra = unwatched(&sessions[0]);
-    let few = fit(&Model::default(), &sessions[..1]);
+    let few = fit(&Model::paper(), &sessions[..1]);
     let aligned = few.align(&extra).unwrap();
     assert_eq!((aligned.log_evidence, aligned.stamps.len()), (0.0, 0));
     assert!(aligned.instances.iter().all(|i| !i.observed && i.p_positive == i.p_detector));
     sessions[1] = extra;
-    let more = fit(&Model::default(), &sessions);
+    let more = fit(&Model::paper(), &sessions);
     for (name, values) in all_parameters(&few) {
         for (x, y) in values.iter().zip(more.parameter(&name).unwrap()) {
             // The same rows twice have the same means and scales, up to rounding.
@@ -450,7 +450,7 @@ fn a_cancelled_fit_returns_the_best_so_far_and_says_so() {
 
 #[test]
 fn a_clean_fit_has_no_warnings() {
-    let fitted = Model::default()
+    let fitted = Model::paper()
         .fit(&clearly_drawn(4, 1000, 12), &FitOptions::default(), Control::default())
         .unwrap();
     assert!(fitted.outcome().converged);
@@ -488,7 +488,7 @@ fn a_spread_as_wide_as_the_gaps_warns() {
         .collect();
     gaps.sort_by(f64::total_cmp);
     let median = gaps[(gaps.len() - 1) / 2];
-    let held = |spread: f64| fit(&Model::default().freeze("noise.spread", &[spread]), &sessions);
+    let held = |spread: f64| fit(&Model::paper().freeze("noise.spread", &[spread]), &sessions);
     let near = |w: &Warning| matches!(w, Warning::SpreadNearGap { .. });
     let text = warning(&held(0.41 * median), near);
     let want = format!("{:.3} is large beside the median gap {median:.3}", 0.41 * median);
@@ -512,7 +512,7 @@ fn a_detector_that_is_unsure_of_its_events_warns() {
             Session::new(session.name(), features, times, stamps).unwrap()
         })
         .collect();
-    let fitted = fit(&Model::default(), &strange);
+    let fitted = fit(&Model::paper(), &strange);
     let text = warning(&fitted, unsure);
     let (mut expected, mut squares) = (0.0, 0.0);
     for session in &strange {

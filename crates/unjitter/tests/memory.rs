@@ -305,7 +305,7 @@ fn what_the_limit_made_a_fit_give_up_is_told() {
     let times: Vec<f64> = (0..3_000).map(f64::from).collect();
     let stamps = (0..100).map(|l| f64::from(30 * l + 7 * l % 13)).collect();
     let sessions = [session("day", times, stamps)];
-    let model = Model::default();
+    let model = Model::paper();
     let warned = |restarts: usize| {
         let options = FitOptions { restarts, threads: Some(1), ..FitOptions::default() };
         let fitted = model.fit(&sessions, &options, Control::default()).unwrap();

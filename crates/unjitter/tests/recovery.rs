@@ -143,7 +143,7 @@ fn every_count_model_gives_its_rates_back() {
             noise: gaussian(),
         };
         let drawn = truth.draw_many(10, 1000, 20 + at as u64);
-        let model = Model { counts: counts.clone(), priors: priors(), ..Model::default() };
+        let model = Model { counts: counts.clone(), priors: priors(), ..Model::paper() };
         let fitted =
             model.fit(&sessions(&drawn), &FitOptions::default(), Control::default()).unwrap();
         let what = format!("{counts:?}");
@@ -181,7 +181,7 @@ fn every_noise_model_gives_its_delay_and_spread_back() {
             Truth { log_odds: &linear, features: 2, counts: bernoulli(), noise: true_noise };
         let spread_error = spread_error(&truth.noise);
         let drawn = truth.draw_many(10, 1000, 40 + at as u64);
-        let model = Model { noise: noise.clone(), priors: priors(), ..Model::default() };
+        let model = Model { noise: noise.clone(), priors: priors(), ..Model::paper() };
         let fitted =
             model.fit(&sessions(&drawn), &FitOptions::default(), Control::default()).unwrap();
         let what = format!("{noise:?}");
@@ -230,7 +230,7 @@ fn f1_of(classifier: ClassifierSpec, log_odds: LogOdds<'_>) -> (f64, f64) {
     let priors = Priors { weight_precision: 0.1, ..Priors::default() };
     let optimiser = LbfgsOptions { max_iterations: 150, ..LbfgsOptions::default() };
     let options = FitOptions { restarts: 1, optimiser, ..FitOptions::default() };
-    let model = Model { classifier, priors, ..Model::default() };
+    let model = Model { classifier, priors, ..Model::paper() };
     let fitted = model.fit(&sessions(&drawn), &options, Control::default()).unwrap();
     let best: Vec<f64> =
         features.to_f64().rows().into_iter().map(|row| sigmoid(log_odds(row))).collect();

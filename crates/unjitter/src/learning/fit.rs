@@ -175,12 +175,15 @@ impl<'a> Problem<'a> {
     }
 
     fn data(&self) -> Result<Arc<Vec<SessionData<'_>>>> {
+        let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        let known: Vec<f64> = frozen.iter().map(|value| value.unwrap_or(0.0)).collect();
+        let max_count = self.parts.stamp_model.max_count(&known[self.parts.annotator()]);
         let mut data = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
             let classifier = self.parts.classifier.as_ref();
             let ready = SessionData::new(index, session, classifier, self.time_unit, self.control);
             let (stamps, instances) = (ready.in_time.stamps.len(), ready.in_time.times.len());
-            check_capacity(session.name(), stamps, instances, self.parts.stamp_model.max_count())?;
+            check_capacity(session.name(), stamps, instances, max_count)?;
             data.push(ready);
         }
         Ok(Arc::new(data))

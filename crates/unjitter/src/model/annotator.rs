@@ -146,7 +146,7 @@ impl Annotator {
         log_odds: &[f64],
     ) -> Result<Gradient> {
         self.check_params(params)?;
-        check(session, times, stamps, log_odds, self.model.max_count())?;
+        check(session, times, stamps, log_odds, self.model.max_count(params))?;
         let placed = Stamp::at(stamps);
         let timeline = Timeline::new(times, &placed, self.time_unit);
         let rows = Given { log_odds, d_log_odds: Mutex::new(vec![0.0; log_odds.len()]) };

@@ -193,7 +193,7 @@ impl Fitted {
         let log_odds = self.log_odds(session.features())?;
         let observed = session.observed_instances();
         let data = InTime::new(session, &observed, self.time_unit);
-        let max_count = self.parts.stamp_model.max_count();
+        let max_count = self.parts.stamp_model.max_count(&self.params[self.parts.annotator()]);
         check_capacity(name, data.stamps.len(), data.times.len(), max_count)?;
         let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
         data.pin_labels(0, &mut pinned);

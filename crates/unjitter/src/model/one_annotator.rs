@@ -154,8 +154,8 @@ impl StampModel for OneAnnotator {
         self.noise.log_density(&params[self.noise_range.clone()], delays, out);
     }
 
-    fn max_count(&self) -> Option<usize> {
-        self.counts.max_count().filter(|_| !self.has_background)
+    fn max_count(&self, params: &[f64]) -> Option<usize> {
+        self.counts.max_count().filter(|_| self.log_background(params) == f64::NEG_INFINITY)
     }
 
     fn has_kinks(&self) -> bool {

@@ -90,8 +90,8 @@ pub trait StampModel: Debug + Send + Sync {
     /// Overwrites `out` with log p(delay).
     fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]);
 
-    /// Most stamps of one instance, if there is a limit.
-    fn max_count(&self) -> Option<usize>;
+    /// Most stamps of one instance, if there is a limit and none can come from nowhere.
+    fn max_count(&self, params: &[f64]) -> Option<usize>;
 
     /// Whether the evidence has kinks, on which the best parameters may lie.
     fn has_kinks(&self) -> bool;

@@ -30,7 +30,7 @@ impl StampModel for Superposed {
         self.0.log_delay_density(params, delays, out);
     }
 
-    fn max_count(&self) -> Option<usize> {
+    fn max_count(&self, _: &[f64]) -> Option<usize> {
         None
     }
 
