@@ -149,7 +149,7 @@ fn parts(c: &mut Criterion) {
                 .freeze("counts.hit_rate", &[0.95]);
             let problem = Problem::new(&model, &sessions, 0, Control::default()).unwrap();
             let objective = problem.objective().unwrap();
-            let params = problem.start(&objective, 0, 0);
+            let params = problem.start(&objective, 0, 0).expect("the naive start");
             let mut gradient = vec![0.0; objective.dim()];
             let name = format!("{} {} {spread}", counts.name(), noise.name());
             group.bench_function(name, |b| {

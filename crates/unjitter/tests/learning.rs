@@ -199,7 +199,11 @@ fn a_new_unit_of_time_rescales_times_and_nothing_else() {
         let (a, b) = (fit(&model(unit), &seconds), fit(&model(scaled_unit), &milliseconds));
         assert_eq!(b.time_unit(), 1000.0 * a.time_unit());
         for (name, values) in all_parameters(&a) {
-            let factor = if name.starts_with("noise.") { 1000.0 } else { 1.0 };
+            let factor = match name.split('.').next() {
+                Some("noise") => 1000.0,
+                Some("background") => 1e-3,
+                _ => 1.0,
+            };
             for (x, y) in values.iter().zip(b.parameter(&name).unwrap()) {
                 // The same optimum up to the rounding of times.
                 assert_close(y, factor * x, 1e-6 * factor * x.abs().max(1.0), &name);
@@ -533,7 +537,7 @@ fn stamps_far_from_every_instance_warn() {
     let last = stamps.len() - 1;
     let (features, times) = (session.features().to_f64().into_owned(), session.times().to_vec());
     let sessions = [Session::new("night", features, times, stamps).unwrap()];
-    let model = Model::default().freeze("noise.spread", &[0.7]).freeze("noise.delay", &[0.6]);
+    let model = Model::paper().freeze("noise.spread", &[0.7]).freeze("noise.delay", &[0.6]);
     let fitted = fit(&model, &sessions);
     let text = warning(&fitted, |w| {
         matches!(w, Warning::FarStamps { session, count: 2, index, time: 540.0, .. }

@@ -109,7 +109,7 @@ impl Case {
                     problem().objective().expect("stamps that are possible")
                 });
                 if at.is_empty() {
-                    at = problem().start(objective, 0, self.fit.seed);
+                    at = problem().start(objective, 0, self.fit.seed).expect("the naive start");
                 }
                 numbers.resize(objective.dim(), 0.0);
                 objective.evaluate(&at, numbers)

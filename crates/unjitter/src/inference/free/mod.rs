@@ -23,6 +23,7 @@
 mod any_table;
 mod assignment;
 mod first_order;
+mod market;
 mod messages;
 mod neighbours;
 mod one_stamp;

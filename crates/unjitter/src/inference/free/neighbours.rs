@@ -3,10 +3,7 @@
 //! Tried are: one stamp to another owner; the stamps that gain most, together, to one instance; all stamps of
 //! an instance to where each gains most.
 
-use super::assignment::Market;
-
-/// Gains below this are rounding.
-pub(super) const NEGLIGIBLE: f64 = 1e-9;
+use super::market::{Market, NEGLIGIBLE};
 
 /// An assignment in search of a better one.
 pub(super) struct Neighbours<'a> {
