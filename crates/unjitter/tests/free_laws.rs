@@ -1,11 +1,14 @@
 //! Laws and symmetries that free alignment obeys although it is approximate.
 
-use std::ops::Range;
+#[path = "common/kept.rs"]
+mod kept;
+
 use std::sync::{Arc, Mutex};
 
+use kept::Kept;
 use unjitter::inference::{Marginals, Order, Stamp, Timeline};
 use unjitter::math::Random;
-use unjitter::model::{Learned, OneAnnotator, Rows, StampModel, Sums};
+use unjitter::model::{Learned, OneAnnotator, StampModel, Sums};
 use unjitter::{Counts, Noise};
 
 /// A session and its annotator.
@@ -189,26 +192,6 @@ fn the_order_of_ties_does_not_matter() {
         // Stamps that tie have the same owners.
         let stamp = |l: usize| if l == 5 || l == 6 { 11 - l } else { l };
         assert_same(&plain, &plain, |i, l| (i, stamp(l)), 1e-6, &case.counts);
-    }
-}
-
-/// Rows that keep the derivatives in their log-odds.
-struct Kept<'a> {
-    log_odds: &'a [f64],
-    derivatives: Mutex<Vec<f64>>,
-}
-
-impl Rows for Kept<'_> {
-    fn at_a_time(&self) -> usize {
-        512
-    }
-
-    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
-        &self.log_odds[instances]
-    }
-
-    fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], _: &mut Sums) {
-        self.derivatives.lock().unwrap()[instances].copy_from_slice(d_log_odds);
     }
 }
 

@@ -16,7 +16,7 @@ use super::warning::warnings;
 use crate::error::require;
 use crate::memory::memory_limit;
 use crate::model::counts::Counts;
-use crate::model::{Fitted, Learned, Mode, Model, Parts, check_capacity, infeasible};
+use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacity, infeasible};
 use crate::outcome::{Outcome, StopReason, Warning};
 use crate::prior::{Normal, Priors};
 use crate::scan::{Peak, scan};
@@ -171,11 +171,11 @@ impl<'a> Problem<'a> {
     /// Minus the log posterior, as a function of the parameters that are not frozen.
     pub fn objective(&self) -> Result<MapObjective<'_>> {
         let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
-        Ok(MapObjective::new(&self.parts, &self.priors, self.data()?, &frozen, self.control))
+        let data = self.data(&frozen)?;
+        Ok(MapObjective::new(&self.parts, &self.priors, data, &frozen, self.control))
     }
 
-    fn data(&self) -> Result<Arc<Vec<SessionData<'_>>>> {
-        let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+    fn data(&self, frozen: &[Option<f64>]) -> Result<Arc<Vec<SessionData<'_>>>> {
         let known: Vec<f64> = frozen.iter().map(|value| value.unwrap_or(0.0)).collect();
         let max_count = self.parts.stamp_model.max_count(&known[self.parts.annotator()]);
         let mut data = Vec::with_capacity(self.sessions.len());
@@ -221,10 +221,8 @@ impl<'a> Problem<'a> {
             (peak.lag / self.time_unit, spread)
         };
         // The middle of the stated range, which has to be looked at whatever the scan finds.
-        let stated = self.model.delay.map(|(earliest, latest)| {
-            let spread = ((latest - earliest) / self.time_unit / 4.0).max(self.spacing);
-            ((earliest + latest) / self.time_unit / 2.0, spread)
-        });
+        let stated = self.model.delay.and(self.priors.delay);
+        let stated = stated.map(|prior| (prior.mean, prior.sd.max(self.spacing)));
         let peaks = peaks.iter().flat_map(|scan| &scan.peaks).map(place);
         let peaks: Vec<_> = stated.into_iter().chain(peaks).collect();
         Ok(starts(restarts, seed, self.gap, &peaks))
@@ -272,7 +270,6 @@ impl<'a> Problem<'a> {
         let model = Model { counts, ..self.model.clone() };
         let params = modes[0].params.clone();
         let (parts, time_unit, metadata) = (self.parts.clone(), self.time_unit, BTreeMap::new());
-        let threshold = 0.5;
         let fitted = Fitted {
             model,
             parts,
@@ -282,7 +279,7 @@ impl<'a> Problem<'a> {
             warnings,
             modes,
             metadata,
-            threshold,
+            threshold: THRESHOLD,
         };
         Ok((fitted, most))
     }

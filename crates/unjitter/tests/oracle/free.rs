@@ -1,16 +1,16 @@
 //! Free alignment against exact sums: equal on trees, near elsewhere, and with derivatives of its own value.
 
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use unjitter::inference::{Alignment, Marginals, Order, Stamp, Timeline};
-use unjitter::model::{Draws, OneAnnotator, Rows, StampModel, Sums};
+use unjitter::model::{Draws, OneAnnotator, StampModel, Sums};
 use unjitter::params::ParameterSpec;
 use unjitter::{Control, Error};
 
 use super::assert_best;
 use super::golden::{Case, assert_marginals, golden, numbers};
+use super::kept::Kept;
 
 /// The model of a case, without order and with a background, and its unconstrained parameters.
 fn annotator(case: &Case<'_>) -> (OneAnnotator, Vec<f64>) {
@@ -172,26 +172,6 @@ fn errors_of_free_alignment_are_as_documented() {
     }
 }
 
-/// Rows that keep the derivatives in their log-odds.
-struct Kept {
-    log_odds: Vec<f64>,
-    derivatives: Mutex<Vec<f64>>,
-}
-
-impl Rows for Kept {
-    fn at_a_time(&self) -> usize {
-        512
-    }
-
-    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
-        &self.log_odds[instances]
-    }
-
-    fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], _: &mut Sums) {
-        self.derivatives.lock().unwrap()[instances].copy_from_slice(d_log_odds);
-    }
-}
-
 #[test]
 fn derivatives_are_those_of_the_approximate_evidence() {
     let golden = ["background", "frontier"].map(golden);
@@ -206,7 +186,7 @@ fn derivatives_are_those_of_the_approximate_evidence() {
         let at = |all: &[f64]| {
             let (log_odds, params) = all.split_at(case.times.len());
             let derivatives = Mutex::new(vec![0.0; log_odds.len()]);
-            let rows = Kept { log_odds: log_odds.to_vec(), derivatives };
+            let rows = Kept { log_odds, derivatives };
             let mut sums = Sums::zeros(0, params.len());
             let bound = model.bind(params, case.stamps.len());
             with_timeline(&case, |timeline| bound.add(timeline, &rows, &mut sums)).unwrap();

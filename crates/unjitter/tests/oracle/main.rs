@@ -2,6 +2,8 @@
 
 mod free;
 mod golden;
+#[path = "../common/kept.rs"]
+mod kept;
 
 use golden::{Case, assert_marginals, golden, numbers};
 use serde_json::Value;

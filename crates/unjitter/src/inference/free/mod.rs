@@ -80,12 +80,24 @@ pub(super) trait Tally {
 
     /// Updates offers, claims and responsibilities; returns D and how far the responsibilities moved.
     fn visit(&self, row: &mut Row<'_>) -> (f64, f64) {
-        self.offer(row);
-        let moved = claim(row);
-        row.stored.copy_from_slice(row.running);
-        self.take(row);
-        moved
+        visit_in_steps(self, row, None)
     }
+}
+
+/// A visit, with claims damped by the last ones if these are given.
+fn visit_in_steps<T: Tally + ?Sized>(
+    tally: &T,
+    row: &mut Row<'_>,
+    last: Option<&mut [f64]>,
+) -> (f64, f64) {
+    tally.offer(row);
+    let moved = claim(row);
+    if let Some(last) = last {
+        dampen(row.claims, last);
+    }
+    row.stored.copy_from_slice(row.running);
+    tally.take(row);
+    moved
 }
 
 /// The cells of a stamp that is visited.
@@ -319,18 +331,9 @@ impl Free {
     ) {
         let entry = if side == Side::Before { stretch.start } else { stretch.end - 1 };
         self.enter(scene, side, entry);
-        match side {
-            Side::Before => {
-                stretch.for_each(|stamp| {
-                    self.visit(scene, side, stamp, responsibilities);
-                });
-            }
-            Side::After => {
-                let stretch = stretch.rev();
-                stretch.for_each(|stamp| {
-                    self.visit(scene, side, stamp, responsibilities);
-                });
-            }
+        for step in 0..stretch.len() {
+            let stamp = if side == Side::Before { entry + step } else { entry - step };
+            self.visit(scene, side, stamp, responsibilities);
         }
     }
 
@@ -384,12 +387,7 @@ impl Free {
         let (total, moved) = if self.damped.is_empty() {
             tally.visit(&mut row)
         } else {
-            tally.offer(&mut row);
-            let moved = claim(&mut row);
-            dampen(row.claims, &mut self.damped[cells]);
-            row.stored.copy_from_slice(row.running);
-            tally.take(&mut row);
-            moved
+            visit_in_steps(tally, &mut row, Some(&mut self.damped[cells]))
         };
         self.moved[stamp - block.stamps.start] = moved;
         total.ln()

@@ -120,7 +120,7 @@ fn trees_are_exact() {
             let case = Case { times: times.clone(), stamps, log_odds };
             let counts = tables(kind, [-2.0, 1.5], 4);
             let got = differences(&free(case.lattice(&counts, &density), log_background));
-            // Messages converge to 1e-9.
+            // Messages converge to 1e-7, and on a tree at once.
             assert!(got.iter().all(|d| *d < 1e-8), "{kind} {log_background}: {got:?}");
         }
     }
@@ -168,56 +168,8 @@ fn derivatives_are_those_of_the_approximate_evidence() {
                 value(&log_odds).0
             };
             let want = (moved(1e-4) - moved(-1e-4)) / 2e-4;
-            // Differences: h² truncation, and messages to 1e-9.
+            // Differences: h² truncation, and messages to 1e-7, whose square counts.
             assert!((derivatives[i] - want).abs() < 1e-6, "{kind} {i}: {} {want}", derivatives[i]);
-        }
-    }
-}
-
-#[test]
-#[ignore = "prints"]
-fn speed() {
-    for (spread, share) in [(2.0, 0.05), (2.0, 0.2), (8.0, 0.1), (8.0, 0.4)] {
-        let mut random = Random::new(1);
-        let instances = 10_000;
-        let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
-        let positive: Vec<bool> = (0..instances).map(|_| random.uniform() < share).collect();
-        let log_odds: Vec<f64> =
-            positive.iter().map(|&p| if p { 6.0 } else { -10.0 } + 2.0 * random.normal()).collect();
-        let mut z: Vec<f64> = (0..instances)
-            .filter(|&i| positive[i])
-            .map(|i| i as f64 + spread * random.normal())
-            .collect();
-        z.sort_by(f64::total_cmp);
-        let case = Case { times, stamps: Stamp::at(&z), log_odds };
-        let density = Bell { delay: 0.0, spread, cut: f64::INFINITY };
-        let counts = tables("bernoulli", [-8.0, if share > 0.15 { 8.0 } else { 4.0 }], z.len());
-        let lattice = case.lattice(&counts, &density);
-        let pass =
-            Derivatives { log_odds: &case.log_odds, rows: 512, messages: Messages::default() };
-        for lattice in [lattice, free(lattice, (0.01 * share).ln())] {
-            let scratch = Scratch::default();
-            for how in ["cold", "warm", "cold"] {
-                let cold = Derivatives {
-                    log_odds: &case.log_odds,
-                    rows: 512,
-                    messages: Messages::default(),
-                };
-                let pass = if how == "warm" { &pass } else { &cold };
-                if how == "warm" {
-                    lattice.stamped.run(pass, &counts, &scratch).unwrap();
-                }
-                VISITS.set(0);
-                let start = std::time::Instant::now();
-                lattice.stamped.run(pass, &counts, &scratch).unwrap();
-                let took = start.elapsed();
-                let visits = VISITS.get();
-                println!(
-                    "{spread} {share} {:?} {how}: {took:?}, visits per stamp {}",
-                    lattice.stamped.order,
-                    visits as f64 / z.len() as f64
-                );
-            }
         }
     }
 }
