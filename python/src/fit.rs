@@ -15,7 +15,7 @@ use crate::watch::watched;
 /// Fits a model (JSON) to sessions, with notes (JSON) for its file. Without a threshold, the one with the
 /// best expected F1 is found. `show` sees the progress, as in [`watched`].
 #[pyfunction]
-#[pyo3(signature = (model, options, sessions, use_labels=false, notes="{}", threshold=Some(0.5), show=None))]
+#[pyo3(signature = (model, options, sessions, use_labels=false, notes="{}", threshold=None, show=None))]
 #[expect(clippy::too_many_arguments, reason = "what, how and on what, and who watches")]
 pub(crate) fn fit(
     py: Python<'_>,

@@ -26,7 +26,7 @@ def fit(
     sessions: Sequence[Session],
     use_labels: bool = False,
     notes: str = "{}",
-    threshold: float | None = 0.5,
+    threshold: float | None = None,
     show: _Show | None = None,
 ) -> Fitted: ...
 def inspect(

@@ -272,7 +272,7 @@ def sessions(weights, delay, spread, seed):
 
 
 def test_a_linear_model_finds_the_optimum_of_the_detector():
-    data = sessions(np.array([3.0, 0.8]), delay=1.2, spread=0.6, seed=3)
+    data = sessions(np.array([3.0, 0.8]), delay=1.2, spread=1.2, seed=3)
     detector = EventDetector(time_unit=2.0, max_iter=1000).fit(data)
 
     every = np.concatenate([session.X for session in data])
