@@ -21,7 +21,8 @@ class Priors:
     silence : (a, b)
         Beta prior on P(no stamp | negative).
     delay : (mean, standard deviation), optional
-        Normal prior on the delay; by default a Cauchy density about zero, one unit wide.
+        Normal prior on the delay; by default a Cauchy density about zero, a quarter of
+        the usual gap between presses wide.
     variance : (shape, scale)
         Inverse-Gamma prior on the squared spread.
     intercept_precision : float

@@ -51,6 +51,16 @@ pub struct Gamma {
     pub rate: f64,
 }
 
+/// The width of a density, one unit by default.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Width(pub(crate) f64);
+
+impl Default for Width {
+    fn default() -> Self {
+        Self(1.0)
+    }
+}
+
 /// The prior of every kind of parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -66,9 +76,13 @@ pub struct Priors {
     pub silence: Beta,
     /// Concentration of the symmetric Dirichlet on the split of counts of at least one.
     pub count_split: f64,
-    /// On each location of the delay. By default a Cauchy density about zero, one unit wide: a delay of
-    /// nothing is likeliest, and a long one costs hardly more than a short one.
+    /// On each location of the delay. By default a Cauchy density about zero, a quarter of the usual gap
+    /// between stamps wide: a delay of nothing is likeliest, and a long one costs hardly more than a short
+    /// one.
     pub delay: Option<Normal>,
+    /// How wide that is, in units; from the data when they are known.
+    #[serde(skip)]
+    pub(crate) delay_width: Width,
     /// On each squared spread.
     pub variance: InverseGamma,
     /// Concentration of the symmetric Dirichlet on mixture weights.
@@ -86,9 +100,10 @@ pub struct Priors {
 const UNIT_NORMAL: Normal = Normal { mean: 0.0, sd: 1.0 };
 
 /// Mode of the share of stamps from nowhere, by default.
-const BACKGROUND_SHARE: f64 = 0.03;
-/// Shape of its prior.
-const BACKGROUND_SHAPE: f64 = 2.0;
+const BACKGROUND_SHARE: f64 = 0.05;
+/// Shape of its prior: between 2 and 13 in a hundred. A detector with a heavy tail explains such stamps nearly
+/// as well, so that the data hardly tell their share where it is large.
+const BACKGROUND_SHAPE: f64 = 5.0;
 
 impl Gamma {
     /// The value of highest density; 0 if the density falls throughout.
@@ -108,6 +123,7 @@ impl Default for Priors {
             silence: Beta { a: 5.0, b: 1.0 },
             count_split: 2.0,
             delay: None,
+            delay_width: Width::default(),
             variance: InverseGamma { shape: 1.0, scale: 1.0 },
             // Above one, so that no component can vanish altogether.
             mixture_weight: 2.0,
@@ -205,7 +221,9 @@ impl Priors {
                 (value, -derivative)
             }
             Role::Delay => {
-                let Some(Normal { mean, sd }) = self.delay else { return cauchy(x) };
+                let Some(Normal { mean, sd }) = self.delay else {
+                    return cauchy(self.delay_width.0, x);
+                };
                 let s = (x - mean) / sd;
                 let constant = -sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
                 (constant - 0.5 * s * s, -s / sd)
@@ -238,9 +256,10 @@ fn beta(prior: Beta, x: f64) -> (f64, f64) {
     (value, (a - 1.0) * sigmoid(-x) - (b - 1.0) * sigmoid(x))
 }
 
-/// Cauchy density about zero, of width one.
-fn cauchy(x: f64) -> (f64, f64) {
-    (-(std::f64::consts::PI * (1.0 + x * x)).ln(), -2.0 * x / (1.0 + x * x))
+/// Cauchy density about zero.
+fn cauchy(width: f64, x: f64) -> (f64, f64) {
+    let s = x / width;
+    (-(std::f64::consts::PI * width * (1.0 + s * s)).ln(), -2.0 * s / width / (1.0 + s * s))
 }
 
 /// Inverse-Gamma density of v = e²ˣ, the square of a spread eˣ.
@@ -294,7 +313,7 @@ mod tests {
 
     #[test]
     fn every_density_integrates_to_one_over_natural_values() {
-        let priors = Priors::default();
+        let priors = Priors { delay_width: Width(3.0), ..Priors::default() };
         // ∫ p(v) dv = ∫ p(v(x)) |dv/dx| dx over the unconstrained line.
         let over = |role: Role, jacobian: fn(f64) -> f64, low: f64, high: f64| {
             integral(low, high, |x| priors.scalar(role, x).0.exp() * jacobian(x))
@@ -305,9 +324,9 @@ mod tests {
             over(Role::Intercept, |_| 1.0, -120.0, 120.0),
             over(Role::HitRate, logistic, -40.0, 40.0),
             over(Role::FalseRate, logistic, -40.0, 40.0),
-            // Cauchy, by x = tan u, so that its tails are all there.
+            // Cauchy, by x = 3 tan u, so that its tails are all there.
             integral(-1.57, 1.57, |u| {
-                priors.scalar(Role::Delay, u.tan()).0.exp() / (u.cos() * u.cos())
+                3.0 * priors.scalar(Role::Delay, 3.0 * u.tan()).0.exp() / (u.cos() * u.cos())
             }) + 2.0 * (std::f64::consts::FRAC_PI_2 - 1.57) / std::f64::consts::PI,
             // dv = 2 e²ˣ dx; the tail beyond x = 20 holds e⁻⁴⁰.
             over(Role::Spread, |x| 2.0 * (2.0 * x).exp(), -4.0, 20.0),

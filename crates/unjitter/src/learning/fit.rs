@@ -1,16 +1,16 @@
 //! Fitting: MAP from several starts, keeping every optimum.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, median_gap, median_spacing, stamp_rate};
-use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
+use super::lbfgs::{LbfgsOptions, Minimum};
 use super::map::MapObjective;
-use super::modes::{self, Optimum, add, choose};
+use super::modes::{self, choose};
 use super::objective::Objective;
+use super::search::{Found, Optimum, search};
 use super::start::{Start, begin, starts};
 use super::warning::warnings;
 use crate::error::require;
@@ -18,10 +18,10 @@ use crate::memory::memory_limit;
 use crate::model::counts::Counts;
 use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacity, infeasible};
 use crate::outcome::{Outcome, StopReason, Warning};
-use crate::prior::{Normal, Priors};
+use crate::prior::{Normal, Priors, Width};
 use crate::scan::{Peak, scan};
 use crate::session::check_together;
-use crate::{Control, Error, FeatureView, Iteration, Result, Session};
+use crate::{Control, Error, FeatureView, Result, Session};
 
 /// Most restarts: far more than a user would wait for.
 const MAX_RESTARTS: usize = 1_000_000;
@@ -30,8 +30,8 @@ const MAX_RESTARTS: usize = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct FitOptions {
-    /// Starts besides the naive one, at most a million: wide, wide as a superposition, at up to four peaks
-    /// of the scan, and beyond these at random.
+    /// Starts besides the naive one, at most a million: wide, two wide ones as superpositions, in the middle of
+    /// the stated range, at peaks of the scan, and beyond seven at random.
     pub restarts: usize,
     /// Seed of everything random: restarts, initial weights, landmarks.
     pub seed: u64,
@@ -119,6 +119,8 @@ pub struct Problem<'a> {
     spacing: f64,
     /// Median gap between stamps, in units.
     gap: f64,
+    /// Time for one stamp, in units.
+    mean_gap: f64,
     priors: Priors,
     control: Control<'a>,
 }
@@ -150,9 +152,20 @@ impl<'a> Problem<'a> {
             }
             _ => parts.superposed(),
         };
-        let priors = priors(model, sessions, time_unit);
-        let model = model.clone();
-        Ok(Self { model, sessions, parts, superposed, time_unit, spacing, gap, priors, control })
+        let priors = priors(model, sessions, time_unit, gap);
+        let (model, mean_gap) = (model.clone(), 1.0 / stamp_rate(sessions) / time_unit);
+        Ok(Self {
+            model,
+            sessions,
+            parts,
+            superposed,
+            time_unit,
+            spacing,
+            gap,
+            mean_gap,
+            priors,
+            control,
+        })
     }
 
     /// Replaces the counts.
@@ -198,10 +211,21 @@ impl<'a> Problem<'a> {
     ) -> Option<Vec<f64>> {
         let start = *self.starts(number, seed).ok()?.get(number)?;
         let superposed = self.superposed_objective(objective).ok()?;
-        Some(objective.free(&begin(start, objective, &superposed, &self.parts, &self.priors)))
+        Some(self.begin(start, objective, &superposed))
     }
 
-    fn superposed_objective<'b>(
+    /// The free parameters at a start.
+    pub(super) fn begin(
+        &self,
+        start: Start,
+        objective: &MapObjective<'_>,
+        superposed: &MapObjective<'_>,
+    ) -> Vec<f64> {
+        objective.free(&begin(start, objective, superposed, &self.parts, &self.priors))
+    }
+
+    /// The same for stamps as a superposition.
+    pub(super) fn superposed_objective<'b>(
         &'b self,
         objective: &MapObjective<'b>,
     ) -> Result<MapObjective<'b>> {
@@ -210,9 +234,10 @@ impl<'a> Problem<'a> {
         Ok(MapObjective::new(&self.superposed, &self.priors, data, &frozen, self.control))
     }
 
-    fn starts(&self, restarts: usize, seed: u64) -> Result<Vec<Start>> {
+    /// The starts: the naive one and so many others.
+    pub(super) fn starts(&self, restarts: usize, seed: u64) -> Result<Vec<Start>> {
         let peaks = match restarts {
-            0..=2 => None,
+            0..=3 => None,
             _ => scan(self.sessions, Control { watch: None, ..self.control })?,
         };
         // Stamps that scatter normally change the features over some three standard deviations.
@@ -225,7 +250,7 @@ impl<'a> Problem<'a> {
         let stated = stated.map(|prior| (prior.mean, prior.sd.max(self.spacing)));
         let peaks = peaks.iter().flat_map(|scan| &scan.peaks).map(place);
         let peaks: Vec<_> = stated.into_iter().chain(peaks).collect();
-        Ok(starts(restarts, seed, self.gap, &peaks))
+        Ok(starts(restarts, seed, [self.gap, self.mean_gap], &peaks))
     }
 
     /// Whether a delay is near the stamps' own word: inside the stated range, or about zero.
@@ -258,7 +283,7 @@ impl<'a> Problem<'a> {
     /// superpositions have them.
     fn search(&self, options: &FitOptions) -> Result<(Fitted, f64)> {
         let objective = self.objective()?;
-        let Found { mut optima, values, most } = run_starts(self, &objective, options)?;
+        let Found { mut optima, values, most } = search(self, &objective, options)?;
         let modes = choose(self, &objective, &mut optima);
         let (outcome, mut warnings) = judge(self, &objective, &optima[0], values, &modes[0]);
         warnings.extend(modes::warning(&modes));
@@ -286,7 +311,7 @@ impl<'a> Problem<'a> {
 }
 
 /// The model's priors, on the scale of the data where it leaves that open.
-fn priors(model: &Model, sessions: &[Session], time_unit: f64) -> Priors {
+fn priors(model: &Model, sessions: &[Session], time_unit: f64, gap: f64) -> Priors {
     let rate = stamp_rate(sessions) * time_unit;
     let stated = model.delay.map(|(earliest, latest)| Normal {
         mean: (earliest + latest) / 2.0 / time_unit,
@@ -296,77 +321,8 @@ fn priors(model: &Model, sessions: &[Session], time_unit: f64) -> Priors {
     Priors {
         background: Some(model.priors.background.unwrap_or(Priors::background(rate))),
         delay: stated.or(model.priors.delay),
+        delay_width: Width(gap / 4.0),
         ..model.priors
-    }
-}
-
-/// The optima of all starts.
-struct Found {
-    optima: Vec<Optimum>,
-    values: Vec<Option<f64>>,
-    most: f64,
-}
-
-fn run_starts(
-    problem: &Problem<'_>,
-    objective: &MapObjective<'_>,
-    options: &FitOptions,
-) -> Result<Found> {
-    let control = objective.control();
-    let superposed = problem.superposed_objective(objective)?;
-    let starts = problem.starts(options.restarts, options.seed)?;
-    let annotator =
-        |params: &[f64]| problem.parts.stamp_model.learned(&params[problem.parts.annotator()]);
-    let mut found = Found { optima: Vec::new(), values: Vec::new(), most: 0.0 };
-    for (k, &start) in starts.iter().enumerate() {
-        let from = begin(start, objective, &superposed, &problem.parts, &problem.priors);
-        if matches!(start, Start::Superposed { .. }) {
-            found.most = found.most.max(-annotator(&from).miss_rate.ln());
-        }
-        let from = objective.free(&from);
-        let mut watch = watcher(control, &options.optimiser, k, starts.len());
-        let minimum = minimise(objective, &from, &options.optimiser, &mut watch);
-        found.values.push(minimum.as_ref().map(|m| m.value));
-        if let Some(minimum) = minimum {
-            let learned = annotator(&objective.full(&minimum.params));
-            add(&mut found.optima, Optimum { minimum, start: k, learned });
-        }
-        if control.is_stop_requested() {
-            // Whichever start is best, the fit as a whole was cut short.
-            found.optima.iter_mut().for_each(|own| own.minimum.stop = StopReason::Cancelled);
-            break;
-        }
-    }
-    if !found.optima.is_empty() {
-        return Ok(found);
-    }
-    Err(if control.is_stop_requested() {
-        Error::Cancelled
-    } else {
-        impossible_session(problem, objective, options)
-    })
-}
-
-/// A callback that only breaks on request.
-pub(super) fn quiet(control: Control<'_>) -> impl FnMut(&Step<'_>) -> ControlFlow<()> + '_ {
-    move |_| {
-        if control.is_stop_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-/// The optimiser's callback: it reports every iteration of a start, and breaks on request.
-pub(super) fn watcher<'a>(
-    control: Control<'a>,
-    options: &LbfgsOptions,
-    start: usize,
-    starts: usize,
-) -> impl FnMut(&Step<'_>) -> ControlFlow<()> + 'a {
-    let most = options.max_iterations;
-    move |&Step { iteration: number, value, gradient_norm, .. }| {
-        let done = start.saturating_mul(most).saturating_add(number);
-        let iteration = Iteration { start, starts, number, value, gradient_norm };
-        control.tell(done, starts.saturating_mul(most), Some(iteration));
-        if control.is_stop_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 
@@ -375,7 +331,7 @@ pub(super) const FINITE_START: &str =
     "a finite number with a finite gradient: features or frozen values may be extreme";
 
 /// The error for sessions whose stamps are impossible at every start.
-fn impossible_session(
+pub(super) fn impossible_session(
     problem: &Problem<'_>,
     objective: &MapObjective<'_>,
     options: &FitOptions,

@@ -36,6 +36,8 @@ pub struct MapObjective<'a> {
     tasks: Vec<Range<usize>>,
     max_stamps: usize,
     control: Control<'a>,
+    /// Steps before a guess of the curvature is made.
+    unsettled: usize,
     /// The first session, by position, whose bytes exceeded the limit.
     too_large: OnceLock<(usize, u64)>,
 }
@@ -62,6 +64,7 @@ impl<'a> MapObjective<'a> {
             is_out: vec![false; data.len()],
             data,
             control,
+            unsettled: SETTLED,
             too_large: OnceLock::new(),
         }
     }
@@ -80,6 +83,23 @@ impl<'a> MapObjective<'a> {
         }
     }
 
+    /// The same objective, whose parameters have already been so many steps on their way.
+    pub(super) fn settled_after(&self, steps: usize) -> Self {
+        let unsettled = self.unsettled.saturating_sub(steps);
+        Self { unsettled, ..self.without(|session| self.is_out[session]) }
+    }
+
+    /// The same objective with some parameters held where they are.
+    pub(super) fn holding(&self, held: &Range<usize>, params: &[f64]) -> Self {
+        let is_free = |k: usize| self.is_free[k] && !held.contains(&k);
+        Self {
+            base: params.to_vec(),
+            is_free: (0..params.len()).map(is_free).collect(),
+            free: (0..params.len()).filter(|&k| is_free(k)).collect(),
+            ..self.without(|session| self.is_out[session])
+        }
+    }
+
     /// Log evidence of one session, left out or not; none if it is impossible.
     pub(super) fn session_evidence(&self, session: usize, params: &[f64]) -> Option<f64> {
         let bound = self.parts.bind(params, self.max_stamps);
@@ -90,7 +110,16 @@ impl<'a> MapObjective<'a> {
 
     /// Number of stamps.
     pub(super) fn stamps(&self) -> usize {
-        self.data.iter().map(|session| session.in_time.stamps.len()).sum()
+        self.kept().map(|session| session.in_time.stamps.len()).sum()
+    }
+
+    /// The sessions that are not left out.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &SessionData<'a>> + Clone {
+        self.data
+            .iter()
+            .zip(&self.is_out)
+            .filter(|(_, is_out)| !**is_out)
+            .map(|(session, _)| session)
     }
 
     /// The stop flag and the watcher.
@@ -191,14 +220,14 @@ impl Objective for MapObjective<'_> {
     }
 
     fn curvature(&self, free: &[f64], steps: usize) -> Option<Box<dyn Curvature>> {
-        if steps < SETTLED {
+        if steps < self.unsettled {
             return None;
         }
         let theta = self.parts.detector();
         if !self.is_free[theta.clone()].iter().all(|&is_free| is_free) {
             return None;
         }
-        let features = self.data.iter().map(|session| session.features.view());
+        let features = self.kept().map(|session| session.features.view());
         let ones = vec![1.0; self.base.len()];
         let mut precisions = vec![0.0; ones.len()];
         self.priors.log_density(&self.parts.layout, &ones, &self.is_free, &mut precisions);

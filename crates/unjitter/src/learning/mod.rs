@@ -14,9 +14,11 @@ mod modes;
 mod objective;
 mod preconditioner;
 mod rows;
+mod search;
 mod start;
 mod supervised;
 mod warning;
+mod watcher;
 
 pub use crate::outcome::StopReason;
 pub use data::median_spacing;

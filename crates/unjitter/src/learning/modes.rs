@@ -8,10 +8,12 @@
 //! better by two standard errors, or whose posterior is better by half a unit for every stamp.
 
 use super::fit::Problem;
-use super::lbfgs::{LbfgsOptions, Minimum, minimise};
+use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
+use super::search::Optimum;
+use super::watcher::quiet;
 use crate::math::correlation;
-use crate::model::{Learned, Mode, Parts};
+use crate::model::{Mode, Parts};
 use crate::outcome::{HeldOut, Warning};
 
 /// Most folds over sessions.
@@ -27,30 +29,6 @@ const CLEARLY: f64 = 2.0;
 /// Instances that detectors are compared over, and by how many they may be shifted, at most.
 const COMPARED: usize = 20_000;
 const FURTHEST: usize = 60;
-
-/// An optimum as it was found.
-#[derive(Debug, Clone)]
-pub(super) struct Optimum {
-    pub(super) minimum: Minimum,
-    /// Which start led to it.
-    pub(super) start: usize,
-    pub(super) learned: Learned,
-}
-
-/// Whether two optima are the same, but for where the optimiser stopped.
-fn is_same(a: &Optimum, b: &Optimum) -> bool {
-    let spread = a.learned.spread.min(b.learned.spread);
-    (a.minimum.value - b.minimum.value).abs() < 1.0
-        && (a.learned.delay - b.learned.delay).abs() <= 0.2 * spread
-        && (a.learned.spread / b.learned.spread).ln().abs() <= 0.1
-}
-
-/// Adds an optimum that is not there yet.
-pub(super) fn add(optima: &mut Vec<Optimum>, new: Optimum) {
-    if !optima.iter().any(|old| is_same(old, &new)) {
-        optima.push(new);
-    }
-}
 
 /// Puts the chosen optimum first. Returns what is told of each, in the same order.
 pub(super) fn choose(
@@ -114,7 +92,7 @@ fn left_out(objective: &MapObjective<'_>, optimum: &Optimum) -> Option<Vec<f64>>
         let is_out = |session: usize| session % groups == fold;
         let rest = objective.without(is_out);
         let options = LbfgsOptions { max_iterations: FOLD_ITERATIONS, ..LbfgsOptions::default() };
-        let mut watch = super::fit::quiet(objective.control());
+        let mut watch = quiet(objective.control());
         let found = minimise(&rest, &optimum.minimum.params, &options, &mut watch)?;
         let params = objective.full(&found.params);
         for session in (0..evidence.len()).filter(|&session| is_out(session)) {

@@ -5,10 +5,10 @@
 //! alone say under these; the others first fit the stamps as a superposition, whose likelihood is smooth.
 
 use super::data::SessionData;
-use super::fit::quiet;
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::supervised::{SupervisedObjective, Target};
+use super::watcher::quiet;
 use crate::Features;
 use crate::inference::Impossible;
 use crate::math::{Random, logit, lower_median};
@@ -22,6 +22,9 @@ const ITERATIONS: usize = 30;
 /// Iterations that fit the superposition.
 const SUPERPOSED_ITERATIONS: usize = 40;
 
+/// Share of stamps that are false, at a start.
+const FALSE_SHARE: f64 = 0.03;
+
 /// A start, in units of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Start {
@@ -34,15 +37,22 @@ pub(super) enum Start {
     Superposed { delay: f64, spread: f64, seed: u64 },
 }
 
-/// The first so many starts besides the naive one: wide, at the peaks of the scan (lag and scatter), and if
-/// there is room for more than these, at random. `gap` is usual between stamps.
-pub(super) fn starts(restarts: usize, seed: u64, gap: f64, peaks: &[(f64, f64)]) -> Vec<Start> {
+/// The first so many starts besides the naive one: wide, wider, at the peaks of the scan (lag and scatter),
+/// and if there is room for more than these, at random. `gap` is usual between stamps, and `mean_gap` their
+/// mean, which is much longer where stamps come in bouts.
+pub(super) fn starts(
+    restarts: usize,
+    seed: u64,
+    [gap, mean_gap]: [f64; 2],
+    peaks: &[(f64, f64)],
+) -> Vec<Start> {
     let mut starts = vec![Start::Naive { seed }];
     let wide = (gap / 3.0).max(3.0);
     starts.push(Start::Posterior { delay: 0.0, spread: wide, seed });
-    let places = [(0.0, wide)].into_iter().chain(peaks.iter().copied());
+    let places = [(0.0, wide), (0.0, (mean_gap / 2.0).max(2.0 * wide))];
+    let places = places.into_iter().chain(peaks.iter().copied());
     starts.extend(places.map(|(delay, spread)| Start::Superposed { delay, spread, seed }));
-    starts.truncate(restarts + 1);
+    starts.truncate(BUILT_IN.min(restarts.saturating_add(1)));
     for k in BUILT_IN..=restarts {
         let seed = seed.wrapping_add(k as u64);
         let mut random = Random::new(seed);
@@ -55,7 +65,7 @@ pub(super) fn starts(restarts: usize, seed: u64, gap: f64, peaks: &[(f64, f64)])
 }
 
 /// Starts beyond this number are random, whatever the scan found.
-pub(super) const BUILT_IN: usize = 7;
+pub(super) const BUILT_IN: usize = 8;
 
 /// All parameters at a start.
 pub(super) fn begin(
@@ -69,14 +79,17 @@ pub(super) fn begin(
     let background_rate =
         priors.background.map_or(GUESS.background_rate, |prior| prior.mode().max(1e-12));
     let mut params = vec![0.0; parts.layout.dim()];
+    // However many instances there are, few presses are false.
+    let false_rate = GUESS.false_rate.min(FALSE_SHARE * rarity(objective));
     let annotator = |delay: f64, spread: f64| {
-        parts.stamp_model.start(&Learned { delay, spread, background_rate, ..GUESS })
+        let guess = Learned { delay, spread, false_rate, background_rate, ..GUESS };
+        parts.stamp_model.start(&guess)
     };
     match start {
         Start::Naive { seed } => {
-            let delay = lower_median(naive_delays(objective.data())).unwrap_or(0.0);
+            let delay = lower_median(naive_delays(objective)).unwrap_or(0.0);
             params[parts.annotator()].copy_from_slice(&annotator(delay, 1.0));
-            let targets: Vec<Vec<Target>> = objective.data().iter().map(naive_targets).collect();
+            let targets: Vec<Vec<Target>> = objective.kept().map(naive_targets).collect();
             let theta = fit_to(objective, parts, priors, &targets, seed);
             params[parts.detector()].copy_from_slice(&theta);
             objective.full(&objective.free(&params))
@@ -90,7 +103,7 @@ pub(super) fn begin(
                     naive_targets(session)
                 })
             };
-            let targets: Vec<Vec<Target>> = objective.data().iter().map(targets).collect();
+            let targets: Vec<Vec<Target>> = objective.kept().map(targets).collect();
             let theta = fit_to(objective, parts, priors, &targets, seed);
             params[parts.detector()].copy_from_slice(&theta);
             objective.full(&objective.free(&params))
@@ -99,34 +112,43 @@ pub(super) fn begin(
             params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
             params[parts.detector()].copy_from_slice(&parts.classifier.start(seed));
             set_rarity(objective, parts, &mut params);
-            let from = objective.free(&objective.full(&objective.free(&params)));
-            let options = LbfgsOptions {
-                max_iterations: SUPERPOSED_ITERATIONS,
-                gradient_tolerance: 1e-3,
-                value_tolerance: 1e-5,
-                ..LbfgsOptions::default()
-            };
-            let mut watch = quiet(objective.control());
-            let fitted = minimise(superposed, &from, &options, &mut watch);
-            objective.full(&fitted.map_or(from, |minimum| minimum.params))
+            let params = superposed.full(&superposed.free(&params));
+            // While the detector knows nothing, any delay and spread are as good as any other.
+            let held = superposed.holding(&parts.layout.part("noise"), &params);
+            fit_superposed(&held, &params)
         }
     }
 }
 
+/// All parameters after a short fit of the superposition.
+fn fit_superposed(superposed: &MapObjective<'_>, params: &[f64]) -> Vec<f64> {
+    let options = LbfgsOptions {
+        max_iterations: SUPERPOSED_ITERATIONS,
+        gradient_tolerance: 1e-3,
+        value_tolerance: 1e-4,
+        ..LbfgsOptions::default()
+    };
+    let from = superposed.free(params);
+    let fitted = minimise(superposed, &from, &options, &mut quiet(superposed.control()));
+    superposed.full(&fitted.map_or(from, |minimum| minimum.params))
+}
+
+/// Stamps per instance, at most one half: its log-odds stay below zero.
+fn rarity(objective: &MapObjective<'_>) -> f64 {
+    let instances: usize = objective.kept().map(|session| session.in_time.times.len()).sum();
+    (objective.stamps().max(1) as f64 / instances.max(1) as f64).min(0.5)
+}
+
 /// Sets the detector's constant term so that it only knows how rare stamps are.
 fn set_rarity(objective: &MapObjective<'_>, parts: &Parts, params: &mut [f64]) {
-    let data = objective.data().iter();
-    let instances: usize = data.map(|session| session.in_time.times.len()).sum();
-    // At most half the instances: the log-odds stay below zero.
-    let rarity = (objective.stamps().max(1) as f64 / instances.max(1) as f64).min(0.5);
     let is_intercept = |p: &&crate::params::Parameter| p.spec.role == Role::Intercept;
     for parameter in parts.layout.parameters().iter().filter(is_intercept) {
-        params[parameter.range.clone()].fill(logit(rarity));
+        params[parameter.range.clone()].fill(logit(rarity(objective)));
     }
 }
 
 /// Delays of stamps from their nearest instances.
-fn naive_delays(data: &[SessionData<'_>]) -> Vec<f64> {
+fn naive_delays(objective: &MapObjective<'_>) -> Vec<f64> {
     let delays = |session: &SessionData<'_>| -> Vec<f64> {
         session
             .in_time
@@ -135,7 +157,7 @@ fn naive_delays(data: &[SessionData<'_>]) -> Vec<f64> {
             .map(|z| z.time - session.in_time.times[nearest(&session.in_time.times, z.time)])
             .collect()
     };
-    data.iter().flat_map(delays).collect()
+    objective.kept().flat_map(delays).collect()
 }
 
 /// Assigns each stamp to its nearest instance, all else negative; known labels stay.
@@ -183,7 +205,7 @@ fn fit_to(
         let (session, targets): (&SessionData<'_>, &Vec<Target>) = (session, targets);
         (Features::from(session.features.view()), targets.as_slice())
     };
-    let data = objective.data().iter().zip(targets).map(rows).collect();
+    let data = objective.kept().zip(targets).map(rows).collect();
     let control = objective.control();
     let supervised = SupervisedObjective::new(parts.classifier.as_ref(), priors, data, control);
     let from = parts.classifier.start(seed);

@@ -9,10 +9,11 @@ use std::ops::Range;
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
-use super::fit::{FINITE_START, watcher};
+use super::fit::FINITE_START;
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::{Curvature, Objective};
 use super::preconditioner::Preconditioner;
+use super::watcher::{Run, watcher};
 use crate::math::{exp, ln};
 use crate::model::Detector;
 use crate::model::classifier::{Classifier, ClassifierSpec};
@@ -214,7 +215,9 @@ impl Supervised {
             .map(|(rows, targets)| (classifier.prepare((*rows).into(), control), *targets))
             .collect();
         let objective = SupervisedObjective::new(classifier, &self.priors, prepared, control);
-        let mut watch = watcher(control, &self.optimiser, 0, 1);
+        let total = self.optimiser.max_iterations;
+        let run = Run { start: 0, starts: 1, made: 0, before: 0, total, per_piece: 1 };
+        let mut watch = watcher(control, run);
         let minimum = minimise(&objective, &start, &self.optimiser, &mut watch);
         control.stop_if_requested()?;
         // Features near the largest numbers overflow during standardisation.

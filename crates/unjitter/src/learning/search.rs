@@ -1,0 +1,206 @@
+//! The search for optima.
+//!
+//! Every start is followed until it is near an optimum, on a part of the sessions if there are many stamps.
+//! Starts that came to the same annotator are one; the best of each kind is finished on all sessions.
+
+use super::data::SessionData;
+use super::fit::{FitOptions, Problem, impossible_session};
+use super::lbfgs::{LbfgsOptions, Minimum, minimise};
+use super::map::MapObjective;
+use super::start::Start;
+use super::watcher::{Run, watcher};
+use crate::model::Learned;
+use crate::outcome::StopReason;
+use crate::{Error, Result};
+
+/// Stamps that are enough to see where a start leads: they tell a delay to a twentieth of the spread.
+const ENOUGH: usize = 400;
+/// How far a start is followed: until ten iterations lower the value by less than a ten thousandth.
+const NEAR: LbfgsOptions = LbfgsOptions {
+    memory: 10,
+    max_iterations: 60,
+    gradient_tolerance: 1e-3,
+    value_tolerance: 1e-4,
+};
+
+/// An optimum as it was found.
+#[derive(Debug, Clone)]
+pub(super) struct Optimum {
+    pub(super) minimum: Minimum,
+    /// Which start led to it.
+    pub(super) start: usize,
+    pub(super) learned: Learned,
+}
+
+impl Optimum {
+    /// Whether two optima tell the same of the annotator.
+    fn is_same(&self, other: &Self) -> bool {
+        let spread = self.learned.spread.min(other.learned.spread);
+        (self.learned.delay - other.learned.delay).abs() <= 0.2 * spread
+            && (self.learned.spread / other.learned.spread).ln().abs() <= 0.1
+            && (self.learned.miss_rate - other.learned.miss_rate).abs() <= 0.1
+    }
+}
+
+/// Adds an optimum, or lets it replace one that tells the same and is worse. Returns its place.
+fn add(optima: &mut Vec<Optimum>, new: Optimum) -> usize {
+    match optima.iter().position(|old| old.is_same(&new)) {
+        Some(at) => {
+            if new.minimum.value < optima[at].minimum.value {
+                optima[at] = new;
+            }
+            at
+        }
+        None => {
+            optima.push(new);
+            optima.len() - 1
+        }
+    }
+}
+
+/// What all starts led to.
+pub(super) struct Found {
+    pub(super) optima: Vec<Optimum>,
+    /// The value of the optimum that each start led to.
+    pub(super) values: Vec<Option<f64>>,
+    /// Stamps of an event, at most, as the superpositions have them.
+    pub(super) most: f64,
+}
+
+/// Runs all starts.
+pub(super) fn search(
+    problem: &Problem<'_>,
+    objective: &MapObjective<'_>,
+    options: &FitOptions,
+) -> Result<Found> {
+    let starts = problem.starts(options.restarts, options.seed)?;
+    let search = Search { problem, objective, options, starts: &starts };
+    let all = vec![false; objective.data().len()];
+    let is_out = if starts.len() > 1 { beyond_enough(objective) } else { all.clone() };
+    let mut found = search.all(&is_out)?;
+    if found.optima.is_empty() && is_out != all {
+        // What a part of the sessions says may be impossible in another.
+        found = search.all(&all)?;
+    }
+    if !found.optima.is_empty() {
+        return Ok(found);
+    }
+    Err(if objective.control().is_stop_requested() {
+        Error::Cancelled
+    } else {
+        impossible_session(problem, objective, options)
+    })
+}
+
+/// Which sessions to leave out: of every stretch of sessions the same share of stamps is kept.
+fn beyond_enough(objective: &MapObjective<'_>) -> Vec<bool> {
+    let every = objective.stamps().div_ceil(ENOUGH);
+    let (mut seen, mut kept) = (0, 0);
+    let is_out = |session: &SessionData<'_>| {
+        let own = session.in_time.stamps.len();
+        seen += own;
+        let is_out = kept * every >= seen;
+        kept += if is_out { 0 } else { own };
+        is_out
+    };
+    objective.data().iter().map(is_out).collect()
+}
+
+struct Search<'a> {
+    problem: &'a Problem<'a>,
+    objective: &'a MapObjective<'a>,
+    options: &'a FitOptions,
+    starts: &'a [Start],
+}
+
+impl Search<'_> {
+    /// Follows all starts without some sessions, and finishes one of each kind with them.
+    fn all(&self, is_out: &[bool]) -> Result<Found> {
+        let superposed = self.problem.superposed_objective(self.objective)?;
+        let [part, superposed] =
+            [self.objective, &superposed].map(|all| all.without(|session| is_out[session]));
+        let is_whole = !is_out.contains(&true);
+        let mut most: f64 = 0.0;
+        let (mut kinds, mut led) = (Vec::new(), Vec::new());
+        for (k, &start) in self.starts.iter().enumerate() {
+            let from = self.problem.begin(start, &part, &superposed);
+            if matches!(start, Start::Superposed { .. }) {
+                most = most.max(-self.learned(&from).miss_rate.ln());
+            }
+            led.push(self.follow(k, from, &part).map(|near| add(&mut kinds, near)));
+            if self.objective.control().is_stop_requested() {
+                break;
+            }
+        }
+        let mut optima = Vec::new();
+        let finish = |(k, near): (usize, &Optimum)| {
+            let finished = self.finish(near, k, kinds.len());
+            // A start that was stopped in time has values of all sessions.
+            let stopped = || (is_whole && near.minimum.value.is_finite()).then(|| near.clone());
+            finished.or_else(stopped).map(|optimum| add(&mut optima, optimum))
+        };
+        let ends: Vec<Option<usize>> = kinds.iter().enumerate().map(finish).collect();
+        if self.objective.control().is_stop_requested() {
+            // Whichever start is best, the fit as a whole was cut short.
+            optima.iter_mut().for_each(|own| own.minimum.stop = StopReason::Cancelled);
+        }
+        let end = |kind: Option<usize>| ends[kind?].map(|at| optima[at].minimum.value);
+        let values = led.into_iter().map(end).collect();
+        Ok(Found { optima, values, most })
+    }
+
+    fn learned(&self, free: &[f64]) -> Learned {
+        let parts = self.problem.parts();
+        parts.stamp_model.learned(&self.objective.full(free)[parts.annotator()])
+    }
+
+    /// Options until near, which are not stricter than what was asked for.
+    fn near(&self) -> LbfgsOptions {
+        let asked = &self.options.optimiser;
+        LbfgsOptions {
+            max_iterations: NEAR.max_iterations.min(asked.max_iterations),
+            gradient_tolerance: NEAR.gradient_tolerance.max(asked.gradient_tolerance),
+            value_tolerance: NEAR.value_tolerance.max(asked.value_tolerance),
+            ..NEAR
+        }
+    }
+
+    fn run(&self) -> Run {
+        let (starts, near) = (self.starts.len(), self.near().max_iterations);
+        let total =
+            starts.saturating_mul(near).saturating_add(self.options.optimiser.max_iterations);
+        Run { start: 0, starts, made: 0, before: 0, total, per_piece: 1 }
+    }
+
+    /// From a start until near an optimum. A single start is finished at once.
+    fn follow(&self, start: usize, from: Vec<f64>, part: &MapObjective<'_>) -> Option<Optimum> {
+        let near = self.near();
+        let minimum = if self.starts.len() > 1 {
+            let run = Run { start, before: start * near.max_iterations, ..self.run() };
+            minimise(part, &from, &near, &mut watcher(part.control(), run))?
+        } else {
+            let (value, gradient_norm, stop) =
+                (f64::INFINITY, f64::INFINITY, StopReason::Cancelled);
+            Minimum { params: from, value, gradient_norm, iterations: 0, evaluations: 0, stop }
+        };
+        let learned = self.learned(&minimum.params);
+        Some(Optimum { minimum, start, learned })
+    }
+
+    /// To the end, on all sessions: kind `k` of `kinds`.
+    fn finish(&self, near: &Optimum, k: usize, kinds: usize) -> Option<Optimum> {
+        let (iterations, evaluations) = (near.minimum.iterations, near.minimum.evaluations);
+        let most = self.options.optimiser.max_iterations;
+        let before = self.starts.len() * self.near().max_iterations + k * most / kinds;
+        let run =
+            Run { start: near.start, made: iterations, before, per_piece: kinds, ..self.run() };
+        let whole = self.objective.settled_after(iterations);
+        let options = &self.options.optimiser;
+        let mut watch = watcher(self.objective.control(), run);
+        let mut minimum = minimise(&whole, &near.minimum.params, options, &mut watch)?;
+        minimum.iterations += iterations;
+        minimum.evaluations += evaluations;
+        let learned = self.learned(&minimum.params);
+        Some(Optimum { minimum, start: near.start, learned })
+    }
+}
