@@ -40,6 +40,8 @@ def posterior(
     count_values: _Values,
     noise: str,
     noise_values: _Values,
+    alignment: str,
+    background_rate: float,
 ) -> Posterior: ...
 def read_dataset(
     folder: str | None = None,

@@ -194,7 +194,7 @@ impl Rows for Given<'_> {
 mod tests {
     use super::*;
     use crate::math::{log_sigmoid, sigmoid};
-    use crate::model::posterior;
+    use crate::model::{PosteriorOptions, posterior};
     use crate::{Counts, Noise};
 
     const COUNTS: [Counts; 4] = [
@@ -283,7 +283,8 @@ mod tests {
         let rates: [(&str, &[f64]); 2] = [("false_rate", &[0.05]), ("hit_rate", &[0.8])];
         let (bound_counts, bound_noise) =
             (counts.with(&rates).expect("rates"), noise.with(&values).expect("values"));
-        let found = posterior(&TIMES, &STAMPS, &LOG_ODDS, &bound_counts, &bound_noise)
+        let options = PosteriorOptions::default();
+        let found = posterior(&TIMES, &STAMPS, &LOG_ODDS, &bound_counts, &bound_noise, &options)
             .expect("an alignment exists");
         let annotator = Annotator::new(&counts, &noise, UNIT).expect("valid settings");
         let start: [(&str, &[f64]); 4] = [
