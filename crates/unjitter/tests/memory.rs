@@ -89,8 +89,10 @@ fn what_is_counted_is_what_is_allocated() {
             let bound = counts.with(&[&rates, splits].concat()).unwrap();
             let noise = Noise::Gaussian.with(&[("delay", &[0.0]), ("spread", &[spread])]).unwrap();
             let gradient = || {
-                let evidence = Annotator::new(&counts, &Noise::Gaussian, 1.0)?;
-                let mut params = evidence.start(&[("noise.spread", &[spread])])?;
+                let evidence = Annotator::new(&counts, &Noise::Gaussian, Order::Ordered, 1.0)?;
+                let values: [(&str, &[f64]); 2] =
+                    [("noise.spread", &[spread]), ("background.rate", &[0.0])];
+                let mut params = evidence.start(&values)?;
                 if hit_rate == 1.0 {
                     // Nearly one, as a fit would have it.
                     params[1] = 200.0;
