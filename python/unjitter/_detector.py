@@ -303,14 +303,14 @@ class EventDetector(Detector):
         >>> import pandas as pd
         >>> from unjitter import EventDetector, sessions_from_frames
         >>> instances = pd.DataFrame({"time": range(24), "depth": [0, 3, 0, 0] * 6})
-        >>> pressed = [21.3, 1.3, 5.2, 9.3, 13.4, 17.3]
+        >>> pressed = [22.1, 1.4, 6.3, 8.9, 13.6, 16.8]
         >>> events = pd.DataFrame({"time": pressed, "who": list("abcabc")}, index=range(70, 76))
         >>> sessions = sessions_from_frames(instances, events, session=None)
         >>> detector = EventDetector().fit(sessions)
         >>> detector.align(sessions)[["stamp", "instance_time", "who"]].head(2)
             stamp  instance_time who
-        70   21.3           21.0   a
-        71    1.3            1.0   b
+        70   22.1           21.0   a
+        71    1.4            1.0   b
         """
         sessions = self._known(X)
         self._refuse(sessions)
