@@ -160,7 +160,8 @@ def compare(name: str, make: type[nn.Module], quick: bool) -> dict[str, float]:
         if way == "unjitter":
             line += (
                 f"; late by {loss.delay:.2f} s, spread {loss.spread:.2f} s, "
-                f"misses {1.0 - loss.hit_rate:.0%}, presses for nothing {loss.false_rate:.1%}"
+                f"misses {1.0 - loss.hit_rate:.0%}, presses for nothing {loss.false_rate:.1%}, "
+                f"at no window {loss.background_rate:.3f} times per second"
             )
         print(line, flush=True)
     return scores

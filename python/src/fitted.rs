@@ -6,11 +6,13 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use unjitter::ClassifierSpec;
+use unjitter::evaluation::expected_f1_threshold;
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
 use crate::posterior::owner;
-use crate::session::{PyFeatures, PySession};
+use crate::session::{PyFeatures, PySession, lend};
+use crate::watch::watched;
 
 /// A fitted model.
 #[pyclass(frozen, module = "unjitter._core")]
@@ -84,9 +86,28 @@ impl Fitted {
         to_json(&self.0.modes())
     }
 
-    /// The same fit with another of its optima in use.
-    fn use_mode(&self, k: usize) -> PyResult<Self> {
-        self.0.clone().use_mode(k).map(Self).map_err(to_python)
+    /// The same fit with another of its optima in use, and on sessions the threshold with its best
+    /// expected F1.
+    #[pyo3(signature = (k, sessions=None, use_labels=false, threads=1))]
+    fn use_mode(
+        &self,
+        py: Python<'_>,
+        k: usize,
+        sessions: Option<Vec<PySession<'_>>>,
+        use_labels: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let mut fitted = self.0.clone();
+        if k > 0 {
+            fitted = fitted.use_mode(k).map_err(to_python)?;
+        }
+        let Some(sessions) = sessions else { return Ok(Self(fitted)) };
+        let sessions = lend(&sessions, use_labels)?;
+        let found = watched(py, None, |control| {
+            alone(threads, || expected_f1_threshold(&fitted, &sessions, control))
+        })??;
+        found.and_then(|threshold| fitted.set_threshold(threshold)).map_err(to_python)?;
+        Ok(Self(fitted))
     }
 
     /// Kind and message of every warning.

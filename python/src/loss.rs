@@ -20,7 +20,7 @@ const INSTANCES_PER_THREAD: usize = 4096;
 #[pyclass(frozen, module = "unjitter._core")]
 #[derive(Debug)]
 pub(crate) struct Annotator {
-    settings: (String, String, f64),
+    settings: (String, String, String, f64),
     annotator: unjitter::model::Annotator,
 }
 
@@ -31,16 +31,18 @@ type Derivatives<'py> =
 #[pymethods]
 impl Annotator {
     #[new]
-    fn new(counts: String, noise: String, time_unit: f64) -> PyResult<Self> {
+    fn new(counts: String, noise: String, alignment: String, time_unit: f64) -> PyResult<Self> {
         let (count_model, noise_model): (Counts, Noise) =
             (from_json("counts", &counts)?, from_json("noise", &noise)?);
-        let annotator = unjitter::model::Annotator::new(&count_model, &noise_model, time_unit)
-            .map_err(to_python)?;
-        Ok(Self { settings: (counts, noise, time_unit), annotator })
+        let order = from_json("alignment", &alignment)?;
+        let annotator =
+            unjitter::model::Annotator::new(&count_model, &noise_model, order, time_unit)
+                .map_err(to_python)?;
+        Ok(Self { settings: (counts, noise, alignment, time_unit), annotator })
     }
 
     /// For copies and pickles.
-    fn __getnewargs__(&self) -> (String, String, f64) {
+    fn __getnewargs__(&self) -> (String, String, String, f64) {
         self.settings.clone()
     }
 

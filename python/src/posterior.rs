@@ -5,7 +5,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use unjitter::model::{BoundCounts, BoundNoise};
-use unjitter::{Counts, Noise};
+use unjitter::{Counts, Noise, PosteriorOptions};
 
 use crate::convert::{from_json, to_python};
 use crate::watch::watched;
@@ -38,9 +38,9 @@ const DRAW: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Posterior(unjitter::Posterior);
 
-/// Exact posterior over alignments and labels.
+/// The posterior over alignments and labels. The alignment is JSON.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "three arrays, and two models with their values")]
+#[expect(clippy::too_many_arguments, reason = "three arrays, two models with values, two options")]
 pub(crate) fn posterior(
     py: Python<'_>,
     times: PyReadonlyArray1<'_, f64>,
@@ -50,11 +50,15 @@ pub(crate) fn posterior(
     count_values: Values,
     noise: &str,
     noise_values: Values,
+    alignment: &str,
+    background_rate: f64,
 ) -> PyResult<Posterior> {
     let [times, stamps, log_odds] =
         [&times, &events, &log_odds].map(|values| values.as_array().to_vec());
     let (counts, noise) = (bind_counts(counts, &count_values)?, bind_noise(noise, &noise_values)?);
-    py.detach(|| unjitter::posterior(&times, &stamps, &log_odds, &counts, &noise))
+    let options =
+        PosteriorOptions { alignment: from_json("alignment", alignment)?, background_rate };
+    py.detach(|| unjitter::posterior(&times, &stamps, &log_odds, &counts, &noise, &options))
         .map(Posterior)
         .map_err(to_python)
 }

@@ -67,6 +67,26 @@ def test_another_mode_can_be_used(detector):
             detector.use_mode(k)
 
 
+def test_another_mode_has_a_threshold_of_its_own(detector):
+    detector.threshold = "expected_f1"
+    first, other = detector.use_mode(0, SESSIONS).threshold_, detector.use_mode(1).threshold_
+    assert other == first  # it is not known where to find another
+    found = detector.use_mode(0, SESSIONS).threshold_
+    assert found != first
+    table = detector.align_instances([session.replace(labels=None) for session in SESSIONS])
+    p, q = table["p_detector"].to_numpy(), table["p_positive"].to_numpy()
+
+    def expected(threshold):
+        called = p >= threshold
+        return 2.0 * q[called].sum() / (called.sum() + q.sum())
+
+    # The order of sums.
+    assert expected(found) == pytest.approx(max(map(expected, np.unique(p))), rel=1e-12)
+    detector.threshold = 0.5
+    with pytest.raises(ValueError, match="X is for threshold='expected_f1', and threshold is 0.5"):
+        detector.use_mode(1, SESSIONS)
+
+
 def test_files_and_pickles_keep_the_modes(detector, tmp_path):
     detector.use_mode(1).save(tmp_path / "model.json")
     for other in (

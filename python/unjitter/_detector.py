@@ -229,7 +229,7 @@ class EventDetector(Detector):
         self._adopt(fitted)
         return self
 
-    def use_mode(self, k: int) -> EventDetector:
+    def use_mode(self, k: int, X: Sessions | None = None) -> EventDetector:
         """Use another explanation of the stamps that ``fit`` found.
 
         If features look at neighbouring instances, a detector that fires early and a longer delay
@@ -239,18 +239,25 @@ class EventDetector(Detector):
         Parameters
         ----------
         k : int
-            Position in `modes_`. The mode in use moves to the front; 0 changes nothing.
+            Position in `modes_`. The mode in use moves to the front; 0 is that one.
+        X : Session or list of Session, optional
+            Where ``threshold="expected_f1"`` finds the threshold of this mode, usually the sessions
+            of ``fit``. A detector does not keep them, so without `X` the threshold stays that of
+            the mode before, which is not the best of another detector.
 
         Returns
         -------
         self
-            With the attributes of that mode. `threshold_` stays.
+            With the attributes of that mode.
         """
         self._check_fitted()
         if whole("k", k) >= max(len(self.modes_), 1):
             raise ValueError(f"k is {k!r}, expected a whole number below {len(self.modes_)}")
-        if k > 0:
-            self._adopt(self._fitted.use_mode(int(k)))
+        sessions = None if X is None else self._known(X)
+        if sessions is not None and not isinstance(self.threshold, str):
+            raise ValueError(f"X is for threshold='expected_f1', and threshold is {self.threshold}")
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        self._adopt(self._fitted.use_mode(int(k), sessions, self.use_labels, threads))
         return self
 
     def predict_stamped(self, X: Sessions | ArrayLike) -> Any:
@@ -303,14 +310,14 @@ class EventDetector(Detector):
         >>> import pandas as pd
         >>> from unjitter import EventDetector, sessions_from_frames
         >>> instances = pd.DataFrame({"time": range(24), "depth": [0, 3, 0, 0] * 6})
-        >>> pressed = [21.3, 1.3, 5.2, 9.3, 13.4, 17.3]
+        >>> pressed = [22.1, 1.4, 6.3, 8.9, 13.6, 16.8]
         >>> events = pd.DataFrame({"time": pressed, "who": list("abcabc")}, index=range(70, 76))
         >>> sessions = sessions_from_frames(instances, events, session=None)
         >>> detector = EventDetector().fit(sessions)
         >>> detector.align(sessions)[["stamp", "instance_time", "who"]].head(2)
             stamp  instance_time who
-        70   21.3           21.0   a
-        71    1.3            1.0   b
+        70   22.1           21.0   a
+        71    1.4            1.0   b
         """
         sessions = self._known(X)
         self._refuse(sessions)

@@ -51,7 +51,12 @@ class _Rates(Model):
 
 @dataclass(frozen=True)
 class Auto(_Rates):
-    """At most one stamp per instance, or several (Poisson) if the evidence says so.
+    """At most one stamp per instance (Bernoulli), unless the stamps say otherwise.
+
+    :class:`EventDetector` also fits with any number of stamps per instance (Poisson) if single
+    events seem to have several, as when two people pressed, and takes it, with a warning, if the
+    evidence is clearly better. Nothing else decides: elsewhere it is the same as
+    :class:`Bernoulli`.
 
     Parameters
     ----------

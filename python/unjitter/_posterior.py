@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array
 
 from . import _core
-from ._check import settings, whole
+from ._check import number, one_of, settings, whole
 from ._clock import read_times
 from ._html import posterior_html
 from ._models import Bernoulli, Counts, counts_model
@@ -36,20 +36,23 @@ class Posterior:
         p(instance i gave stamp l | stamps); each column sums to one, less the probability that
         the stamp came from nowhere.
     best_alignment : ndarray of shape (n_stamps,)
-        The instance of each stamp in the single likeliest alignment; -1 if it came from nowhere.
+        The instance of each stamp in the single likeliest alignment; -1 if it came from nowhere. If
+        stamps may come in any order and instances may give several, it is better than all its
+        neighbours, and not certain to be the likeliest.
     best_log_weight : float
         log p(that alignment, stamps | log-odds, times).
     """
 
-    def __init__(self, core: _core.Posterior, given: _Given) -> None:
+    def __init__(self, core: _core.Posterior, given: _Given, options: dict[str, Any]) -> None:
         self._core = core
         self._given = given
+        self._options = options
         times, events, *_ = given
         self._shape = (len(times), len(events))
 
     def __reduce__(self) -> tuple[Any, _Given]:
         # Repeating inference is as exact as its result, and its input is smaller.
-        return posterior, self._given
+        return partial(posterior, **self._options), self._given
 
     def __repr__(self) -> str:
         instances, stamps = self._shape
@@ -91,7 +94,10 @@ class Posterior:
         return self._best[1]
 
     def sample(self, n: int = 1, seed: int = 0) -> NDArray[np.int64]:
-        """Alignments drawn from the posterior.
+        """Alignments drawn from the posterior, of stamps in the order of their instances.
+
+        For ``alignment="free"`` this is a `ValueError`: the posterior of each stamp is known, but
+        not that of all together.
 
         Parameters
         ----------
@@ -114,11 +120,13 @@ def posterior(
     log_odds: ArrayLike,
     counts: Counts = Bernoulli(false_rate=0.01, hit_rate=0.9),
     noise: Noise = Gaussian(delay=0.0, spread=1.0),
+    *,
+    alignment: str = "ordered",
+    background_rate: float = 0.0,
 ) -> Posterior:
-    """Exact posterior over which instance gave which stamp, and which instances are positive.
+    """The posterior over which instance gave which stamp, and which instances are positive.
 
-    Stamps keep the order of their instances here, and each comes from an instance: there is no
-    ``alignment="free"`` and no background, as :class:`EventDetector` has them.
+    By default it is exact: stamps keep the order of their instances, and each comes from one.
 
     Parameters
     ----------
@@ -132,6 +140,13 @@ def posterior(
         Number of stamps per instance, with all its values.
     noise : noise model such as Gaussian
         Their delays, with all its values.
+    alignment : {"ordered", "free"}
+        Which alignments count. "ordered": stamps keep the order of their instances. "free": they
+        may come in another order, as in :class:`EventDetector` by default; the result is exact if
+        no two stamps could share an instance, and otherwise approximated by belief propagation.
+    background_rate : float
+        Stamps per unit of time (per second of dates) that come from no instance, between the
+        first and the last instance or stamp.
 
     Returns
     -------
@@ -152,6 +167,14 @@ def posterior(
     array([1])
     >>> found.positive.round(3)
     array([0.008, 0.978, 0.022, 0.014])
+
+    Another press, long after, came from nowhere:
+
+    >>> found = posterior(
+    ...     [0.0, 1.0, 2.0, 3.0], [2.4, 40.0], [-3.0, 2.0, -3.0, -3.0], background_rate=0.01
+    ... )
+    >>> found.best_alignment
+    array([ 1, -1])
     """
     read = read_times(times)
     clock = read.clock()
@@ -171,6 +194,10 @@ def posterior(
                 f"{part} has no {model.unknown()[0]}, but a posterior learns nothing and needs all "
                 "values"
             )
+    options: dict[str, Any] = {
+        "alignment": one_of("alignment", alignment, ("ordered", "free")),
+        "background_rate": number("background_rate", background_rate),
+    }
     core = _core.posterior(
         when,
         stamps,
@@ -179,8 +206,10 @@ def posterior(
         list(bound_counts.values().items()),
         settings(bound_noise.settings()),
         list(bound_noise.values().items()),
+        settings(options["alignment"]),
+        options["background_rate"],
     )
-    return Posterior(core, (when, stamps, odds, bound_counts, bound_noise))
+    return Posterior(core, (when, stamps, odds, bound_counts, bound_noise), options)
 
 
 def _one_dimension(name: str, values: ArrayLike) -> _Floats:

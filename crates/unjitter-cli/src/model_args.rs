@@ -23,12 +23,12 @@ pub(crate) struct ModelArgs {
     #[command(flatten)]
     #[serde(flatten)]
     noise: NoiseArgs,
-    /// Whether stamps may come in another order than their instances
+    /// Whether presses may come in another order than the events they are for
     #[arg(long, default_value = "free", help_heading = "Model")]
     alignment: AlignmentName,
-    /// How late presses are likely to be, earliest and latest, such as 0.2..3s or -500ms..2s (seconds
-    /// without a unit). It replaces the prior on the delay, and decides between explanations of the
-    /// stamps if there are several
+    /// How late presses are likely to be, from..to: 0.2..3s, or -500ms..2s if some come before the
+    /// event (units are s, ms, min and h; seconds without one). A strong hint, not a limit: it decides
+    /// between several explanations of the stamps, and replaces the prior on the delay
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true, help_heading = "Model")]
     delay: Option<DelayRange>,
     /// Units of each hidden layer of the perceptron; one layer of 16 by default
@@ -84,9 +84,11 @@ pub(crate) enum ClassifierName {
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AlignmentName {
-    /// Stamps in any order; the sum is approximate (belief propagation)
+    /// They may: right if presses scatter further than events are apart; the sum over all alignments is
+    /// approximate (belief propagation)
     Free,
-    /// Stamps in the order of their instances, as in the paper; the sum is exact
+    /// They keep the order, as in the paper: the sum is exact, but the learned spread is too small if
+    /// presses scatter further than events are apart
     Ordered,
 }
 

@@ -9,7 +9,7 @@ use unjitter::Fitted;
 use crate::console::Console;
 use crate::failure::Mistake;
 use crate::input::Input;
-use crate::modes_text::with_mode;
+use crate::modes_text::{mode_number, with_mode};
 
 /// A model on the command line.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -17,8 +17,9 @@ pub(crate) struct ModelFile {
     /// The model that `fit` wrote
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
     pub model: PathBuf,
-    /// Use another explanation of the stamps than `fit` chose, by its number in the table of modes
-    #[arg(long, value_name = "N")]
+    /// Use another explanation of the stamps than `fit` chose, by its number in the table that `fit`
+    /// and `report` show: 2 is the second. The threshold stays that of the model
+    #[arg(long, value_name = "N", value_parser = mode_number)]
     pub mode: Option<usize>,
 }
 

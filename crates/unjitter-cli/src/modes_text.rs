@@ -37,15 +37,32 @@ fn row(k: usize, mode: &Mode) -> [String; 6] {
     ]
 }
 
+/// A number on the command line that could be that of a mode.
+pub(crate) fn mode_number(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| *number >= 1);
+    number.ok_or_else(|| "expected a number in the table of modes: 1, 2, …".to_owned())
+}
+
+/// Fails if the fit has no mode of this number.
+pub(crate) fn check_mode(fitted: &Fitted, number: Option<usize>) -> anyhow::Result<()> {
+    let modes = fitted.modes().len().max(1);
+    match number {
+        Some(number) if number > modes => {
+            let expected =
+                if modes == 1 { "1, the only mode".into() } else { format!("1 to {modes}") };
+            Err(usage(format!("--mode {number}: expected {expected}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The fit with the mode of this number in use; the first if there is none.
 pub(crate) fn with_mode(fitted: Fitted, number: Option<usize>) -> anyhow::Result<Fitted> {
-    let Some(number) = number else { return Ok(fitted) };
-    let modes = fitted.modes().len().max(1);
-    if !(1..=modes).contains(&number) {
-        let expected = if modes == 1 { "1, the only mode".into() } else { format!("1 to {modes}") };
-        return Err(usage(format!("--mode {number}: expected {expected}")));
+    check_mode(&fitted, number)?;
+    match number {
+        Some(number) if number > 1 => Ok(fitted.use_mode(number - 1)?),
+        _ => Ok(fitted),
     }
-    Ok(if number == 1 { fitted } else { fitted.use_mode(number - 1)? })
 }
 
 /// A warning, with the options that help, which the library does not know.

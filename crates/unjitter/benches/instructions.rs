@@ -13,6 +13,7 @@ use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use ndarray::Array2;
+use unjitter::inference::Order;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::{Random, exp_in_place, ln_in_place};
 use unjitter::model::Annotator;
@@ -74,10 +75,10 @@ fn stamped(spread: f64) -> (Vec<f64>, Vec<f64>) {
 }
 
 fn inference(counts: Counts, noise: Noise, spread: f64) -> Kernel {
-    let evidence = Annotator::new(&counts, &noise, 1.0).expect("valid settings");
-    let mut params = evidence
-        .start(&[("counts.false_rate", &[1e-3]), ("counts.hit_rate", &[0.95])])
-        .expect("valid rates");
+    let evidence = Annotator::new(&counts, &noise, Order::Ordered, 1.0).expect("valid settings");
+    let rates: [(&str, &[f64]); 3] =
+        [("counts.false_rate", &[1e-3]), ("counts.hit_rate", &[0.95]), ("background.rate", &[0.0])];
+    let mut params = evidence.start(&rates).expect("valid rates");
     for parameter in evidence.layout().parameters() {
         if ["noise.spread", "noise.spreads", "noise.scale"].contains(&parameter.name.as_str()) {
             params[parameter.range.clone()].fill(spread.ln());

@@ -32,7 +32,7 @@ pub use learning::FitOptions;
 pub use model::classifier::{Activation, ClassifierSpec};
 pub use model::counts::Counts;
 pub use model::noise::Noise;
-pub use model::{Detector, Fitted, Learned, Model, Posterior, Sums, posterior};
+pub use model::{Detector, Fitted, Learned, Model, Posterior, PosteriorOptions, Sums, posterior};
 pub use outcome::{Outcome, Warning};
 pub use prior::Priors;
 pub use session::{Recording, Session};

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Drawn, Truth};
-use unjitter::{Control, Counts, FitOptions, Model, Noise, Session, posterior};
+use unjitter::{Control, Counts, FitOptions, Model, Noise, PosteriorOptions, Session, posterior};
 
 const RATES: [(&str, &[f64]); 2] = [("false_rate", &[0.01]), ("hit_rate", &[0.85])];
 
@@ -51,9 +51,10 @@ fn a_time_lies_within_its_own_interval() {
 fn a_time_is_the_posterior_median() {
     let (noise, values) = noises().swap_remove(0);
     let sessions = sessions(&drawn(&noise, &values));
-    let fitted =
-        // Bare posteriors know the paper's model only.
-        Model::paper().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
+    let model = Model { counts: Counts::Bernoulli, ..Model::default() };
+    let fitted = model.fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
+    let background_rate = fitted.learned().background_rate;
+    let options = PosteriorOptions { alignment: model.alignment, background_rate };
     let value = |name: &str| fitted.parameter(name).unwrap();
     let (misses, hits) = (value("counts.false_rate"), value("counts.hit_rate"));
     let counts = Counts::Bernoulli.with(&[("false_rate", &misses), ("hit_rate", &hits)]).unwrap();
@@ -62,7 +63,8 @@ fn a_time_is_the_posterior_median() {
     for session in &sessions {
         let log_odds = fitted.log_odds(session.features()).unwrap();
         let times = session.times();
-        let bare = posterior(times, session.stamps(), &log_odds, &counts, &noise).unwrap();
+        let bare =
+            posterior(times, session.stamps(), &log_odds, &counts, &noise, &options).unwrap();
         for (l, stamp) in fitted.align(session).unwrap().stamps.iter().enumerate() {
             let shares = bare.responsibilities();
             let candidates = shares.instances(l).zip(shares.of_stamp(l));

@@ -15,8 +15,8 @@ use unjitter::learning::StopReason;
 use unjitter::math::Random;
 use unjitter::simulation::{Annotator, Respiration};
 use unjitter::{
-    Control, Counts, Error, FitOptions, Model, Noise, Progress, Recording, Result, Session,
-    posterior,
+    Control, Counts, Error, FitOptions, Model, Noise, PosteriorOptions, Progress, Recording,
+    Result, Session, posterior,
 };
 
 /// Four sessions of 60 instances, a quarter of them events that two features tell.
@@ -146,7 +146,9 @@ fn draws_stop() {
     let times: Vec<f64> = (0..1000).map(f64::from).collect();
     // So far apart that each stamp is drawn for itself.
     let stamps = [100.0, 500.0, 900.0];
-    let found = posterior(&times, &stamps, &[0.0; 1000], &counts, &noise).unwrap();
+    let found =
+        posterior(&times, &stamps, &[0.0; 1000], &counts, &noise, &PosteriorOptions::default())
+            .unwrap();
     let sample = |control: Control<'_>| found.sample(10, 0, control).map(|_| ());
     assert_eq!(check("Posterior::sample", sample), (3, 3));
 }

@@ -6,7 +6,7 @@ use unjitter::model::{BoundCounts, BoundNoise};
 use unjitter::prior::{Beta, InverseGamma, Normal};
 use unjitter::{
     Activation, ClassifierSpec, Control, Counts, Features, FitOptions, Fitted, Model, Noise,
-    Priors, Result, Session, posterior,
+    PosteriorOptions, Priors, Result, Session, posterior,
 };
 
 const NAN: f64 = f64::NAN;
@@ -185,7 +185,14 @@ fn impossible_stamps_say_why() {
     let silent = Counts::Bernoulli.with(&[("false_rate", &[0.0]), ("hit_rate", &[1.0])]).unwrap();
     let counts = bernoulli();
     let bare = |stamps: &[f64], log_odds: &[f64], counts: &BoundCounts| {
-        fails(posterior(&[0.0, 1.0, 2.0, 3.0], stamps, log_odds, counts, &noise))
+        fails(posterior(
+            &[0.0, 1.0, 2.0, 3.0],
+            stamps,
+            log_odds,
+            counts,
+            &noise,
+            &PosteriorOptions::default(),
+        ))
     };
     let even = [0.0; 4];
     let watched = |stamps: &[f64]| session("c", stamps).with_observed(vec![(0.9, 2.2)]).unwrap();
@@ -261,9 +268,15 @@ fn new_data_must_suit_the_detector() {
 fn bare_inference_checks_its_input() {
     let (counts, noise) = (bernoulli(), gaussian());
     let bare = |times: &[f64], stamps: &[f64], log_odds: &[f64]| {
-        fails(posterior(times, stamps, log_odds, &counts, &noise))
+        fails(posterior(times, stamps, log_odds, &counts, &noise, &PosteriorOptions::default()))
+    };
+    let with_rate = |background_rate: f64| {
+        let options = PosteriorOptions { background_rate, ..PosteriorOptions::default() };
+        fails(posterior(&[0.0], &[0.5], &[0.0], &counts, &noise, &options))
     };
     assert_messages([
+        (with_rate(-0.5), "background_rate is -0.5, expected a number of at least 0"),
+        (with_rate(NAN), "background_rate is NaN, expected a number of at least 0"),
         (bare(&[0.0, NAN], &[], &[0.0; 2]), "time 1 is NaN, expected a finite time"),
         (bare(&[0.0], &[INFINITY], &[0.0]), "stamp 0 is inf, expected a finite time"),
         (

@@ -9,7 +9,7 @@ use unjitter::inference::{
 };
 use unjitter::math::{Random, ln_gamma, log_sum, sigmoid};
 use unjitter::model::{BoundCounts, BoundNoise};
-use unjitter::{Control, Counts, Noise, Posterior, posterior};
+use unjitter::{Control, Counts, Noise, Posterior, PosteriorOptions, posterior};
 
 /// A session with counts and noise, drawn so that its stamps are possible.
 struct Case {
@@ -23,8 +23,15 @@ struct Case {
 
 impl Case {
     fn posterior(&self) -> Posterior {
-        posterior(&self.times, &self.stamps, &self.log_odds, &self.counts, &self.noise)
-            .unwrap_or_else(|error| panic!("{}: {error}", self.what))
+        posterior(
+            &self.times,
+            &self.stamps,
+            &self.log_odds,
+            &self.counts,
+            &self.noise,
+            &PosteriorOptions::default(),
+        )
+        .unwrap_or_else(|error| panic!("{}: {error}", self.what))
     }
 }
 
@@ -261,8 +268,15 @@ fn shifting_every_time_changes_nothing() {
         for shift in [-37.5, 1024.0, 1.7e9] {
             let times: Vec<f64> = case.times.iter().map(|t| t + shift).collect();
             let stamps: Vec<f64> = case.stamps.iter().map(|z| z + shift).collect();
-            let shifted =
-                posterior(&times, &stamps, &case.log_odds, &case.counts, &case.noise).unwrap();
+            let shifted = posterior(
+                &times,
+                &stamps,
+                &case.log_odds,
+                &case.counts,
+                &case.noise,
+                &PosteriorOptions::default(),
+            )
+            .unwrap();
             let what = format!("{} shifted by {shift}", case.what);
             let (a, b) = (plain.log_evidence(), shifted.log_evidence());
             // Delays are the same to the bit; windows may end one negligible instance apart.
@@ -289,7 +303,15 @@ fn scaling_time_scales_the_density() {
             let times: Vec<f64> = case.times.iter().map(|t| t * factor).collect();
             let stamps: Vec<f64> = case.stamps.iter().map(|z| z * factor).collect();
             let (_, noise) = noise_models(factor).swap_remove(at / count_models().len());
-            let scaled = posterior(&times, &stamps, &case.log_odds, &case.counts, &noise).unwrap();
+            let scaled = posterior(
+                &times,
+                &stamps,
+                &case.log_odds,
+                &case.counts,
+                &noise,
+                &PosteriorOptions::default(),
+            )
+            .unwrap();
             let what = format!("{} scaled by {factor}", case.what);
             let want = plain.log_evidence() - stamps.len() as f64 * f64::ln(factor);
             let got = scaled.log_evidence();
@@ -396,7 +418,9 @@ fn without_stamps_every_instance_is_silent() {
     let times = [0.0, 1.0, 1.0, 2.0, 9.0];
     let (noise, _) = gaussian(0.0, 1.0);
     for counts in count_models() {
-        let found = posterior(&times, &[], &log_odds, &counts, &noise).unwrap();
+        let found =
+            posterior(&times, &[], &log_odds, &counts, &noise, &PosteriorOptions::default())
+                .unwrap();
         let mut log_evidence = 0.0;
         for (i, &f) in log_odds.iter().enumerate() {
             let (negative, positive) = (sigmoid(-f) * 0.97, sigmoid(f) * 0.15);
@@ -423,7 +447,9 @@ fn at_capacity_only_one_alignment_is_left() {
     for (at, per_instance, weights) in [(0, 1, one), (1, 3, three)] {
         let counts = count_models().swap_remove(at);
         let stamps: Vec<f64> = (0..4 * per_instance).map(|l| 0.4 * l as f64).collect();
-        let found = posterior(&times, &stamps, &log_odds, &counts, &noise).unwrap();
+        let found =
+            posterior(&times, &stamps, &log_odds, &counts, &noise, &PosteriorOptions::default())
+                .unwrap();
         let mut want = 0.0;
         for (i, &f) in log_odds.iter().enumerate() {
             let joint = [sigmoid(-f) * weights[0], sigmoid(f) * weights[1]];
@@ -457,7 +483,9 @@ fn one_instance_takes_every_stamp() {
         |pi, _| 6.0 * (1.0 - pi) * pi.powi(3),
     ];
     for (counts, weight) in count_models().into_iter().skip(1).zip(weights) {
-        let found = posterior(&[0.0], &stamps, &log_odds, &counts, &noise).unwrap();
+        let found =
+            posterior(&[0.0], &stamps, &log_odds, &counts, &noise, &PosteriorOptions::default())
+                .unwrap();
         let joint = [sigmoid(-f) * weight(rate(0), 0.05), sigmoid(f) * weight(rate(1), 0.1)];
         let log_densities: f64 = stamps.iter().map(|z| log_density(*z)).sum();
         let want = (joint[0] + joint[1]).ln() + log_densities;
@@ -473,7 +501,9 @@ fn one_instance_takes_every_stamp() {
 fn equal_instances_share_a_stamp_equally() {
     let (noise, _) = gaussian(0.0, 1.0);
     for counts in count_models() {
-        let found = posterior(&[2.0; 4], &[2.3], &[0.4; 4], &counts, &noise).unwrap();
+        let found =
+            posterior(&[2.0; 4], &[2.3], &[0.4; 4], &counts, &noise, &PosteriorOptions::default())
+                .unwrap();
         for i in 0..4 {
             assert!((found.responsibilities().get(i, 0) - 0.25).abs() < 1e-15); // rounding
             assert!((found.positive()[i] - found.positive()[0]).abs() < 1e-15); // rounding
@@ -488,9 +518,16 @@ fn stamps_that_tie_are_the_limit_of_stamps_that_meet() {
         let meeting = |gap: f64| {
             let stamps = [middle, middle + gap, case.stamps[2].max(middle + gap)];
             let (counts, noise) = (&case.counts, &case.noise);
-            posterior(&case.times, &stamps, &case.log_odds, counts, noise)
-                .ok()
-                .map(|found| (found.log_evidence(), found.positive()))
+            posterior(
+                &case.times,
+                &stamps,
+                &case.log_odds,
+                counts,
+                noise,
+                &PosteriorOptions::default(),
+            )
+            .ok()
+            .map(|found| (found.log_evidence(), found.positive()))
         };
         // A pair at one place may be out of every other instance's reach.
         let Some((tied, positive)) = meeting(0.0) else { continue };
@@ -537,8 +574,15 @@ fn parameters_at_the_end_of_the_numbers_still_align() {
     let counts = Counts::Bernoulli.with(&[("false_rate", &[0.0]), ("hit_rate", &[0.9])]).unwrap();
     for delay in [-5e307, 5e307] {
         let noise = Noise::Laplace.with(&[("delay", &[delay]), ("spread", &[0.5])]).unwrap();
-        let found =
-            posterior(&[0.0, 1.0, 2.0, 3.0], &[1.2, 2.3], &[0.0; 4], &counts, &noise).unwrap();
+        let found = posterior(
+            &[0.0, 1.0, 2.0, 3.0],
+            &[1.2, 2.3],
+            &[0.0; 4],
+            &counts,
+            &noise,
+            &PosteriorOptions::default(),
+        )
+        .unwrap();
         assert_eq!(found.best_alignment().instances.len(), 2);
         assert!(sampled(&found, 3, 1).iter().all(|alignment| alignment.len() == 2));
     }

@@ -12,7 +12,8 @@ use unjitter::learning::{LbfgsOptions, Objective, Problem};
 use unjitter::memory::{memory_limit, set_memory_limit};
 use unjitter::model::{Annotator, BoundStampModel, Learned, OneAnnotator, Rows, StampModel, Sums};
 use unjitter::{
-    Control, Counts, Error, FitOptions, Model, Noise, Result, Session, Warning, posterior,
+    Control, Counts, Error, FitOptions, Model, Noise, PosteriorOptions, Result, Session, Warning,
+    posterior,
 };
 
 /// The limit is the process's, so that one test at a time has it.
@@ -88,15 +89,19 @@ fn what_is_counted_is_what_is_allocated() {
             let bound = counts.with(&[&rates, splits].concat()).unwrap();
             let noise = Noise::Gaussian.with(&[("delay", &[0.0]), ("spread", &[spread])]).unwrap();
             let gradient = || {
-                let evidence = Annotator::new(&counts, &Noise::Gaussian, 1.0)?;
-                let mut params = evidence.start(&[("noise.spread", &[spread])])?;
+                let evidence = Annotator::new(&counts, &Noise::Gaussian, Order::Ordered, 1.0)?;
+                let values: [(&str, &[f64]); 2] =
+                    [("noise.spread", &[spread]), ("background.rate", &[0.0])];
+                let mut params = evidence.start(&values)?;
                 if hit_rate == 1.0 {
                     // Nearly one, as a fit would have it.
                     params[1] = 200.0;
                 }
                 evidence.gradient("night", &params, &times, &stamps, &log_odds)
             };
-            let found = || posterior(&times, &stamps, &log_odds, &bound, &noise);
+            let found = || {
+                posterior(&times, &stamps, &log_odds, &bound, &noise, &PosteriorOptions::default())
+            };
             with_limit(|| {
                 assert_counted(&format!("gradient, {what}"), gradient);
                 if hit_rate == 1.0 && counts == Counts::Poisson {
@@ -287,7 +292,10 @@ fn threads_of_others_share_the_limit_too() {
     let log_odds = vec![-4.0; times.len()];
     let counts = Counts::Bernoulli.with(&[("false_rate", &[0.01]), ("hit_rate", &[0.9])]).unwrap();
     let noise = Noise::Gaussian.with(&[("delay", &[0.0]), ("spread", &[30.0])]).unwrap();
-    let ask = || posterior(&times, &stamps, &log_odds, &counts, &noise).map(drop);
+    let ask = || {
+        posterior(&times, &stamps, &log_odds, &counts, &noise, &PosteriorOptions::default())
+            .map(drop)
+    };
     let together = || {
         std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| ask().unwrap()))));
     };
@@ -345,7 +353,9 @@ fn too_much_memory_is_refused_with_numbers() {
     let limit = 20 << 20;
     with_limit(|| {
         set_memory_limit(limit);
-        match posterior(&times, &stamps, &log_odds, &counts, &noise).map(|_| ()) {
+        match posterior(&times, &stamps, &log_odds, &counts, &noise, &PosteriorOptions::default())
+            .map(|_| ())
+        {
             Err(Error::TooLarge { stamps: 200, instances: 20_000, bytes, limit: told, .. }) => {
                 assert_eq!(told, limit);
                 // Four million cells of all stamps; each has some numbers.

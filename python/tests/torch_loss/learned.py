@@ -5,10 +5,13 @@ import torch
 from unjitter import Uniform
 from unjitter.torch import ImpreciseLabelLoss
 
+BACKGROUND = 0.02
+
 
 def double(counts, noise, **options):
-    """A loss in double precision that starts at the values of the models and holds none of them."""
-    start = {**counts.values(), **noise.values()}
+    """A loss in double precision that starts at the values of the models, with a background, and
+    holds none of them."""
+    start = {**counts.values(), **noise.values(), "background_rate": BACKGROUND}
     free = noise if isinstance(noise, Uniform) else type(noise)(**_size(noise))
     return ImpreciseLabelLoss(
         type(counts)(**_size(counts)), free, start=start, dtype=torch.float64, **options

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from learned import double
+from learned import BACKGROUND, double
 
 import unjitter
 from unjitter import (
@@ -60,10 +60,11 @@ def padded(rows, fill):
     return torch.tensor(table, dtype=torch.float64)
 
 
+@pytest.mark.parametrize("alignment", ["free", "ordered"])
 @pytest.mark.parametrize(("counts", "noise"), PAIRS, ids=IDS)
-def test_gradients_match_finite_differences(counts, noise):
+def test_gradients_match_finite_differences(counts, noise, alignment):
     # A unit of time other than one, so that forgetting it shows.
-    loss = double(counts, noise, reduction="none", time_unit=1.7)
+    loss = double(counts, noise, alignment=alignment, reduction="none", time_unit=1.7)
     parameters = list(loss.unconstrained.values())
 
     def value(*given):
@@ -74,35 +75,44 @@ def test_gradients_match_finite_differences(counts, noise):
 
 
 @pytest.mark.parametrize(("counts", "noise"), PAIRS, ids=IDS)
+@pytest.mark.parametrize("alignment", ["free", "ordered"])
 @pytest.mark.parametrize("time_unit", [1.0, 0.3])
-def test_value_is_that_of_bare_inference(counts, noise, time_unit):
-    loss = double(counts, noise, reduction="none", time_unit=time_unit)
+def test_value_is_that_of_bare_inference(counts, noise, alignment, time_unit):
+    loss = double(counts, noise, alignment=alignment, reduction="none", time_unit=time_unit)
     values = loss(tensors(), TIMES, EVENTS)
+    rates = {"given": BACKGROUND, "learned": loss.background_rate}
+    models = {"given": (counts, noise), "learned": (loss.counts, loss.noise)}
     for value, times, events, logits in zip(values, TIMES, EVENTS, LOGITS):
-        evidence = unjitter.posterior(times, events, logits, counts, noise).log_evidence
-        # Another recursion, and values that went through logits and logarithms: rounding.
-        assert value.item() == pytest.approx(-evidence, abs=1e-12)
-        learned = unjitter.posterior(times, events, logits, loss.counts, loss.noise)
-        assert learned.log_evidence == pytest.approx(evidence, abs=1e-12)
+        for name, rate in rates.items():
+            options = {"alignment": alignment, "background_rate": rate}
+            found = unjitter.posterior(times, events, logits, *models[name], **options)
+            # Another recursion, and values that went through logits and logarithms: rounding.
+            assert value.item() == pytest.approx(-found.log_evidence, abs=1e-12)
 
 
-def test_gradient_is_prior_minus_posterior():
-    loss = double(COUNTS[0], NOISE[0], reduction="sum")
+# Rounding; messages settle to 1e-7.
+@pytest.mark.parametrize(("alignment", "accuracy"), [("ordered", 1e-14), ("free", 1e-7)])
+def test_gradient_is_prior_minus_posterior(alignment, accuracy):
+    loss = double(COUNTS[0], NOISE[0], alignment=alignment, reduction="sum")
     logits = tensors()
     loss(logits, TIMES, EVENTS).backward()
+    options = {"alignment": alignment, "background_rate": BACKGROUND}
     for own, times, events in zip(logits, TIMES, EVENTS):
-        found = unjitter.posterior(times, events, own.detach(), COUNTS[0], NOISE[0])
+        found = unjitter.posterior(times, events, own.detach(), COUNTS[0], NOISE[0], **options)
         want = torch.sigmoid(own.detach()).numpy() - found.positive
-        assert own.grad.numpy() == pytest.approx(want, abs=1e-14)  # rounding
+        assert own.grad.numpy() == pytest.approx(want, abs=accuracy)
 
 
-def test_one_stamp_and_one_instance_by_hand():
-    loss = double(Bernoulli(0.1, 0.8), Gaussian(0.5, 2.0))
+@pytest.mark.parametrize("alignment", ["free", "ordered"])
+def test_one_stamp_and_one_instance_by_hand(alignment):
+    loss = double(Bernoulli(0.1, 0.8), Gaussian(0.5, 2.0), alignment=alignment)
     logit = torch.tensor([math.log(3.0)], dtype=torch.float64)
     rate = 0.25 * 0.1 + 0.75 * 0.8
     density = math.exp(-0.5 * (1.5 / 2.0) ** 2) / (2.0 * math.sqrt(2.0 * math.pi))
     value = loss(logit, times=[1.0], events=[3.0]).item()
-    assert value == pytest.approx(-math.log(rate * density), abs=1e-14)  # rounding
+    # From the instance, or from nowhere; and no other from nowhere in two units of time.
+    weight = rate * density + (1.0 - rate) * BACKGROUND
+    assert value == pytest.approx(2.0 * BACKGROUND - math.log(weight), abs=1e-14)  # rounding
     silent = loss(logit, times=[1.0], events=[]).item()
     assert silent == pytest.approx(-math.log(1.0 - rate), abs=1e-14)
 

@@ -64,8 +64,8 @@ def test_a_sequence_is_named_by_its_place():
     with pytest.raises(ValueError, match="session 1 of the batch.*time 2"):
         LOSS(logits, [TIMES, [0.0, 2.0, 1.0], TIMES], [[], [], []])
     with pytest.raises(ValueError, match="session 2 of the batch.*4 stamps"):
-        LOSS(logits, TIMES, [[], [], [0.1, 0.2, 0.3, 0.4]])
-    uniform = ImpreciseLabelLoss(noise=Uniform(0.0, 0.5))
+        ImpreciseLabelLoss(background_rate=0.0)(logits, TIMES, [[], [], [0.1, 0.2, 0.3, 0.4]])
+    uniform = ImpreciseLabelLoss(noise=Uniform(0.0, 0.5), background_rate=0.0)
     with pytest.raises(ValueError, match="session 1 of the batch: no alignment.*stamp 0 at 0.7"):
         uniform(logits, TIMES, [[0.2], [0.7], [0.9]])
     logits[2, 1] = math.nan
@@ -149,6 +149,11 @@ def test_data_take_no_gradient():
         ({"start": {"noise.delay": 1.0}}, r"'noise.delay' \(did you mean delay"),
         ({"noise": Gaussian(delay=0.0), "start": {"delay": 0.0}}, "delay is known.*has a start"),
         ({"start": {"false_rate": 0.0}}, "start of false_rate is 0.0, an end of its range"),
+        ({"alignment": "any"}, "alignment is 'any', expected 'free' or 'ordered'"),
+        ({"background_rate": -0.1}, "background.rate is -0.1, expected a number of at least 0"),
+        ({"background_rate": "low"}, "background_rate is 'low', expected a finite number"),
+        ({"start": {"background_rate": 0.0}}, "start of background_rate is 0.0, an end of its r"),
+        ({"background_rate": 0.1, "start": {"background_rate": 0.1}}, "background_rate is known"),
         ({"start": {"hit_rate": 1.2}}, "hit_rate is 1.2"),
         ({"start": {"spread": [1.0, 2.0]}}, "spread"),
         ({"start": {"delay": None}}, "delay"),

@@ -37,14 +37,16 @@ def test_names_follow_the_models():
         return [name for name, _ in ImpreciseLabelLoss(*models).named_parameters()]
 
     rates = ["unconstrained.false_rate", "unconstrained.hit_rate"]
-    assert names() == [*rates, "unconstrained.delay", "unconstrained.spread"]
-    assert names("poisson", Uniform(0.0, 1.0)) == rates
+    background = "unconstrained.background_rate"
+    assert names() == [*rates, "unconstrained.delay", "unconstrained.spread", background]
+    assert names("poisson", Uniform(0.0, 1.0)) == [*rates, background]
     assert names("categorical", "student_t")[2:] == [
         "unconstrained.false_split",
         "unconstrained.hit_split",
         "unconstrained.delay",
         "unconstrained.scale",
         "unconstrained.degrees_of_freedom",
+        background,
     ]
 
 
@@ -78,6 +80,7 @@ def test_one_component_keeps_its_tuples():
 def test_values_that_are_not_given_have_a_first_guess():
     loss = ImpreciseLabelLoss(start={"delay": 3.0}, time_unit=0.5, dtype=torch.float64)
     want = {"false_rate": 0.01, "hit_rate": 0.9, "delay": 3.0, "spread": 0.5}
+    want["background_rate"] = 0.002
     assert loss.natural() == pytest.approx(want, abs=1e-14)
     assert all(parameter.requires_grad for parameter in loss.parameters())
 
@@ -86,16 +89,17 @@ def test_values_that_are_not_given_have_a_first_guess():
 @pytest.mark.filterwarnings("ignore::unjitter.UnjitterWarning")
 def test_values_that_are_given_are_known_and_do_not_move():
     counts, noise = Bernoulli(false_rate=0.0), Gaussian(delay=0.25)
-    loss = ImpreciseLabelLoss(counts, noise, start={"hit_rate": 0.6}, dtype=torch.float64)
+    options = {"background_rate": 0.0, "start": {"hit_rate": 0.6}, "dtype": torch.float64}
+    loss = ImpreciseLabelLoss(counts, noise, **options)
     held = {name for name, p in loss.unconstrained.items() if not p.requires_grad}
-    assert held == {"false_rate", "delay"}
+    assert held == {"false_rate", "delay", "background_rate"}
     optimiser = torch.optim.SGD(loss.parameters(), lr=0.1, weight_decay=0.1)
     before = loss.natural()
     for _ in range(3):
         (loss(LOGITS, TIMES, [1.4]) + loss.penalty()).backward()
         optimiser.step()
     # A false rate of zero has the logit −∞.
-    assert (loss.false_rate, loss.delay) == (0.0, 0.25)
+    assert (loss.false_rate, loss.delay, loss.background_rate) == (0.0, 0.25, 0.0)
     assert (loss.counts.false_rate, loss.noise.delay) == (0.0, 0.25)
     assert loss.hit_rate != before["hit_rate"]
     assert loss.spread != before["spread"]
@@ -107,13 +111,13 @@ def test_values_that_are_given_are_known_and_do_not_move():
 
 def test_all_may_be_known():
     known = Bernoulli(0.02, 0.8), Gaussian(0.25, 0.5)
-    loss = ImpreciseLabelLoss(*known, dtype=torch.float64)
+    loss = ImpreciseLabelLoss(*known, background_rate=0.1, dtype=torch.float64)
     logits = LOGITS.clone().requires_grad_()
     value = loss(logits, TIMES, [1.4])
     # There is nothing that a prior could say.
     assert loss.penalty().item() == 0.0
     (value + loss.penalty()).backward()
-    evidence = posterior(TIMES, [1.4], LOGITS, *known).log_evidence
+    evidence = posterior(TIMES, [1.4], LOGITS, *known, background_rate=0.1).log_evidence
     assert value.item() == pytest.approx(-evidence, abs=1e-14)  # rounding
     assert torch.all(logits.grad != 0.0)
 
@@ -195,7 +199,8 @@ def test_a_state_without_a_unit_is_in_that_of_the_loss():
 
 def test_repr_tells_the_values():
     text = repr(ImpreciseLabelLoss(noise=Gaussian(delay=1.25), start={"spread": 0.5}))
-    assert "bernoulli, gaussian, false_rate=0.01, hit_rate=0.9, delay=1.25, spread=0.5" in text
+    values = "false_rate=0.01, hit_rate=0.9, delay=1.25, spread=0.5, background_rate=0.001"
+    assert f"bernoulli, gaussian, free, {values}" in text
 
 
 UNIT = 0.5
@@ -216,6 +221,9 @@ def minus_log_densities(loss, priors):
         ),
         "shape": lambda v: stats.gamma.logpdf(
             v - 1.0, priors.shape[0], scale=1.0 / priors.shape[1]
+        ),
+        "background_rate": lambda v: stats.gamma.logpdf(
+            v * UNIT, priors.background[0], scale=1.0 / priors.background[1]
         ),
         "weights": lambda v: stats.dirichlet.logpdf(v, [priors.mixture_weight] * len(v)),
         "hit_split": lambda v: stats.dirichlet.logpdf(v, [priors.count_split] * len(v)),
@@ -245,6 +253,7 @@ def test_penalty_is_minus_the_log_prior(models):
         variance=(2.0, 1.5),
         count_split=1.5,
         mixture_weight=3.0,
+        background=(2.5, 8.0),
     )
     loss = double(*models, priors=priors, time_unit=UNIT)
     # Densities of order one by another implementation: rounding.
@@ -271,15 +280,18 @@ def sessions(weights, delay, spread, seed):
     return made
 
 
-def test_a_linear_model_finds_the_optimum_of_the_detector():
+@pytest.mark.parametrize("alignment", ["free", "ordered"])
+def test_a_linear_model_finds_the_optimum_of_the_detector(alignment):
     data = sessions(np.array([3.0, 0.8]), delay=1.2, spread=1.2, seed=3)
-    detector = EventDetector(time_unit=2.0, max_iter=1000).fit(data)
+    # Without it, a detector takes the prior on the background from the number of stamps.
+    same = {"alignment": alignment, "priors": Priors(background=(2.0, 300.0)), "time_unit": 2.0}
+    detector = EventDetector(counts="bernoulli", max_iter=1000, **same).fit(data)
 
     every = np.concatenate([session.X for session in data])
     mean, scale = every.mean(axis=0), every.std(axis=0)
     features = [torch.tensor((session.X - mean) / scale) for session in data]
     loss = ImpreciseLabelLoss(
-        start={"delay": 0.0, "spread": 3.0}, reduction="sum", time_unit=2.0, dtype=torch.float64
+        start={"delay": 0.0, "spread": 3.0}, reduction="sum", dtype=torch.float64, **same
     )
     torch.manual_seed(0)
     linear = torch.nn.Linear(2, 1).double()
@@ -310,11 +322,13 @@ def test_a_linear_model_finds_the_optimum_of_the_detector():
     assert loss.spread == pytest.approx(detector.spread_, abs=1e-5)
     assert 1.0 - loss.hit_rate == pytest.approx(detector.miss_rate_, abs=1e-5)
     assert loss.false_rate == pytest.approx(detector.false_rate_, abs=1e-5)
+    assert loss.background_rate == pytest.approx(detector.background_rate_, abs=1e-5)
     coef = linear.weight.detach().numpy() / scale
     assert coef == pytest.approx(detector.coef_, abs=1e-4)
     assert -value().item() == pytest.approx(detector.log_evidence_, abs=1e-4)
     # And both are near what the simulation put in, within about three standard errors.
     assert loss.delay == pytest.approx(1.2, abs=0.15)
-    assert loss.spread == pytest.approx(0.6, abs=0.15)
+    assert loss.spread == pytest.approx(1.2, abs=0.15)
     assert loss.hit_rate == pytest.approx(0.92, abs=0.1)
     assert loss.false_rate == pytest.approx(0.01, abs=0.02)
+    assert loss.background_rate < 0.01

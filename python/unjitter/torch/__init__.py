@@ -1,9 +1,9 @@
 """A loss for PyTorch: train any network on sloppy timestamps.
 
 The network gives each instance a logit, and the loss is minus the log probability of the stamps,
-summed exactly over all alignments to instances. The annotator's delay, spread and rates are
-parameters of the loss and learned with the network. One pass of the compiled core, on the CPU,
-gives the value and all derivatives.
+summed over all alignments to instances. The annotator's delay, spread and rates are parameters of
+the loss and learned with the network. One pass of the compiled core, on the CPU, gives the value
+and all derivatives.
 """
 
 try:

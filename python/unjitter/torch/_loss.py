@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from .. import _core
+from .._check import number, one_of
 from .._models import Categorical, Counts, counts_model
 from .._noise import Noise, noise_model
 from .._priors import Priors
@@ -28,9 +29,6 @@ _REDUCTIONS = ("none", "sum", "mean")
 class ImpreciseLabelLoss(nn.Module):
     """Minus the log probability of sloppy stamps, given a network's logits.
 
-    Stamps keep the order of their instances here, and each comes from an instance: there is no
-    ``alignment="free"`` and no background, as :class:`unjitter.EventDetector` has them.
-
     Parameters
     ----------
     counts : {"bernoulli", "categorical", "poisson", "geometric"} or an object of that kind
@@ -38,16 +36,26 @@ class ImpreciseLabelLoss(nn.Module):
         :class:`unjitter.EventDetector`: ``Bernoulli(false_rate=0.01)`` learns the hit rate alone.
     noise : str or an object such as Gaussian, StudentT or Uniform
         Delay of stamps from their instance, likewise.
+    background_rate : float, optional
+        Stamps per unit of `times` that come from no instance; 0 if there are none. It is learned if
+        it is not given.
+    alignment : {"free", "ordered"}
+        Which alignments count, as in :class:`unjitter.EventDetector`. "free": stamps may come in
+        another order than their instances; the sum over all alignments is approximated by belief
+        propagation. "ordered": stamps keep the order of their instances, and the sum is exact.
     start : mapping of str to float or array-like, optional
         Start values, by the names of `unconstrained` and in natural values:
         ``{"delay": 0.0, "spread": 2.0}``. The others start at a false rate of 0.01, a hit rate of
-        0.9, a delay of about 0 and a spread of about 1 unit of time. A start that is too wide is
-        safer than one that is too narrow.
+        0.9, a delay of about 0, a spread of about 1 unit of time and a background of 0.001 stamps
+        per unit of time. A spread that is too wide at the start is safer than one that is too
+        narrow.
     reduction : {"mean", "sum", "none"}
         Of the values of the sequences of a batch: their mean (over sequences, however long they
         are), their sum, or all of them.
     priors : Priors, optional
-        The priors of :meth:`penalty`.
+        The priors of :meth:`penalty`. That of the background supposes about one stamp per unit of
+        time, since a loss sees a batch at a time and not how many stamps there are; for other data,
+        ``Priors(background=(2.0, 33.0 / r))`` is what a detector takes for r stamps per unit.
     time_unit : float
         The unit of delays and spreads for learning and for priors, in the unit of `times`. Use the
         usual spacing of your instances: an optimiser's steps then have the right size. It changes
@@ -60,20 +68,22 @@ class ImpreciseLabelLoss(nn.Module):
     ----------
     unconstrained : torch.nn.ParameterDict
         The annotator's parameters, learned or fixed, by name and on an unconstrained scale:
-        ``false_rate`` and ``hit_rate`` are logits, ``spread`` is a logarithm. They are parameters
-        like any other: pass ``loss.parameters()`` to the optimiser, perhaps with a larger learning
-        rate than the network's.
+        ``false_rate`` and ``hit_rate`` are logits, ``spread`` and ``background_rate`` logarithms.
+        They are parameters like any other: pass ``loss.parameters()`` to the optimiser, perhaps
+        with a larger learning rate than the network's.
     false_rate, hit_rate : float
         P(at least one stamp | negative instance), P(at least one stamp | positive instance).
     delay, spread : float
         Mean and standard deviation of stamp - instance time.
+    background_rate : float
+        Stamps per unit of time that come from no instance.
     counts, noise : models as in the arguments
         With the learned values, for :func:`unjitter.posterior`.
 
     Notes
     -----
-    **Fixed values.** A value given in `counts` or `noise` is fixed from the beginning. To fix the
-    value learned so far, call ``loss.hold("spread")``, which is
+    **Fixed values.** A value given in `counts` or `noise`, or as `background_rate`, is fixed from
+    the beginning. To fix the value learned so far, call ``loss.hold("spread")``, which is
     ``loss.unconstrained["spread"].requires_grad_(False)``.
 
     **The penalty.** Stamps alone cannot distinguish a detector from its mirror image: calling every
@@ -112,13 +122,21 @@ class ImpreciseLabelLoss(nn.Module):
     >>> value = loss(logits, times=[0.0, 1.0, 2.0, 3.0], events=[2.4])
     >>> (value + loss.penalty()).backward()
     >>> print(logits.grad)  # the press speaks for the instance at 1
-    tensor([ 0.2252, -0.2923,  0.0384,  0.2307])
+    tensor([ 0.2252, -0.2911,  0.0388,  0.2307])
     >>> loss.unconstrained["delay"].grad is not None
     True
 
     The place of a press, after training of the network and the loss:
 
-    >>> found = posterior([0.0, 1.0, 2.0, 3.0], [2.4], logits.detach(), loss.counts, loss.noise)
+    >>> found = posterior(
+    ...     [0.0, 1.0, 2.0, 3.0],
+    ...     [2.4],
+    ...     logits.detach(),
+    ...     loss.counts,
+    ...     loss.noise,
+    ...     alignment=loss.alignment,
+    ...     background_rate=loss.background_rate,
+    ... )
     >>> found.best_alignment
     array([1])
     """
@@ -128,6 +146,8 @@ class ImpreciseLabelLoss(nn.Module):
         counts: str | Counts = "bernoulli",
         noise: str | Noise = "gaussian",
         *,
+        background_rate: float | None = None,
+        alignment: str = "free",
         start: Mapping[str, ArrayLike] | None = None,
         reduction: str = "mean",
         priors: Priors | None = None,
@@ -141,11 +161,14 @@ class ImpreciseLabelLoss(nn.Module):
                 f"reduction is {reduction!r}, expected one of {', '.join(_REDUCTIONS)}"
             )
         self.reduction = reduction
+        self.alignment = one_of("alignment", alignment, ("free", "ordered"))
         self._counts, self._noise = counts_model(counts), noise_model(noise)
         self._measure_in(time_unit)
         self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
         self.unconstrained = nn.ParameterDict()
         known = {**self._counts.values(), **self._noise.values()}
+        if background_rate is not None:
+            known["background_rate"] = [number("background_rate", background_rate)]
         for name, numbers in begin(self._core, known, {} if start is None else start).items():
             begun = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
             self.unconstrained[name] = nn.Parameter(begun, requires_grad=name not in known)
@@ -191,8 +214,8 @@ class ImpreciseLabelLoss(nn.Module):
         ValueError
             If a sequence, which is named by its place in the batch, has logits that are NaN, times
             that decrease, more stamps than its instances can give, or stamps that no alignment
-            explains; or if times or stamps are of a type that is coarser than the spread, as
-            float32 is for seconds since 1970.
+            explains or belief propagation does not settle for; or if times or stamps are of a type
+            that is coarser than the spread, as float32 is for seconds since 1970.
         """
         batch = Batch.of(logits, times, events, lengths, event_lengths)
         params = self._vector()
@@ -233,7 +256,7 @@ class ImpreciseLabelLoss(nn.Module):
         >>> from unjitter.torch import ImpreciseLabelLoss
         >>> loss = ImpreciseLabelLoss()
         >>> loss.penalty().backward()
-        >>> bool(loss.unconstrained["hit_rate"].grad < 0)  # it would rather be higher
+        >>> bool(loss.unconstrained["false_rate"].grad > 0)  # it would rather be lower
         True
         """
         params = self._vector()
@@ -250,7 +273,7 @@ class ImpreciseLabelLoss(nn.Module):
         >>> from unjitter.torch import ImpreciseLabelLoss
         >>> loss = ImpreciseLabelLoss().hold("delay", "spread")
         >>> [name for name, _ in loss.named_parameters() if _.requires_grad]
-        ['unconstrained.false_rate', 'unconstrained.hit_rate']
+        ['unconstrained.false_rate', 'unconstrained.hit_rate', 'unconstrained.background_rate']
         """
         for name in names:
             check_name(self._core, name)
@@ -262,9 +285,11 @@ class ImpreciseLabelLoss(nn.Module):
         """The learned values, by name and in natural units.
 
         >>> from unjitter.torch import ImpreciseLabelLoss
-        >>> loss = ImpreciseLabelLoss(start={"delay": 0.5}, dtype=torch.float64)
+        >>> loss = ImpreciseLabelLoss(
+        ...     start={"delay": 0.5}, background_rate=0.0, dtype=torch.float64
+        ... )
         >>> {name: round(value, 9) for name, value in loss.natural().items()}
-        {'false_rate': 0.01, 'hit_rate': 0.9, 'delay': 0.5, 'spread': 1.0}
+        {'false_rate': 0.01, 'hit_rate': 0.9, 'delay': 0.5, 'spread': 1.0, 'background_rate': 0.0}
         """
         return {
             name: values[0] if len(values) == 1 else tuple(values)
@@ -286,6 +311,10 @@ class ImpreciseLabelLoss(nn.Module):
     @property
     def spread(self) -> float:
         return self._core.delay_and_spread(bare(self._vector()))[1]
+
+    @property
+    def background_rate(self) -> float:
+        return self._natural()["background_rate"][0]
 
     @property
     def counts(self) -> Counts:
@@ -315,7 +344,10 @@ class ImpreciseLabelLoss(nn.Module):
             f"{name}={', '.join(f'{number:.4g}' for number in numbers)}"
             for name, numbers in self._natural().items()
         )
-        return f"{self._counts.kind}, {self._noise.kind}, {values}, reduction={self.reduction!r}"
+        return (
+            f"{self._counts.kind}, {self._noise.kind}, {self.alignment}, {values}, "
+            f"reduction={self.reduction!r}"
+        )
 
     def get_extra_state(self) -> dict[str, float]:
         """The unit of a state dict's numbers."""
@@ -340,7 +372,7 @@ class ImpreciseLabelLoss(nn.Module):
     def _measure_in(self, time_unit: float) -> None:
         self.time_unit = float(time_unit)
         counts, noise = (json.dumps(own.settings()) for own in (self._counts, self._noise))
-        self._core = _core.Annotator(counts, noise, self.time_unit)
+        self._core = _core.Annotator(counts, noise, json.dumps(self.alignment), self.time_unit)
 
     def _vector(self) -> Tensor:
         """All parameters, for the core."""

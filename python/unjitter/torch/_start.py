@@ -15,8 +15,8 @@ _Floats = NDArray[np.float64]
 
 
 def short(name: str) -> str:
-    """The name of a block without that of its part."""
-    return name.split(".", 1)[1]
+    """The name of a block without that of its part, where it tells enough by itself."""
+    return "background_rate" if name == "background.rate" else name.split(".", 1)[1]
 
 
 def check_name(core: _core.Annotator, name: str) -> None:
@@ -36,8 +36,8 @@ def begin(
         check_name(core, name)
         if name in known:
             raise ValueError(
-                f"{name} is known by its model and has a start: give it to the model to hold it, "
-                "or to start to learn it"
+                f"{name} is known and has a start: leave out the start to hold it, or the known "
+                "value to learn it"
             )
     told = {name: np.atleast_1d(floats(values, name)).tolist() for name, values in start.items()}
     values, parameters = {**known, **told}, core.parameters()
@@ -50,6 +50,6 @@ def begin(
         if not np.all(np.isfinite(begun[name])):
             raise ValueError(
                 f"start of {name} is {start[name]!r}, an end of its range, from where nothing is "
-                "learned; to hold it there, give it to its model"
+                "learned; to hold it there, give it as a known value and not as a start"
             )
     return begun

@@ -16,11 +16,11 @@ use super::evaluate::{align_right, bare_table};
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
-use crate::failure::Mistake;
+use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::model_args::ModelArgs;
-use crate::modes_text::{CAPTION, HEADER, rows, warning, with_mode};
+use crate::modes_text::{CAPTION, HEADER, check_mode, mode_number, rows, warning, with_mode};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::threshold::{EXPECTED_F1, threshold};
 use crate::words::{count, counted, few, lateness, number, per_hour, percent};
@@ -46,9 +46,10 @@ pub(crate) struct Fit {
     /// with the best expected F1 here, given the stamps (no labels needed)
     #[arg(long, value_name = "P", default_value = "0.5")]
     threshold: String,
-    /// Use another explanation of the stamps than the one that is chosen, by its number in the table of
-    /// modes; align, predict and report take --mode too
-    #[arg(long, value_name = "N")]
+    /// Use another explanation of the stamps than the one that is chosen, by its number in the table
+    /// that a first fit prints: 2 is the second. The model keeps all of them, and align, predict and
+    /// report take --mode too
+    #[arg(long, value_name = "N", value_parser = mode_number)]
     mode: Option<usize>,
     /// Where the model goes; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
@@ -93,7 +94,9 @@ impl Fit {
         self.checked.warn(&data, console)?;
         let notes = notes(&data, serde_json::to_value(&self)?)?;
         let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
-        let mut fitted = with_mode(fitted, self.mode)?;
+        // The fit may have taken hours: without that mode, the model is written with the first.
+        let no_such_mode = check_mode(&fitted, self.mode).err();
+        let mut fitted = with_mode(fitted, self.mode.filter(|_| no_such_mode.is_none()))?;
         fitted.set_threshold(match threshold {
             Threshold::Fixed(p) => p,
             _ => expected_f1_threshold(&fitted, &data.sessions(), Control::default())?,
@@ -105,12 +108,14 @@ impl Fit {
         for warning in &result.warnings {
             console.warn(warning);
         }
-        if is_stream(&self.output) {
-            return Ok(());
+        if !is_stream(&self.output) {
+            console.result(&result, || text(&fitted, &data))?;
+            console.note(&format!("wrote {}", self.output.display()));
         }
-        console.result(&result, || text(&fitted, &data))?;
-        console.note(&format!("wrote {}", self.output.display()));
-        Ok(())
+        match no_such_mode {
+            Some(error) => Err(usage(format!("{error}; the model was written with mode 1 in use"))),
+            None => Ok(()),
+        }
     }
 }
 

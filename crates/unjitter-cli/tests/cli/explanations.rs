@@ -2,7 +2,7 @@
 
 use unjitter::math::Random;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, small};
 
 /// Tables of six sessions in which an event is pressed for by people with these delays; `context` is how
 /// many neighbours on each side a row has as features.
@@ -129,12 +129,33 @@ fn a_range_of_delays_or_a_number_chooses_the_explanation() {
     assert!(first.contains("Explanations of the stamps") && first.contains("from nowhere"));
     assert!(first != second);
     let count = modes.as_array().unwrap().len();
-    let err = folder.fails(2, &["align", "data", "--mode", "0"]);
-    assert!(err.contains(&format!("--mode 0: expected 1 to {count}")), "{err}");
+    let err = folder.fails(2, &["align", "data", "--mode", "99"]);
+    assert!(err.contains(&format!("--mode 99: expected 1 to {count}")), "{err}");
     for range in ["3..1s", "1s", "..", "a..b"] {
         let err = folder.fails(2, &["fit", "data", "-o", "x.json", &format!("--delay={range}")]);
         assert!(err.contains("expected the earliest"), "{range}: {err}");
     }
+}
+
+#[test]
+fn a_mode_that_is_not_there_costs_no_fit() {
+    let folder = Folder::with_small_data();
+    for number in ["0", "-1", "two", "1.5"] {
+        let err = folder.fails(2, &small("fit", &[&format!("--mode={number}")]));
+        assert!(err.contains("expected a number in the table of modes: 1, 2, …"), "{err}");
+        assert!(!folder.path("model.json").exists(), "{number}");
+        let err = folder.fails(2, &["align", "data", &format!("--mode={number}")]);
+        assert!(err.contains("expected a number in the table of modes"), "{err}");
+    }
+    // How many there are is known only after the fit, which is not thrown away.
+    folder.ok(&small("fit", &["-o", "plain.json"]));
+    let run = folder.run(&small("fit", &["--mode", "99"]));
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("error: --mode 99: expected 1"), "{}", run.err);
+    assert!(run.err.contains("; the model was written with mode 1 in use"), "{}", run.err);
+    assert!(run.out.contains("The annotator"), "{}", run.out);
+    let parameters = |name: &str| folder.json(name)["parameters"].clone();
+    assert_eq!(parameters("model.json"), parameters("plain.json"));
 }
 
 #[test]

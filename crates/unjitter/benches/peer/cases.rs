@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use unjitter::baselines::AlignmentLearner;
 use unjitter::evaluation::{Contender, CrossValidation, folds};
+use unjitter::inference::Order;
 use unjitter::io::{Columns, Dataset, DatasetFiles};
 use unjitter::learning::{Objective, Problem};
 use unjitter::model::Annotator;
@@ -76,15 +77,18 @@ impl Case {
         dialogue: &mut Dialogue<R, W>,
     ) -> Outcome {
         let unit = self.model.time_unit.unwrap_or(1.0);
-        let evidence = Annotator::new(&self.model.counts, &self.model.noise, unit)?;
+        let evidence = Annotator::new(&self.model.counts, &self.model.noise, Order::Ordered, unit)?;
         let log_odds = numbers(&self.folder.join("log_odds"))?;
         let given = numbers(&self.folder.join("params"))?;
-        let params = if given.is_empty() { evidence.start(&[])? } else { given };
+        // The others know counts and noise only.
+        let mut params = evidence.start(&[("background.rate", &[0.0])])?;
+        params[..given.len()].copy_from_slice(&given);
+        let compared = params.len() - 1;
         dialogue.serve(|_, numbers| {
             let found = evidence.gradient("", &params, &data.times, &data.stamps, &log_odds);
             let found = found.expect("stamps that are possible");
             numbers.clear();
-            numbers.extend(found.d_log_odds.iter().chain(&found.d_params));
+            numbers.extend(found.d_log_odds.iter().chain(&found.d_params[..compared]));
             found.log_evidence
         })
     }

@@ -8,10 +8,11 @@
 //! ∂ log Z / ∂f_i    = p(y_i = 1 | z) − sigmoid(f_i)
 //! ∂ log Z / ∂counts = Σ_y Σ_c E[instances with count c and label y | z] · ∂ log p(c | y)
 //! ∂ log Z / ∂noise  = Σ_{i,l} p(w(i,l) | z) · ∂ log p(z_l − t_i)
+//! ∂ log Z / ∂log ρ  = E[stamps from nowhere | z] − ρ·T
 //! ```
 //!
-//! (section 8 of `docs/model.md`). The type holds no values: parameters are a flat slice of unconstrained
-//! numbers, counts before noise, in the order of [`Annotator::layout`].
+//! (sections 8 and 19 of `docs/model.md`). The type holds no values: parameters are a flat slice of
+//! unconstrained numbers, counts before noise before background, in the order of [`Annotator::layout`].
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,7 +23,7 @@ use super::one_annotator::OneAnnotator;
 use super::posterior::{check, infeasible};
 use super::stamp_model::{Learned, ROWS, Rows, StampModel, Sums};
 use crate::error::require;
-use crate::inference::{Stamp, Timeline};
+use crate::inference::{Order, Stamp, Timeline};
 use crate::params::Layout;
 use crate::prior::Priors;
 use crate::{Error, Result};
@@ -54,15 +55,15 @@ pub struct Gradient {
 }
 
 impl Annotator {
-    /// Builds counts and noise from their settings.
-    pub fn new(counts: &Counts, noise: &Noise, time_unit: f64) -> Result<Self> {
+    /// Builds counts and noise from their settings, with stamps in this order and a background.
+    pub fn new(counts: &Counts, noise: &Noise, order: Order, time_unit: f64) -> Result<Self> {
         require("time_unit", time_unit, time_unit > 0.0, "a time above 0")?;
         let (counts, noise) = (Arc::from(counts.build()?), Arc::from(noise.build(time_unit)?));
-        let model = Box::new(OneAnnotator::new(counts, noise));
+        let model = Box::new(OneAnnotator::new(counts, noise).with_order(order).with_background());
         Ok(Self { layout: Layout::new(model.parts()), model, time_unit })
     }
 
-    /// The parameters: those of the counts, then those of the noise.
+    /// The parameters: those of the counts, of the noise, and the rate of the background.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -110,7 +111,7 @@ impl Annotator {
     fn check_params(&self, params: &[f64]) -> Result<()> {
         let expected = self.layout.dim();
         if params.len() != expected {
-            let name = "counts and noise".to_owned();
+            let name = "counts, noise and background".to_owned();
             return Err(Error::ParameterLength { name, found: params.len(), expected });
         }
         for parameter in self.layout.parameters() {
@@ -126,10 +127,11 @@ impl Annotator {
     /// in errors; the slices are as in [`posterior`](crate::posterior).
     ///
     /// ```
+    /// use unjitter::inference::Order;
     /// use unjitter::model::Annotator;
     /// use unjitter::{Counts, Noise};
     ///
-    /// let annotator = Annotator::new(&Counts::Bernoulli, &Noise::Gaussian, 1.0)?;
+    /// let annotator = Annotator::new(&Counts::Bernoulli, &Noise::Gaussian, Order::Free, 1.0)?;
     /// let params = annotator.start(&[("noise.delay", &[0.5]), ("noise.spread", &[0.3])])?;
     /// let (times, stamps, log_odds) = ([0.0, 1.0, 2.0], [1.6], [-2.0; 3]);
     /// let gradient = annotator.gradient("walk", &params, &times, &stamps, &log_odds)?;
@@ -191,202 +193,4 @@ impl Rows for Given<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::math::{log_sigmoid, sigmoid};
-    use crate::model::posterior;
-    use crate::{Counts, Noise};
-
-    const COUNTS: [Counts; 4] = [
-        Counts::Bernoulli,
-        Counts::Categorical { max_count: 3 },
-        Counts::Poisson,
-        Counts::Geometric,
-    ];
-
-    /// A unit of time that is not one, so that forgetting it shows.
-    const UNIT: f64 = 2.0;
-
-    const TIMES: [f64; 7] = [0.0, 1.1, 2.0, 3.2, 4.1, 5.0, 6.3];
-    const LOG_ODDS: [f64; 7] = [-2.0, 0.5, 1.0, -1.5, 0.3, -0.7, 3.0];
-    /// No delay is within 0.01 of a kink at 0.4.
-    const STAMPS: [f64; 3] = [1.83, 2.74, 5.97];
-
-    fn every_pair() -> impl Iterator<Item = Annotator> {
-        let pair =
-            |counts, noise: Noise| Annotator::new(counts, &noise, UNIT).expect("valid settings");
-        COUNTS.iter().flat_map(move |counts| {
-            Noise::kinds().iter().map(move |kind| pair(counts, kind.example()))
-        })
-    }
-
-    /// Parameters off their starting point, the location of the delay at 0.4.
-    fn params_of(annotator: &Annotator) -> Vec<f64> {
-        let mut params = annotator.start(&[("counts.false_rate", &[0.07])]).expect("a rate");
-        let mut steps = [0.11, -0.3, 0.23, -0.17, 0.31].into_iter().cycle();
-        for parameter in annotator.layout().parameters() {
-            let steps = params[parameter.range.clone()].iter_mut().zip(&mut steps);
-            steps.for_each(|(x, step)| *x += step);
-            if ["noise.delay", "noise.shift"].contains(&parameter.name.as_str()) {
-                let numbers = parameter.unconstrained(&[0.4], UNIT).expect("a delay");
-                params[parameter.range.clone()].copy_from_slice(&numbers);
-            }
-        }
-        params
-    }
-
-    fn gradient(
-        annotator: &Annotator,
-        params: &[f64],
-        stamps: &[f64],
-        log_odds: &[f64],
-    ) -> Gradient {
-        annotator.gradient("test", params, &TIMES, stamps, log_odds).expect("an alignment exists")
-    }
-
-    /// Central differences of `value` in every coordinate.
-    fn differences(at: &[f64], value: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-        let step = 1e-5;
-        let moved = |k: usize, by: f64| {
-            let mut moved = at.to_vec();
-            moved[k] += by;
-            value(&moved)
-        };
-        (0..at.len()).map(|k| (moved(k, step) - moved(k, -step)) / (2.0 * step)).collect()
-    }
-
-    #[test]
-    fn every_pair_matches_central_differences() {
-        for annotator in every_pair() {
-            let params = params_of(&annotator);
-            let got = gradient(&annotator, &params, &STAMPS, &LOG_ODDS);
-            let want_log_odds =
-                differences(&LOG_ODDS, |f| gradient(&annotator, &params, &STAMPS, f).log_evidence);
-            let want_params =
-                differences(&params, |p| gradient(&annotator, p, &STAMPS, &LOG_ODDS).log_evidence);
-            let pairs = got.d_log_odds.iter().zip(&want_log_odds);
-            for (got, want) in pairs.chain(got.d_params.iter().zip(&want_params)) {
-                // Differences: h² truncation and 1e-15/h rounding of a value of order 10.
-                assert!(
-                    (got - want).abs() < 1e-8 * want.abs().max(1.0),
-                    "{annotator:?} {got} {want}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn evidence_and_labels_are_those_of_the_posterior() {
-        let counts = Counts::Poisson;
-        let noise = Noise::Laplace;
-        let values: [(&str, &[f64]); 2] = [("delay", &[0.4]), ("spread", &[1.3])];
-        let rates: [(&str, &[f64]); 2] = [("false_rate", &[0.05]), ("hit_rate", &[0.8])];
-        let (bound_counts, bound_noise) =
-            (counts.with(&rates).expect("rates"), noise.with(&values).expect("values"));
-        let found = posterior(&TIMES, &STAMPS, &LOG_ODDS, &bound_counts, &bound_noise)
-            .expect("an alignment exists");
-        let annotator = Annotator::new(&counts, &noise, UNIT).expect("valid settings");
-        let start: [(&str, &[f64]); 4] = [
-            ("counts.false_rate", &[0.05]),
-            ("counts.hit_rate", &[0.8]),
-            ("noise.delay", &[0.4]),
-            ("noise.spread", &[1.3]),
-        ];
-        let params = annotator.start(&start).expect("values");
-        let got = gradient(&annotator, &params, &STAMPS, &LOG_ODDS);
-        // Another recursion and another unit of time: rounding only.
-        assert!((got.log_evidence - found.log_evidence()).abs() < 1e-12);
-        for ((d, positive), f) in got.d_log_odds.iter().zip(found.positive()).zip(LOG_ODDS) {
-            assert!((d - (positive - sigmoid(f))).abs() < 1e-14); // rounding
-        }
-        let natural = annotator.natural(&params).expect("numbers");
-        let names: Vec<&str> = natural.iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, start.map(|(name, _)| name));
-        let there_and_back = natural.iter().zip(start).all(|((_, got), (_, want))| {
-            (got[0] - want[0]).abs() < 1e-15 // one exponential and one logarithm
-        });
-        assert!(there_and_back, "{natural:?}");
-        assert!((annotator.delay_and_spread(&params).expect("numbers").0 - 0.4).abs() < 1e-15);
-    }
-
-    #[test]
-    fn known_labels_have_no_derivative() {
-        let mut log_odds = LOG_ODDS;
-        (log_odds[1], log_odds[3]) = (f64::INFINITY, f64::NEG_INFINITY);
-        for annotator in every_pair() {
-            let params = params_of(&annotator);
-            let got = gradient(&annotator, &params, &STAMPS, &log_odds);
-            assert_eq!((got.d_log_odds[1], got.d_log_odds[3]), (0.0, 0.0), "{annotator:?}");
-            assert!(got.d_log_odds[0] != 0.0 && got.log_evidence.is_finite(), "{annotator:?}");
-            let want =
-                differences(&params, |p| gradient(&annotator, p, &STAMPS, &log_odds).log_evidence);
-            for (got, want) in got.d_params.iter().zip(want) {
-                // As above.
-                assert!(
-                    (got - want).abs() < 1e-8 * want.abs().max(1.0),
-                    "{annotator:?} {got} {want}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn without_stamps_every_instance_is_silent() {
-        for annotator in every_pair() {
-            let params = params_of(&annotator);
-            let got = gradient(&annotator, &params, &[], &LOG_ODDS);
-            let silent = [log_sigmoid(-params[0]).exp(), log_sigmoid(-params[1]).exp()];
-            let mut want = 0.0;
-            for (f, d) in LOG_ODDS.iter().zip(&got.d_log_odds) {
-                let weight = sigmoid(-f) * silent[0] + sigmoid(*f) * silent[1];
-                want += weight.ln();
-                // Bayes, with rounding.
-                assert!((d - (sigmoid(*f) * silent[1] / weight - sigmoid(*f))).abs() < 1e-14);
-            }
-            assert!((got.log_evidence - want).abs() < 1e-13, "{annotator:?}"); // rounding
-            let noise = annotator.layout().part("noise");
-            assert!(got.d_params[noise].iter().all(|&d| d == 0.0), "{annotator:?}");
-        }
-    }
-
-    #[test]
-    fn epoch_seconds_keep_their_digits() {
-        // Hardly any time divided by this is exact.
-        let annotator =
-            Annotator::new(&Counts::Bernoulli, &Noise::Gaussian, 0.3).expect("valid settings");
-        let params = params_of(&annotator);
-        // A power of two, so that the shifted times are exact to 2⁻²².
-        let epoch = 2_f64.powi(30);
-        let exact = |t: &f64| (t * 1024.0).round() / 1024.0;
-        let [times, stamps] =
-            [&TIMES[..], &STAMPS].map(|v| v.iter().map(exact).collect::<Vec<_>>());
-        let [late_times, late_stamps] =
-            [&times, &stamps].map(|v| v.iter().map(|t| epoch + t).collect::<Vec<_>>());
-        let near = annotator.gradient("test", &params, &times, &stamps, &LOG_ODDS);
-        let far = annotator.gradient("test", &params, &late_times, &late_stamps, &LOG_ODDS);
-        assert_eq!(near.expect("an alignment"), far.expect("an alignment"));
-    }
-
-    #[test]
-    fn impossible_inputs_are_named() {
-        let uniform = Noise::Uniform { earliest: 0.0, latest: 0.5 };
-        let annotator = Annotator::new(&Counts::Bernoulli, &uniform, UNIT).expect("valid settings");
-        let params = annotator.start(&[]).expect("a start");
-        let message = |params: &[f64], stamps: &[f64], log_odds: &[f64]| {
-            let result = annotator.gradient("seven", params, &TIMES, stamps, log_odds);
-            result.expect_err("a mistake").to_string()
-        };
-        let far = message(&params, &[9.0], &LOG_ODDS);
-        assert!(far.contains("session seven") && far.contains("stamp 0 at 9"), "{far}");
-        let many = message(&params, &[0.1; 8], &LOG_ODDS);
-        assert!(many.contains("session seven: 8 stamps"), "{many}");
-        let short = message(&params, &[0.1], &LOG_ODDS[1..]);
-        assert!(short.contains("6 log-odds for 7 instances"), "{short}");
-        let unordered = message(&params, &[3.3, 0.1], &LOG_ODDS);
-        assert!(unordered.contains("stamp 1"), "{unordered}");
-        let diverged = message(&[f64::NAN, 0.0], &[0.1], &LOG_ODDS);
-        assert!(diverged.contains("counts.false_rate is NaN"), "{diverged}");
-        let few = message(&[0.0], &[0.1], &LOG_ODDS);
-        assert!(few.contains("counts and noise"), "{few}");
-    }
-}
+mod tests;

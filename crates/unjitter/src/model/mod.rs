@@ -27,7 +27,7 @@ pub use mode::Mode;
 pub use noise::BoundNoise;
 pub use one_annotator::OneAnnotator;
 pub use parts::Parts;
-pub use posterior::{Posterior, posterior};
+pub use posterior::{Posterior, PosteriorOptions, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};
 pub use spec::{Frozen, Model, Natural};
 pub use stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};

@@ -315,7 +315,7 @@ impl Pass for Evidence<'_> {
         let range = self.bound.model.noise_range.clone();
         let (delays, responsibilities) = (shares.delays, shares.responsibilities);
         noise.pull_back(params, delays, responsibilities, &mut sums.d_annotator[range.clone()]);
-        if self.bound.model.has_background {
+        if self.bound.log_background > f64::NEG_INFINITY {
             // The rest of every stamp; what cancels is a rounding of one stamp.
             let owned: f64 = responsibilities.iter().sum();
             sums.d_annotator[range.end] += shares.stamps() as f64 - owned;

@@ -6,8 +6,9 @@ use super::counts::BoundCounts;
 use super::noise::BoundNoise;
 use super::one_annotator::OneAnnotator;
 use super::stamp_model::{BoundStampModel, Draws, StampModel};
+use crate::error::require;
 use crate::inference::{
-    Alignment, CountMarginals, Impossible, Marginals, Responsibilities, Stamp, Timeline,
+    Alignment, CountMarginals, Impossible, Marginals, Order, Responsibilities, Stamp, Timeline,
 };
 use crate::memory::memory_limit;
 use crate::session::check_order;
@@ -27,20 +28,40 @@ pub struct Posterior {
     marginals: Marginals,
 }
 
-/// Exact posterior over which instance gave which stamp, and which instances are positive.
+/// Where stamps may come from. By default in order and from instances only, as in the paper: the posterior
+/// is then exact.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct PosteriorOptions {
+    /// Whether stamps keep the order of their instances.
+    pub alignment: Order,
+    /// Stamps per unit of time that come from no instance, between the first and the last instance or
+    /// stamp.
+    pub background_rate: f64,
+}
+
+/// The posterior over which instance gave which stamp, and which instances are positive.
 ///
 /// `times` (one per instance) and `stamps` do not decrease; `log_odds` (one per instance) are those of
-/// the positive label, ±∞ if it is known.
+/// the positive label, ±∞ if it is known. In order the posterior is exact. In any order
+/// ([`Order::Free`]) it is exact if no two stamps could share an instance, and otherwise approximated by
+/// belief propagation.
 ///
 /// ```
+/// use unjitter::inference::Order;
 /// use unjitter::model::{counts::Bernoulli, noise::Gaussian};
-/// use unjitter::posterior;
+/// use unjitter::{PosteriorOptions, posterior};
 ///
 /// let counts = Bernoulli::at(0.01, 0.9)?;
 /// let noise = Gaussian::at(0.5, 1.0)?;
-/// let found = posterior(&[0.0, 1.0, 2.0, 3.0], &[2.4], &[-3.0, 2.0, -3.0, -3.0], &counts, &noise)?;
+/// let (times, log_odds) = ([0.0, 1.0, 2.0, 3.0], [-3.0, 2.0, -3.0, -3.0]);
+/// let in_order = PosteriorOptions::default();
+/// let found = posterior(&times, &[2.4], &log_odds, &counts, &noise, &in_order)?;
 /// assert_eq!(found.best_alignment().instances, [Some(1)]);
 /// assert!(found.positive()[1] > 0.95);
+///
+/// let options = PosteriorOptions { alignment: Order::Free, background_rate: 0.01 };
+/// let found = posterior(&times, &[2.4, 40.0], &log_odds, &counts, &noise, &options)?;
+/// assert_eq!(found.best_alignment().instances, [Some(1), None]);
 /// # Ok::<(), unjitter::Error>(())
 /// ```
 pub fn posterior(
@@ -49,10 +70,15 @@ pub fn posterior(
     log_odds: &[f64],
     counts: &BoundCounts,
     noise: &BoundNoise,
+    options: &PosteriorOptions,
 ) -> Result<Posterior> {
-    check(NAME, times, stamps, log_odds, counts.max_count())?;
-    let model = OneAnnotator::new(Arc::clone(&counts.model), Arc::clone(&noise.model));
-    let params = [&counts.params[..], &noise.params].concat();
+    let PosteriorOptions { alignment, background_rate: rate } = *options;
+    require("background_rate", rate, rate >= 0.0, "a number of at least 0")?;
+    let model = OneAnnotator::new(Arc::clone(&counts.model), Arc::clone(&noise.model))
+        .with_order(alignment)
+        .with_background();
+    let params = [&counts.params[..], &noise.params, &[rate.ln()]].concat();
+    check(NAME, times, stamps, log_odds, model.max_count(&params))?;
     let placed = Stamp::at(stamps);
     let timeline = Timeline::new(times, &placed, 1.0);
     let found = model.bind(&params, stamps.len()).posterior(timeline, log_odds);
@@ -82,12 +108,14 @@ impl Posterior {
         &self.marginals.responsibilities
     }
 
-    /// The single likeliest alignment.
+    /// The single likeliest alignment. In any order it is certain to be that only if an instance gives one
+    /// stamp at most; otherwise it is better than all its neighbours.
     pub fn best_alignment(&self) -> Alignment {
         self.bound().best_alignment(self.timeline(), &self.log_odds, &self.marginals)
     }
 
     /// `draws` alignments from the posterior, each an instance per stamp, or none for one from nowhere.
+    /// Refused for stamps in any order, whose posterior is not known jointly.
     pub fn sample(
         &self,
         draws: usize,

@@ -9,14 +9,17 @@ use golden::{Case, assert_marginals, golden, numbers};
 use serde_json::Value;
 use unjitter::inference::{Lattice, Marginals, Stamp, Stamped, Timeline, dense};
 use unjitter::params::{ParameterSpec, Transform};
-use unjitter::{Error, posterior};
+use unjitter::{Error, PosteriorOptions, posterior};
 
 #[test]
 fn the_posterior_is_the_enumerated_one() {
-    let golden = golden("oracle");
-    let cases = golden["cases"].as_array().expect("cases");
-    assert!(cases.len() > 80, "{} cases", cases.len());
-    for case in cases.iter().map(Case::new) {
+    let files = [golden("oracle"), golden("background")];
+    let cases = files.iter().flat_map(|file| file["cases"].as_array().expect("cases"));
+    let cases: Vec<&Value> = cases.filter(|case| case["alignment"] != "free").collect();
+    assert!(cases.len() > 110, "{} cases", cases.len());
+    for case in cases.into_iter().map(Case::new) {
+        let background_rate = case.json["background"].as_f64().unwrap_or(0.0);
+        let options = PosteriorOptions { background_rate, ..PosteriorOptions::default() };
         let noise = case.noise();
         let pinned = case.pinned();
         // A simplex is kept relative to its last weight, so a split cannot end in zero.
@@ -24,7 +27,7 @@ fn the_posterior_is_the_enumerated_one() {
             assert_eq!(case.name, "split-with-zeros");
             continue;
         };
-        let found = posterior(&case.times, &case.stamps, &pinned, &counts, &noise);
+        let found = posterior(&case.times, &case.stamps, &pinned, &counts, &noise, &options);
         if case.is_infeasible() {
             let error = found.err().unwrap_or_else(|| panic!("{} is infeasible", case.name));
             let named = matches!(error, Error::Infeasible { .. } | Error::TooManyStamps { .. });
@@ -32,8 +35,14 @@ fn the_posterior_is_the_enumerated_one() {
             continue;
         }
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        // Silence of the background before and after all instances and stamps.
+        let moments = || case.times.iter().chain(&case.stamps).copied();
+        let (first, last) =
+            (moments().fold(f64::INFINITY, f64::min), moments().fold(f64::NEG_INFINITY, f64::max));
+        let duration = case.json["duration"].as_f64().unwrap_or(last - first);
+        let silent = -background_rate * (duration - (last - first));
         let marginals = Marginals {
-            log_evidence: found.log_evidence(),
+            log_evidence: found.log_evidence() + silent,
             counts: found.counts().clone(),
             responsibilities: found.responsibilities().clone(),
         };
@@ -45,7 +54,7 @@ fn the_posterior_is_the_enumerated_one() {
             assert!((got - want).abs() < 1e-10, "{}: positive {i}", case.name); // as above
         }
         let best = found.best_alignment();
-        assert_best(&case, &best.instances, best.log_weight);
+        assert_best(&case, &best.instances, best.log_weight + silent);
     }
 }
 
@@ -109,7 +118,15 @@ fn pulled_back_marginals_are_the_enumerated_derivatives() {
     for case in golden["cases"].as_array().expect("cases").iter().map(Case::new) {
         let (Ok(counts), false) = (case.counts(), case.is_infeasible()) else { continue };
         let (noise, pinned) = (case.noise(), case.pinned());
-        let found = posterior(&case.times, &case.stamps, &pinned, &counts, &noise).unwrap();
+        let found = posterior(
+            &case.times,
+            &case.stamps,
+            &pinned,
+            &counts,
+            &noise,
+            &PosteriorOptions::default(),
+        )
+        .unwrap();
         let close = |got: f64, want: &Value, name: &str| {
             // No two-sided derivative at a bound or a kink.
             let Some(want) = want.as_f64() else { return 0 };
