@@ -94,9 +94,6 @@ fn learned(drawn: &[Drawn]) -> Learned {
     let sessions: Vec<Session> = drawn.iter().enumerate().map(|(k, d)| d.session(k)).collect();
     let fitted =
         Model::default().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
-        eprintln!("{:?} {:.1} {:?} {}", m.learned, m.log_posterior, m.held_out, m.shift);
-    }
-    eprintln!("{:?} {:?}", fitted.warnings(), fitted.outcome());
     fitted.learned()
 }
 
@@ -150,12 +147,6 @@ fn people_are_learned_at_every_sampling_rate() {
         let fitted =
             Model::default().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
         let got = fitted.learned();
-            eprintln!(
-                "{case:?} {:?} {:.1} {:?} {}",
-                m.learned, m.log_posterior, m.held_out, m.shift
-            );
-        }
-        eprintln!("{:?} {:?}", fitted.warnings(), fitted.outcome());
         // What the program promises; a standard error is 10 % of the spread in the delay, 7 % in the spread.
         assert!((got.delay - case.delay).abs() < 0.2 * case.delay, "{case:?}: {got:?}");
         assert!((got.spread - case.spread).abs() < 0.2 * case.spread, "{case:?}: {got:?}");

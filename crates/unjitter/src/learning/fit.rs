@@ -17,7 +17,7 @@ use crate::error::require;
 use crate::memory::memory_limit;
 use crate::model::counts::Counts;
 use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacity, infeasible};
-use crate::outcome::{Outcome, StopReason, Warning};
+use crate::outcome::{HeldOut, Outcome, StopReason, Warning};
 use crate::prior::{Normal, Priors, Width};
 use crate::scan::{Peak, scan};
 use crate::session::check_together;
@@ -79,31 +79,48 @@ impl Model {
     ) -> Result<Fitted> {
         let few = options.restarts <= MAX_RESTARTS;
         require("restarts", options.restarts as f64, few, "a number from 0 to 1000000")?;
-        let mut problem = Problem::new(self, sessions, options.seed, control)?;
-        if self.counts != Counts::Auto {
-            return Ok(problem.search(options)?.0);
+        let one_problem = Problem::new(self, sessions, options.seed, control)?;
+        let one = one_problem.search(options)?;
+        if self.counts != Counts::Auto || one.most < SEVERAL || control.is_stop_requested() {
+            return Ok(one.fitted);
         }
-        let (one, most) = problem.search(options)?;
-        if most < SEVERAL || control.is_stop_requested() {
-            return Ok(one);
+        let model = Model { counts: Counts::Poisson, ..self.clone() };
+        let problem = Problem::new(&model, sessions, options.seed, control)?;
+        let mut several = problem.search(options)?;
+        let gain = several.fitted.outcome.log_evidence - one.fitted.outcome.log_evidence;
+        let mean = -several.fitted.learned().miss_rate.ln();
+        if mean < BELIEVED {
+            return Ok(one.fitted);
         }
-        problem.set_counts(Counts::Poisson)?;
-        let (mut several, _) = problem.search(options)?;
-        let gain = several.outcome.log_evidence - one.outcome.log_evidence;
-        let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
-        if gain <= CLEARLY_SEVERAL * stamps as f64 {
-            return Ok(one);
+        let held_out = problem.left_out(&several.best)?.zip(one_problem.left_out(&one.best)?);
+        let stamps = sessions.iter().map(|session| session.stamps().len() as f64);
+        let is_better = match held_out {
+            Some((several, one)) => HeldOut::difference(&several, &one).mean > 0.0,
+            None => gain > CLEARLY_SEVERAL * stamps.sum::<f64>(),
+        };
+        if is_better {
+            several.fitted.warnings.push(Warning::SeveralStamps { mean, gain });
+            return Ok(several.fitted);
         }
-        let mean = -several.learned().miss_rate.ln();
-        several.warnings.push(Warning::SeveralStamps { mean, gain });
-        Ok(several)
+        Ok(one.fitted)
     }
+}
+
+/// What a search came to.
+struct Searched {
+    fitted: Fitted,
+    best: Optimum,
+    /// Stamps of an event, at most, as the superpositions have them.
+    most: f64,
 }
 
 /// Stamps of an event, as a superposition has them, from which on several are considered.
 const SEVERAL: f64 = 1.5;
-/// Gain in log evidence per stamp from which on several are believed. Belief propagation finds too little
-/// evidence for one stamp at most, by up to 0.1 per stamp where stamps crowd.
+/// The same, as learned, from which on they are believed: where the owners of stamps are hardly known, several
+/// stamps of some events and none of others explain as much as one of each, and one and a half are learned.
+const BELIEVED: f64 = 1.75;
+/// Gain in log evidence per stamp that is asked for besides, if there is but one session. Belief propagation
+/// finds too little evidence for one stamp at most, by up to 0.1 per stamp where stamps crowd.
 const CLEARLY_SEVERAL: f64 = 0.15;
 
 /// A model and its sessions, checked and with its parts built: the input of a custom optimiser.
@@ -166,14 +183,6 @@ impl<'a> Problem<'a> {
             priors,
             control,
         })
-    }
-
-    /// Replaces the counts.
-    fn set_counts(&mut self, counts: Counts) -> Result<()> {
-        self.model.counts = counts;
-        self.parts = self.parts.with_stamp_model(self.model.stamp_model(self.time_unit)?);
-        self.superposed = self.parts.superposed();
-        Ok(())
     }
 
     /// Detector and annotator.
@@ -279,9 +288,13 @@ impl<'a> Problem<'a> {
         in_units - objective.stamps() as f64 * self.time_unit.ln()
     }
 
-    /// Runs all starts and chooses among the optima. Also returns the stamps of an event, at most, as the
-    /// superpositions have them.
-    fn search(&self, options: &FitOptions) -> Result<(Fitted, f64)> {
+    /// Log evidence of each session when it was left out of learning; none if that cannot be had.
+    fn left_out(&self, optimum: &Optimum) -> Result<Option<Vec<f64>>> {
+        Ok(modes::left_out(&self.objective()?, optimum))
+    }
+
+    /// Runs all starts and chooses among the optima.
+    fn search(&self, options: &FitOptions) -> Result<Searched> {
         let objective = self.objective()?;
         let Found { mut optima, values, most } = search(self, &objective, options)?;
         let modes = choose(self, &objective, &mut optima);
@@ -306,7 +319,7 @@ impl<'a> Problem<'a> {
             metadata,
             threshold: THRESHOLD,
         };
-        Ok((fitted, most))
+        Ok(Searched { fitted, best: optima.swap_remove(0), most })
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) fn choose(
 }
 
 /// Log evidence of each session when it was left out of learning, or nothing if there is one session.
-fn left_out(objective: &MapObjective<'_>, optimum: &Optimum) -> Option<Vec<f64>> {
+pub(super) fn left_out(objective: &MapObjective<'_>, optimum: &Optimum) -> Option<Vec<f64>> {
     let groups = objective.data().len().min(FOLDS);
     if groups < 2 {
         return None;
