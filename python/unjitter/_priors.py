@@ -21,8 +21,9 @@ class Priors:
     silence : (a, b)
         Beta prior on P(no stamp | negative).
     delay : (mean, standard deviation), optional
-        Normal prior on the delay; by default a Cauchy density about zero, a quarter of
-        the usual gap between presses wide.
+        Normal prior on the delay; by default a Cauchy density about zero.
+    delay_width : float, optional
+        Width of that Cauchy density; by default a quarter of the usual gap between stamps.
     variance : (shape, scale)
         Inverse-Gamma prior on the squared spread.
     intercept_precision : float
@@ -36,13 +37,14 @@ class Priors:
     shape : (shape, rate)
         Gamma prior on the shape of shifted-Gamma noise, less one.
     background : (shape, rate), optional
-        Gamma prior on the stamps per unit of time that come from nowhere; by default a few in a
-        hundred stamps.
+        Gamma prior on the stamps per unit of time that come from nowhere; by default one in
+        ten stamps, or as the data say.
     """
 
     hit_rate: tuple[float, float] = (5.0, 1.5)
     silence: tuple[float, float] = (5.0, 1.0)
     delay: tuple[float, float] | None = None
+    delay_width: float | None = None
     variance: tuple[float, float] = (1.0, 1.0)
     intercept_precision: float = 0.01
     count_split: float = 2.0
@@ -60,6 +62,7 @@ class Priors:
             "silence": _named(self.silence, "a", "b"),
             "count_split": float(self.count_split),
             "delay": None if self.delay is None else _named(self.delay, "mean", "sd"),
+            "delay_width": None if self.delay_width is None else float(self.delay_width),
             "variance": _named(self.variance, "shape", "scale"),
             "mixture_weight": float(self.mixture_weight),
             "degrees_of_freedom": _named(self.degrees_of_freedom, "shape", "rate"),

@@ -51,16 +51,6 @@ pub struct Gamma {
     pub rate: f64,
 }
 
-/// The width of a density, one unit by default.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Width(pub(crate) f64);
-
-impl Default for Width {
-    fn default() -> Self {
-        Self(1.0)
-    }
-}
-
 /// The prior of every kind of parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -76,13 +66,11 @@ pub struct Priors {
     pub silence: Beta,
     /// Concentration of the symmetric Dirichlet on the split of counts of at least one.
     pub count_split: f64,
-    /// On each location of the delay. By default a Cauchy density about zero, a quarter of the usual gap
-    /// between stamps wide: a delay of nothing is likeliest, and a long one costs hardly more than a short
-    /// one.
+    /// On each location of the delay. By default a Cauchy density about zero: a delay of nothing is
+    /// likeliest, and a long one costs hardly more than a short one.
     pub delay: Option<Normal>,
-    /// How wide that is, in units; from the data when they are known.
-    #[serde(skip)]
-    pub(crate) delay_width: Width,
+    /// Width of that Cauchy density, in units of time. By default a quarter of the usual gap between stamps.
+    pub delay_width: Option<f64>,
     /// On each squared spread.
     pub variance: InverseGamma,
     /// Concentration of the symmetric Dirichlet on mixture weights.
@@ -124,7 +112,7 @@ impl Default for Priors {
             silence: Beta { a: 5.0, b: 1.0 },
             count_split: 2.0,
             delay: None,
-            delay_width: Width::default(),
+            delay_width: None,
             variance: InverseGamma { shape: 1.0, scale: 1.0 },
             // Above one, so that no component can vanish altogether.
             mixture_weight: 2.0,
@@ -174,7 +162,8 @@ impl Priors {
         require("prior delay.sd", delay.sd, delay.sd > 0.0, "a number above 0")?;
         let background = self.background.map_or([1.0; 2], |prior| [prior.shape, prior.rate]);
         let background = [("background.shape", background[0]), ("background.rate", background[1])];
-        for (name, value) in positive.into_iter().chain(background) {
+        let width = ("delay_width", self.delay_width.unwrap_or(1.0));
+        for (name, value) in positive.into_iter().chain(background).chain([width]) {
             require(&format!("prior {name}"), value, value > 0.0, "a number above 0")?;
         }
         require("prior delay.mean", delay.mean, true, "a finite number")
@@ -223,7 +212,7 @@ impl Priors {
             }
             Role::Delay => {
                 let Some(Normal { mean, sd }) = self.delay else {
-                    return cauchy(self.delay_width.0, x);
+                    return cauchy(self.delay_width.unwrap_or(1.0), x);
                 };
                 let s = (x - mean) / sd;
                 let constant = -sd.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln();
@@ -314,7 +303,7 @@ mod tests {
 
     #[test]
     fn every_density_integrates_to_one_over_natural_values() {
-        let priors = Priors { delay_width: Width(3.0), ..Priors::default() };
+        let priors = Priors { delay_width: Some(3.0), ..Priors::default() };
         // ∫ p(v) dv = ∫ p(v(x)) |dv/dx| dx over the unconstrained line.
         let over = |role: Role, jacobian: fn(f64) -> f64, low: f64, high: f64| {
             integral(low, high, |x| priors.scalar(role, x).0.exp() * jacobian(x))

@@ -393,7 +393,8 @@ fn the_watcher_sees_every_start_fall() {
         seen.lock().unwrap().push(iteration.unwrap());
     };
     let control = Control { watch: Some(&watch), ..Control::default() };
-    let fitted = Model::default().fit(&sessions, &options, control).unwrap();
+    let model = Model { counts: Counts::Bernoulli, ..Model::default() };
+    let fitted = model.fit(&sessions, &options, control).unwrap();
     let seen = seen.into_inner().unwrap();
     assert!(seen.iter().all(|p| p.starts == 4));
     for start in 0..4 {

@@ -18,7 +18,7 @@ use crate::memory::memory_limit;
 use crate::model::counts::Counts;
 use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacity, infeasible};
 use crate::outcome::{HeldOut, Outcome, StopReason, Warning};
-use crate::prior::{Normal, Priors, Width};
+use crate::prior::{Normal, Priors};
 use crate::scan::{Peak, scan};
 use crate::session::check_together;
 use crate::{Control, Error, FeatureView, Result, Session};
@@ -79,13 +79,16 @@ impl Model {
     ) -> Result<Fitted> {
         let few = options.restarts <= MAX_RESTARTS;
         require("restarts", options.restarts as f64, few, "a number from 0 to 1000000")?;
-        let one_problem = Problem::new(self, sessions, options.seed, control)?;
+        let rounds = if self.counts == Counts::Auto { 2 } else { 1 };
+        let mut one_problem = Problem::new(self, sessions, options.seed, control)?;
+        one_problem.round = (0, rounds);
         let one = one_problem.search(options)?;
         if self.counts != Counts::Auto || one.most < SEVERAL || control.is_stop_requested() {
             return Ok(one.fitted);
         }
         let model = Model { counts: Counts::Poisson, ..self.clone() };
-        let problem = Problem::new(&model, sessions, options.seed, control)?;
+        let mut problem = Problem::new(&model, sessions, options.seed, control)?;
+        problem.round = (1, rounds);
         let mut several = problem.search(options)?;
         let gain = several.fitted.outcome.log_evidence - one.fitted.outcome.log_evidence;
         let mean = -several.fitted.learned().miss_rate.ln();
@@ -140,6 +143,8 @@ pub struct Problem<'a> {
     mean_gap: f64,
     priors: Priors,
     control: Control<'a>,
+    /// Which search this is, of how many.
+    round: (usize, usize),
 }
 
 impl<'a> Problem<'a> {
@@ -182,7 +187,13 @@ impl<'a> Problem<'a> {
             mean_gap,
             priors,
             control,
+            round: (0, 1),
         })
+    }
+
+    /// Which search this is, of how many.
+    pub(super) fn round(&self) -> (usize, usize) {
+        self.round
     }
 
     /// Detector and annotator.
@@ -334,7 +345,7 @@ fn priors(model: &Model, sessions: &[Session], time_unit: f64, gap: f64) -> Prio
     Priors {
         background: Some(model.priors.background.unwrap_or(Priors::background(rate))),
         delay: stated.or(model.priors.delay),
-        delay_width: Width(gap / 4.0),
+        delay_width: Some(model.priors.delay_width.unwrap_or(gap / 4.0)),
         ..model.priors
     }
 }

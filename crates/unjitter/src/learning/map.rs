@@ -39,7 +39,7 @@ pub struct MapObjective<'a> {
     /// Steps before a guess of the curvature is made.
     unsettled: usize,
     /// The first session, by position, whose bytes exceeded the limit.
-    too_large: OnceLock<(usize, u64)>,
+    too_large: Arc<OnceLock<(usize, u64)>>,
 }
 
 impl<'a> MapObjective<'a> {
@@ -65,7 +65,7 @@ impl<'a> MapObjective<'a> {
             data,
             control,
             unsettled: SETTLED,
-            too_large: OnceLock::new(),
+            too_large: Arc::default(),
         }
     }
 
@@ -78,7 +78,7 @@ impl<'a> MapObjective<'a> {
             is_free: self.is_free.clone(),
             free: self.free.clone(),
             tasks: self.tasks.clone(),
-            too_large: OnceLock::new(),
+            too_large: Arc::clone(&self.too_large),
             ..*self
         }
     }

@@ -134,7 +134,7 @@ impl Search<'_> {
         }
         let mut optima = Vec::new();
         let finish = |(k, near): (usize, &Optimum)| {
-            let finished = self.finish(near, k, kinds.len());
+            let finished = self.finish(near, k);
             // A start that was stopped in time has values of all sessions.
             let stopped = || (is_whole && near.minimum.value.is_finite()).then(|| near.clone());
             finished.or_else(stopped).map(|optimum| add(&mut optima, optimum))
@@ -165,18 +165,25 @@ impl Search<'_> {
         }
     }
 
-    fn run(&self) -> Run {
-        let (starts, near) = (self.starts.len(), self.near().max_iterations);
-        let total =
-            starts.saturating_mul(near).saturating_add(self.options.optimiser.max_iterations);
-        Run { start: 0, starts, made: 0, before: 0, total, per_piece: 1 }
+    /// Iterations of one search, at most: all starts until near, and all finished.
+    fn most(&self) -> usize {
+        let each = self.near().max_iterations.saturating_add(self.options.optimiser.max_iterations);
+        self.starts.len().saturating_mul(each)
+    }
+
+    /// A run of the optimiser after so many other iterations of this search.
+    fn run(&self, start: usize, before: usize) -> Run {
+        let (round, rounds) = self.problem.round();
+        let before = round.saturating_mul(self.most()).saturating_add(before);
+        let total = rounds.saturating_mul(self.most());
+        Run { start, starts: self.starts.len(), made: 0, before, total }
     }
 
     /// From a start until near an optimum. A single start is finished at once.
     fn follow(&self, start: usize, from: Vec<f64>, part: &MapObjective<'_>) -> Option<Optimum> {
         let near = self.near();
         let minimum = if self.starts.len() > 1 {
-            let run = Run { start, before: start * near.max_iterations, ..self.run() };
+            let run = self.run(start, start * near.max_iterations);
             minimise(part, &from, &near, &mut watcher(part.control(), run))?
         } else {
             let (value, gradient_norm, stop) =
@@ -187,13 +194,13 @@ impl Search<'_> {
         Some(Optimum { minimum, start, learned })
     }
 
-    /// To the end, on all sessions: kind `k` of `kinds`.
-    fn finish(&self, near: &Optimum, k: usize, kinds: usize) -> Option<Optimum> {
+    /// To the end, on all sessions, after `k` others.
+    fn finish(&self, near: &Optimum, k: usize) -> Option<Optimum> {
         let (iterations, evaluations) = (near.minimum.iterations, near.minimum.evaluations);
         let most = self.options.optimiser.max_iterations;
-        let before = self.starts.len() * self.near().max_iterations + k * most / kinds;
-        let run =
-            Run { start: near.start, made: iterations, before, per_piece: kinds, ..self.run() };
+        let before =
+            (self.starts.len() * self.near().max_iterations).saturating_add(k.saturating_mul(most));
+        let run = Run { made: iterations, ..self.run(near.start, before) };
         let whole = self.objective.settled_after(iterations);
         let options = &self.options.optimiser;
         let mut watch = watcher(self.objective.control(), run);

@@ -216,7 +216,7 @@ impl Supervised {
             .collect();
         let objective = SupervisedObjective::new(classifier, &self.priors, prepared, control);
         let total = self.optimiser.max_iterations;
-        let run = Run { start: 0, starts: 1, made: 0, before: 0, total, per_piece: 1 };
+        let run = Run { start: 0, starts: 1, made: 0, before: 0, total };
         let mut watch = watcher(control, run);
         let minimum = minimise(&objective, &start, &self.optimiser, &mut watch);
         control.stop_if_requested()?;

@@ -13,10 +13,9 @@ pub(super) struct Run {
     pub(super) starts: usize,
     /// Iterations that this start has already made.
     pub(super) made: usize,
-    /// Work done before, work in all, and how many iterations are one piece of it.
+    /// Iterations that came before in all, and the most that there can be.
     pub(super) before: usize,
     pub(super) total: usize,
-    pub(super) per_piece: usize,
 }
 
 /// A callback that only breaks on request.
@@ -34,11 +33,11 @@ pub(super) fn watcher<'a>(
     let mut break_on_request = quiet(control);
     move |step| {
         let &Step { iteration, value, gradient_norm, .. } = step;
-        let Run { start, starts, made, before, total, per_piece } = run;
+        let Run { start, starts, made, before, total } = run;
         // The first value of a run that continues has been told.
         if iteration > 0 || made == 0 {
             let number = made + iteration;
-            let done = before + iteration / per_piece;
+            let done = before.saturating_add(iteration);
             control.tell(
                 done,
                 total,
