@@ -79,8 +79,8 @@ pub struct Priors {
     pub degrees_of_freedom: Gamma,
     /// On the shape of a shifted Gamma, less one.
     pub shape: Gamma,
-    /// On the stamps per unit of time that no instance gives. By default the data decide the scale: a few
-    /// in a hundred stamps, and never none.
+    /// On the stamps per unit of time that no instance gives. By default the data decide the scale: one
+    /// in ten stamps, and never none.
     pub background: Option<Gamma>,
 }
 

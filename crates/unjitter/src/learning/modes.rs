@@ -102,7 +102,7 @@ pub(super) fn left_out(objective: &MapObjective<'_>, optimum: &Optimum) -> Optio
     Some(evidence)
 }
 
-/// By how many instances the first detector fires later than the second, on the longest sessions.
+/// By how many instances the first detector fires later than the second, on the first sessions.
 fn shift(objective: &MapObjective<'_>, parts: &Parts, a: &[f64], b: &[f64]) -> i64 {
     let b = objective.full(b);
     let mut best = (f64::NEG_INFINITY, 0);

@@ -87,7 +87,7 @@ impl<const N: usize> From<&[f64; N]> for Natural {
 }
 
 impl Default for Model {
-    /// Logistic regression, one stamp per instance, Gaussian delays, in any order.
+    /// Logistic regression, one stamp per event or several as the data say, Gaussian delays, in any order.
     fn default() -> Self {
         Self {
             classifier: ClassifierSpec::Logistic,
