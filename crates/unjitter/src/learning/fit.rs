@@ -92,16 +92,9 @@ impl Model {
         let mut several = problem.search(options)?;
         let gain = several.fitted.outcome.log_evidence - one.fitted.outcome.log_evidence;
         let mean = -several.fitted.learned().miss_rate.ln();
-        if mean < BELIEVED {
-            return Ok(one.fitted);
-        }
-        let held_out = problem.left_out(&several.best)?.zip(one_problem.left_out(&one.best)?);
-        let stamps = sessions.iter().map(|session| session.stamps().len() as f64);
-        let is_better = match held_out {
-            Some((several, one)) => HeldOut::difference(&several, &one).mean > 0.0,
-            None => gain > CLEARLY_SEVERAL * stamps.sum::<f64>(),
-        };
-        if is_better {
+        let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
+        let is_clear = mean >= SEVERAL && gain > CLEARLY_SEVERAL * stamps as f64;
+        if is_clear || (mean >= BELIEVED && problem.is_better(&several, &one_problem, &one)?) {
             several.fitted.warnings.push(Warning::SeveralStamps { mean, gain });
             return Ok(several.fitted);
         }
@@ -119,10 +112,11 @@ struct Searched {
 
 /// Stamps of an event, as a superposition has them, from which on several are considered.
 const SEVERAL: f64 = 1.5;
-/// The same, as learned, from which on they are believed: where the owners of stamps are hardly known, several
-/// stamps of some events and none of others explain as much as one of each, and one and a half are learned.
+/// The same, as learned, from which on sessions that were left out decide. Where the owners of stamps are hardly
+/// known, several stamps of some events and none of others explain as much as one of each, and one and a
+/// half are learned.
 const BELIEVED: f64 = 1.75;
-/// Gain in log evidence per stamp that is asked for besides, if there is but one session. Belief propagation
+/// Gain in log evidence per stamp from which on several are believed whatever these say. Belief propagation
 /// finds too little evidence for one stamp at most, by up to 0.1 per stamp where stamps crowd.
 const CLEARLY_SEVERAL: f64 = 0.15;
 
@@ -299,9 +293,12 @@ impl<'a> Problem<'a> {
         in_units - objective.stamps() as f64 * self.time_unit.ln()
     }
 
-    /// Log evidence of each session when it was left out of learning; none if that cannot be had.
-    fn left_out(&self, optimum: &Optimum) -> Result<Option<Vec<f64>>> {
-        Ok(modes::left_out(&self.objective()?, optimum))
+    /// Whether a result has more evidence of sessions that were left out of learning than another's.
+    fn is_better(&self, own: &Searched, other: &Self, others: &Searched) -> Result<bool> {
+        let own = modes::left_out(&self.objective()?, &own.best);
+        let others = modes::left_out(&other.objective()?, &others.best);
+        let gain = own.zip(others).map(|(own, others)| HeldOut::difference(&own, &others).mean);
+        Ok(gain.is_some_and(|gain| gain > 0.0))
     }
 
     /// Runs all starts and chooses among the optima.
