@@ -65,7 +65,7 @@ impl Case {
 impl Drawn {
     fn session(&self, name: usize) -> Session<'_> {
         let (times, stamps) = (self.times.clone(), self.stamps.clone());
-        Session::new(&format!("s{name}"), self.features.view(), times, stamps).unwrap()
+        Session::new(format!("s{name}"), self.features.view(), times, stamps).unwrap()
     }
 
     /// With `more` instances after each one in which nothing stirs.
