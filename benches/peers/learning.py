@@ -17,7 +17,7 @@ program), and NumPy's two passes, `X @ w` and `X.T @ r`, one BLAS thread; then t
 features kept as float32. Then a whole fit, from sloppy stamps, beside scikit-learn's
 `LogisticRegression(solver="lbfgs")` on the true labels of the same 52,800 × 50 features,
 standardised for it beforehand: same regularisation, same bound on the gradient. "One start" is
-the naive one; the default adds two more. At last two threads beside one."""
+the naive one; the default adds up to six more. At last two threads beside one."""
 
 SPREAD = 2.0
 COLUMNS = 50
@@ -78,7 +78,7 @@ def _fit() -> list[Row]:
     features = (features - features.mean(0)) / features.std(0)
     tight = {"optimiser": {"gradient_tolerance": 1e-5, "value_tolerance": 0.0}}
     rows = []
-    for restarts, name in [(0, "fit, one start"), (2, "fit, three starts (default)")]:
+    for restarts, name, goal in [(0, "fit, one start", 3.0), (6, "fit, all starts (default)", 8.0)]:
         case = {"kind": "objective", "columns": COLUMNS, "fit": {"restarts": restarts, **tight}}
         with Library(case, made) as ours:
             value = ours.run("fit")["value"]
@@ -95,7 +95,7 @@ def _fit() -> list[Row]:
             f"{iterations:.0f} iterations, {evaluations:.0f} evaluations; theirs {peer.n_iter_[0]}"
         )
         rows.append(
-            cost(name, "scikit-learn", times["ours"], times["sklearn"], goal=3.0, note=note)
+            cost(name, "scikit-learn", times["ours"], times["sklearn"], goal=goal, note=note)
         )
     return rows
 

@@ -109,7 +109,8 @@ impl Default for Priors {
             intercept_precision: 0.01,
             // Nobody hits always; an exact 1 would force every positive to have a stamp.
             hit_rate: Beta { a: 5.0, b: 1.5 },
-            silence: Beta { a: 5.0, b: 1.0 },
+            // Nor is anybody always silent; at an exact 1 an optimiser would never arrive.
+            silence: Beta { a: 5.0, b: 1.5 },
             count_split: 2.0,
             delay: None,
             delay_width: None,
@@ -126,7 +127,8 @@ impl Default for Priors {
 impl Priors {
     /// The paper's priors, in units of time.
     pub fn paper() -> Self {
-        Self { delay: Some(UNIT_NORMAL), hit_rate: Beta { a: 5.0, b: 1.0 }, ..Self::default() }
+        let rates = Beta { a: 5.0, b: 1.0 };
+        Self { delay: Some(UNIT_NORMAL), hit_rate: rates, silence: rates, ..Self::default() }
     }
 
     /// The prior on the background of sessions with so many stamps per unit of time.
