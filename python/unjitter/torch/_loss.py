@@ -257,7 +257,7 @@ class ImpreciseLabelLoss(nn.Module):
         >>> from unjitter.torch import ImpreciseLabelLoss
         >>> loss = ImpreciseLabelLoss()
         >>> loss.penalty().backward()
-        >>> bool(loss.unconstrained["false_rate"].grad > 0)  # it would rather be lower
+        >>> bool(loss.unconstrained["hit_rate"].grad > 0)  # it would rather be lower
         True
         """
         params = self._vector()
