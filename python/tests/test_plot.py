@@ -206,7 +206,7 @@ def test_overlapping_intervals_lie_apart(ax):
     # Presses in pairs, scattered so widely that they could belong to each other's instances.
     times = np.arange(60.0)
     event = np.isin(np.arange(60) % 20, [8, 11])
-    X = np.random.default_rng(4).normal(size=(60, 1)) + event[:, None]
+    X = np.random.default_rng(4).normal(size=(60, 1)) + 2.0 * event[:, None]
     session = Session(X, times, times[event] + 0.5)
     wide = EventDetector(noise=Gaussian(delay=0.0, spread=4.0), restarts=0).fit([session])
     plot.alignment(wide, session, ax=ax)

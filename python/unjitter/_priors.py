@@ -42,7 +42,7 @@ class Priors:
     """
 
     hit_rate: tuple[float, float] = (5.0, 1.5)
-    silence: tuple[float, float] = (5.0, 1.5)
+    silence: tuple[float, float] = (5.0, 1.0)
     delay: tuple[float, float] | None = None
     delay_width: float | None = None
     variance: tuple[float, float] = (1.0, 1.0)

@@ -109,8 +109,7 @@ impl Default for Priors {
             intercept_precision: 0.01,
             // Nobody hits always; an exact 1 would force every positive to have a stamp.
             hit_rate: Beta { a: 5.0, b: 1.5 },
-            // Nor is anybody always silent; at an exact 1 an optimiser would never arrive.
-            silence: Beta { a: 5.0, b: 1.5 },
+            silence: Beta { a: 5.0, b: 1.0 },
             count_split: 2.0,
             delay: None,
             delay_width: None,
@@ -127,8 +126,7 @@ impl Default for Priors {
 impl Priors {
     /// The paper's priors, in units of time.
     pub fn paper() -> Self {
-        let rates = Beta { a: 5.0, b: 1.0 };
-        Self { delay: Some(UNIT_NORMAL), hit_rate: rates, silence: rates, ..Self::default() }
+        Self { delay: Some(UNIT_NORMAL), hit_rate: Beta { a: 5.0, b: 1.0 }, ..Self::default() }
     }
 
     /// The prior on the background of sessions with so many stamps per unit of time.
