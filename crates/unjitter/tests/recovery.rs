@@ -7,6 +7,7 @@ mod noises;
 use common::{Drawn, Truth};
 use ndarray::ArrayView1;
 use noises::noise_models;
+use unjitter::evaluation::confusion;
 use unjitter::learning::LbfgsOptions;
 use unjitter::math::{Random, sigmoid};
 use unjitter::model::{BoundCounts, BoundNoise};
@@ -199,15 +200,7 @@ fn every_noise_model_gives_its_delay_and_spread_back() {
 
 /// F1 of the rows said to be positive at a probability of one half.
 fn f1(predicted: &[f64], labels: &[bool]) -> f64 {
-    let (mut hits, mut wrong) = (0.0, 0.0);
-    for (p, &label) in predicted.iter().zip(labels) {
-        match (*p >= 0.5, label) {
-            (true, true) => hits += 1.0,
-            (false, false) => {}
-            _ => wrong += 1.0,
-        }
-    }
-    2.0 * hits / (2.0 * hits + wrong)
+    confusion(predicted, labels, 0.5).unwrap().scores().f1
 }
 
 /// Positive in a ring around the origin, with soft edges.

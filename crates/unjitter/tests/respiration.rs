@@ -2,6 +2,7 @@
 //! classify as documented.
 
 use unjitter::Control;
+use unjitter::evaluation::confusion;
 use unjitter::learning::{Supervised, Target};
 use unjitter::signal::{CycleOptions, LabelledSession};
 use unjitter::simulation::Respiration;
@@ -20,7 +21,7 @@ fn sessions(respiration: &Respiration, seed: u64) -> Vec<LabelledSession> {
 fn f1(data: &[LabelledSession], folds: usize) -> f64 {
     let targets: Vec<Vec<Target>> =
         data.iter().map(|d| d.labels.iter().map(|&label| label.into()).collect()).collect();
-    let (mut hits, mut wrong) = (0.0, 0.0);
+    let mut all = Vec::new();
     for fold in 0..folds {
         let (held_out, training): (Vec<usize>, Vec<usize>) =
             (0..data.len()).partition(|k| k % folds == fold);
@@ -29,16 +30,10 @@ fn f1(data: &[LabelledSession], folds: usize) -> f64 {
         let (detector, _) = Supervised::default().fit(&rows, 0, Control::default()).unwrap();
         for k in held_out {
             let probabilities = detector.predict(data[k].session.features()).unwrap();
-            for (p, &label) in probabilities.iter().zip(&data[k].labels) {
-                match (*p >= 0.5, label) {
-                    (true, true) => hits += 1.0,
-                    (false, false) => {}
-                    _ => wrong += 1.0,
-                }
-            }
+            all.push(confusion(&probabilities, &data[k].labels, 0.5).unwrap());
         }
     }
-    2.0 * hits / (2.0 * hits + wrong)
+    all.into_iter().reduce(|a, b| a + b).unwrap().scores().f1
 }
 
 #[test]

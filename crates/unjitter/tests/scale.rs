@@ -2,9 +2,10 @@
 //! people does not depend on it, from a third to fifty instances per second.
 
 use ndarray::Array2;
+use unjitter::evaluation::confusion;
 use unjitter::learning::{Supervised, Target};
 use unjitter::math::Random;
-use unjitter::{Control, FitOptions, Learned, Model, Session};
+use unjitter::{Control, FitOptions, Fitted, Model, Session};
 
 /// Recordings with events of one instance each, and presses that come late.
 #[derive(Debug, Clone, Copy)]
@@ -90,11 +91,12 @@ impl Drawn {
     }
 }
 
-fn learned(drawn: &[Drawn]) -> Learned {
-    let sessions: Vec<Session> = drawn.iter().enumerate().map(|(k, d)| d.session(k)).collect();
-    let fitted =
-        Model::default().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
-    fitted.learned()
+fn sessions(drawn: &[Drawn]) -> Vec<Session<'_>> {
+    drawn.iter().enumerate().map(|(k, d)| d.session(k)).collect()
+}
+
+fn fit(sessions: &[Session]) -> Fitted {
+    Model::default().fit(sessions, &FitOptions::default(), Control::default()).unwrap()
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn silent_instances_between_the_others_change_nothing() {
     for case in cases {
         let drawn = case.draw_many(3);
         let silent: Vec<Drawn> = drawn.iter().map(|d| d.with_silence(9)).collect();
-        let (few, many) = (learned(&drawn), learned(&silent));
+        let [few, many] = [&drawn, &silent].map(|drawn| fit(&sessions(drawn)).learned());
         let stamps = (SESSIONS * EVENTS) as f64;
         // A quarter of a standard error, if the owner of every stamp were known.
         let (delay, spread) =
@@ -119,17 +121,8 @@ fn silent_instances_between_the_others_change_nothing() {
 
 /// F1 of the rows said to be positive at a probability of one half.
 fn f1(fresh: &[Drawn], predict: impl Fn(&Drawn) -> Vec<f64>) -> f64 {
-    let (mut hits, mut wrong) = (0.0, 0.0);
-    for drawn in fresh {
-        for (p, &label) in predict(drawn).iter().zip(&drawn.labels) {
-            match (*p >= 0.5, label) {
-                (true, true) => hits += 1.0,
-                (false, false) => {}
-                _ => wrong += 1.0,
-            }
-        }
-    }
-    2.0 * hits / (2.0 * hits + wrong)
+    let judge = |drawn: &Drawn| confusion(&predict(drawn), &drawn.labels, 0.5).unwrap();
+    fresh.iter().map(judge).reduce(|a, b| a + b).unwrap().scores().f1
 }
 
 #[test]
@@ -143,9 +136,8 @@ fn people_are_learned_at_every_sampling_rate() {
     for case in cases {
         let drawn = case.draw_many(11);
         let fresh: Vec<Drawn> = (12..17).flat_map(|seed| case.draw_many(seed)).collect();
-        let sessions: Vec<Session> = drawn.iter().enumerate().map(|(k, d)| d.session(k)).collect();
-        let fitted =
-            Model::default().fit(&sessions, &FitOptions::default(), Control::default()).unwrap();
+        let sessions = sessions(&drawn);
+        let fitted = fit(&sessions);
         let got = fitted.learned();
         // What the program promises; a standard error is 10 % of the spread in the delay, 7 % in the spread.
         assert!((got.delay - case.delay).abs() < 0.2 * case.delay, "{case:?}: {got:?}");

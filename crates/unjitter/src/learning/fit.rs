@@ -168,8 +168,9 @@ impl<'a> Problem<'a> {
             }
             _ => parts.superposed(),
         };
-        let priors = priors(model, sessions, time_unit, gap);
-        let (model, mean_gap) = (model.clone(), 1.0 / stamp_rate(sessions) / time_unit);
+        let rate = stamp_rate(sessions) * time_unit;
+        let (priors, mean_gap) = (priors(model, rate, time_unit, gap), 1.0 / rate);
+        let model = model.clone();
         Ok(Self {
             model,
             sessions,
@@ -331,9 +332,9 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// The model's priors, on the scale of the data where it leaves that open.
-fn priors(model: &Model, sessions: &[Session], time_unit: f64, gap: f64) -> Priors {
-    let rate = stamp_rate(sessions) * time_unit;
+/// The model's priors, on the scale of the data where it leaves that open: stamps per unit, and the usual gap
+/// between them.
+fn priors(model: &Model, rate: f64, time_unit: f64, gap: f64) -> Priors {
     let stated = model.delay.map(|(earliest, latest)| Normal {
         mean: (earliest + latest) / 2.0 / time_unit,
         // The range holds 95 %.

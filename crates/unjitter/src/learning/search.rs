@@ -7,7 +7,7 @@ use super::data::SessionData;
 use super::fit::{FitOptions, Problem, impossible_session};
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::map::MapObjective;
-use super::start::Start;
+use super::start::{NEAR, Start};
 use super::watcher::{Run, watcher};
 use crate::model::Learned;
 use crate::outcome::StopReason;
@@ -15,14 +15,6 @@ use crate::{Error, Result};
 
 /// Stamps that are enough to see where a start leads: they tell a delay to a twentieth of the spread.
 const ENOUGH: usize = 400;
-/// How far a start is followed: until ten iterations lower the value by less than a ten thousandth.
-const NEAR: LbfgsOptions = LbfgsOptions {
-    memory: 10,
-    max_iterations: 60,
-    gradient_tolerance: 1e-3,
-    value_tolerance: 1e-4,
-};
-
 /// An optimum as it was found.
 #[derive(Debug, Clone)]
 pub(super) struct Optimum {
