@@ -18,8 +18,9 @@ class Priors:
     ----------
     hit_rate : (a, b)
         Beta prior on P(at least one stamp | positive).
-    silence : (a, b)
-        Beta prior on P(no stamp | negative).
+    silence : (a, b), optional
+        Beta prior on P(no stamp | negative); by default three in a hundred stamps are false, or
+        as the data say.
     delay : (mean, standard deviation), optional
         Normal prior on the delay; by default a Cauchy density about zero.
     delay_width : float, optional
@@ -42,7 +43,7 @@ class Priors:
     """
 
     hit_rate: tuple[float, float] = (5.0, 1.5)
-    silence: tuple[float, float] = (5.0, 1.0)
+    silence: tuple[float, float] | None = None
     delay: tuple[float, float] | None = None
     delay_width: float | None = None
     variance: tuple[float, float] = (1.0, 1.0)
@@ -59,7 +60,7 @@ class Priors:
             "weight_precision": float(weight_precision),
             "intercept_precision": float(self.intercept_precision),
             "hit_rate": _named(self.hit_rate, "a", "b"),
-            "silence": _named(self.silence, "a", "b"),
+            "silence": None if self.silence is None else _named(self.silence, "a", "b"),
             "count_split": float(self.count_split),
             "delay": None if self.delay is None else _named(self.delay, "mean", "sd"),
             "delay_width": None if self.delay_width is None else float(self.delay_width),

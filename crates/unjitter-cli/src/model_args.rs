@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use unjitter::inference::Order;
 use unjitter::learning::LbfgsOptions;
-use unjitter::prior::{Gamma, Normal};
+use unjitter::prior::{Beta, Gamma, Normal};
 use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Model, Priors};
 
 use crate::delay_range::DelayRange;
@@ -241,7 +241,7 @@ fn set_prior(priors: &mut Priors, pair: &str) -> anyhow::Result<()> {
     match name.as_str() {
         "intercept-precision" => priors.intercept_precision = a,
         "hit-rate" => (priors.hit_rate.a, priors.hit_rate.b) = (a, b),
-        "silence" => (priors.silence.a, priors.silence.b) = (a, b),
+        "silence" => priors.silence = Some(Beta { a, b }),
         "count-split" => priors.count_split = a,
         "delay" => priors.delay = Some(Normal { mean: a, sd: b }),
         "variance" => (priors.variance.shape, priors.variance.scale) = (a, b),

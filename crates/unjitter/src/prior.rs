@@ -62,8 +62,9 @@ pub struct Priors {
     pub intercept_precision: f64,
     /// On P(at least one stamp | positive).
     pub hit_rate: Beta,
-    /// On P(no stamp | negative) = 1 − false rate.
-    pub silence: Beta,
+    /// On P(no stamp | negative) = 1 − false rate. By default the data decide the scale: three in a hundred
+    /// stamps, and never none.
+    pub silence: Option<Beta>,
     /// Concentration of the symmetric Dirichlet on the split of counts of at least one.
     pub count_split: f64,
     /// On each location of the delay. By default a Cauchy density about zero: a delay of nothing is
@@ -84,9 +85,13 @@ pub struct Priors {
     pub background: Option<Gamma>,
 }
 
+/// The paper's prior on hits and silence.
+const NEARLY_ALWAYS: Beta = Beta { a: 5.0, b: 1.0 };
 /// The paper's prior on a delay, in units.
 const UNIT_NORMAL: Normal = Normal { mean: 0.0, sd: 1.0 };
 
+/// Share of stamps that negatives give, by default and at a start.
+pub(crate) const FALSE_SHARE: f64 = 0.03;
 /// Mode of the share of stamps from nowhere, by default.
 const BACKGROUND_SHARE: f64 = 0.1;
 /// Shape of its prior: 19 stamps, between 6 and 15 in a hundred. It is firm because a detector with a heavy tail
@@ -109,7 +114,7 @@ impl Default for Priors {
             intercept_precision: 0.01,
             // Nobody hits always; an exact 1 would force every positive to have a stamp.
             hit_rate: Beta { a: 5.0, b: 1.5 },
-            silence: Beta { a: 5.0, b: 1.0 },
+            silence: None,
             count_split: 2.0,
             delay: None,
             delay_width: None,
@@ -126,7 +131,19 @@ impl Default for Priors {
 impl Priors {
     /// The paper's priors, in units of time.
     pub fn paper() -> Self {
-        Self { delay: Some(UNIT_NORMAL), hit_rate: Beta { a: 5.0, b: 1.0 }, ..Self::default() }
+        Self {
+            delay: Some(UNIT_NORMAL),
+            hit_rate: NEARLY_ALWAYS,
+            silence: Some(NEARLY_ALWAYS),
+            ..Self::default()
+        }
+    }
+
+    /// The prior on the silence of negatives, for sessions with so many stamps per instance. Its density
+    /// counts as half a false stamp: enough to keep the rate off nothing, where it would have no bounds.
+    pub(crate) fn silence(stamps_per_instance: f64) -> Beta {
+        let mode = FALSE_SHARE * stamps_per_instance;
+        Beta { a: 0.5 / mode + 0.5, b: 1.5 }
     }
 
     /// The prior on the background of sessions with so many stamps per unit of time.
@@ -147,8 +164,6 @@ impl Priors {
         let positive = [
             ("hit_rate.a", self.hit_rate.a),
             ("hit_rate.b", self.hit_rate.b),
-            ("silence.a", self.silence.a),
-            ("silence.b", self.silence.b),
             ("count_split", self.count_split),
             ("variance.shape", self.variance.shape),
             ("variance.scale", self.variance.scale),
@@ -160,10 +175,12 @@ impl Priors {
         ];
         let delay = self.delay.unwrap_or(UNIT_NORMAL);
         require("prior delay.sd", delay.sd, delay.sd > 0.0, "a number above 0")?;
+        let silence = self.silence.unwrap_or(NEARLY_ALWAYS);
+        let silence = [("silence.a", silence.a), ("silence.b", silence.b)];
         let background = self.background.map_or([1.0; 2], |prior| [prior.shape, prior.rate]);
         let background = [("background.shape", background[0]), ("background.rate", background[1])];
         let width = ("delay_width", self.delay_width.unwrap_or(1.0));
-        for (name, value) in positive.into_iter().chain(background).chain([width]) {
+        for (name, value) in positive.into_iter().chain(silence).chain(background).chain([width]) {
             require(&format!("prior {name}"), value, value > 0.0, "a number above 0")?;
         }
         require("prior delay.mean", delay.mean, true, "a finite number")
@@ -207,7 +224,7 @@ impl Priors {
             Role::Intercept => ridge(self.intercept_precision, x),
             Role::HitRate => beta(self.hit_rate, x),
             Role::FalseRate => {
-                let (value, derivative) = beta(self.silence, -x);
+                let (value, derivative) = beta(self.silence.unwrap_or(NEARLY_ALWAYS), -x);
                 (value, -derivative)
             }
             Role::Delay => {

@@ -169,7 +169,7 @@ impl<'a> Problem<'a> {
             _ => parts.superposed(),
         };
         let rate = stamp_rate(sessions) * time_unit;
-        let (priors, mean_gap) = (priors(model, rate, time_unit, gap), 1.0 / rate);
+        let (priors, mean_gap) = (priors(model, sessions, rate, time_unit, gap), 1.0 / rate);
         let model = model.clone();
         Ok(Self {
             model,
@@ -332,15 +332,19 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// The model's priors, on the scale of the data where it leaves that open: stamps per unit, and the usual gap
-/// between them.
-fn priors(model: &Model, rate: f64, time_unit: f64, gap: f64) -> Priors {
+/// The model's priors, on the scale of the data where it leaves that open: stamps per instance and unit of
+/// time, and the usual gap between them.
+fn priors(model: &Model, sessions: &[Session], rate: f64, time_unit: f64, gap: f64) -> Priors {
+    let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
+    let instances: usize = sessions.iter().map(Session::len).sum();
+    let stamps_per_instance = stamps as f64 / instances.max(1) as f64;
     let stated = model.delay.map(|(earliest, latest)| Normal {
         mean: (earliest + latest) / 2.0 / time_unit,
         // The range holds 95 %.
         sd: (latest - earliest) / 4.0 / time_unit,
     });
     Priors {
+        silence: Some(model.priors.silence.unwrap_or(Priors::silence(stamps_per_instance))),
         background: Some(model.priors.background.unwrap_or(Priors::background(rate))),
         delay: stated.or(model.priors.delay),
         delay_width: Some(model.priors.delay_width.unwrap_or(gap / 4.0)),

@@ -14,7 +14,7 @@ use crate::inference::Impossible;
 use crate::math::{Random, logit, lower_median};
 use crate::model::{GUESS, Learned, Parts};
 use crate::params::Role;
-use crate::prior::Priors;
+use crate::prior::{FALSE_SHARE, Priors};
 use crate::session::nearest;
 
 /// Iterations that fit the detector to the nearest instances; the real fit continues from there.
@@ -29,9 +29,6 @@ pub(super) const NEAR: LbfgsOptions = LbfgsOptions {
     gradient_tolerance: 1e-3,
     value_tolerance: 1e-4,
 };
-
-/// Share of stamps that are false, at a start.
-const FALSE_SHARE: f64 = 0.03;
 
 /// A start, in units of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
