@@ -64,43 +64,19 @@ impl OneAnnotator {
 }
 
 impl OneAnnotator {
-    /// Adds the log likelihood of a session's stamps as a superposition, and its derivatives.
-    pub(super) fn superpose(
-        &self,
-        params: &[f64],
-        timeline: Timeline<'_>,
-        rows: &dyn Rows,
-        sums: &mut Sums,
-    ) -> Result<(), Impossible> {
-        let bound = self.at(params, timeline.stamps.len().max(LONGEST_TABLE));
+    /// The same with these parameters, its stamps scored as a superposition.
+    pub(super) fn superposition<'a>(
+        &'a self,
+        params: &'a [f64],
+        most_stamps: usize,
+    ) -> Superposition<'a> {
+        let bound = self.at(params, most_stamps.max(LONGEST_TABLE));
         let moment = |label: usize, power: i32| -> f64 {
             let counts = 1..=bound.tables.max_count();
             counts.map(|c| (c as f64).powi(power) * bound.tables.probability(label, c)).sum()
         };
-        let means = [0, 1].map(|y| moment(y, 1));
-        let parameters = (sums.d_detector.len(), sums.d_annotator.len());
-        let pass = Evidence { bound: &bound, rows, parameters };
-        let found = bound.stamped(timeline).superpose(&pass, means, &self.scratch)?;
-        let mut own = found.sums;
-        let no_more = bound.no_more(timeline);
-        if self.has_background {
-            own.d_annotator[self.noise_range.end] += no_more;
-        }
-        let d_counts = &mut own.d_annotator[..self.noise_range.start];
-        for (label, d_mean) in found.d_means.into_iter().enumerate() {
-            // ∂ E[c] = Σ_c c·p(c)·∂ log p(c): as if c·p(c) instances had given c stamps.
-            let expected: Vec<f64> = if bound.tables.ratios().is_some() {
-                let (total, stamps) = (means[label] * d_mean, moment(label, 2) * d_mean);
-                vec![total - stamps, stamps]
-            } else {
-                let counts = 0..=bound.tables.max_count();
-                counts.map(|c| d_mean * c as f64 * bound.tables.probability(label, c)).collect()
-            };
-            self.counts.pull_back(bound.counts, label, &expected, d_counts);
-        }
-        own.value += found.log_likelihood + no_more;
-        *sums += &own;
-        Ok(())
+        let [means, squares] = [1, 2].map(|power| [0, 1].map(|label| moment(label, power)));
+        Superposition { bound, means, squares }
     }
 
     fn at<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> BoundAnnotator<'a> {
@@ -201,6 +177,51 @@ impl DelayDensity for Density<'_> {
 
     fn reach(&self, log_drop: f64) -> (f64, f64) {
         self.noise.reach(self.params, log_drop)
+    }
+}
+
+/// An annotator of whose counts only the mean matters.
+pub(super) struct Superposition<'a> {
+    bound: BoundAnnotator<'a>,
+    /// E[c] by label.
+    means: [f64; 2],
+    /// E[c²] by label.
+    squares: [f64; 2],
+}
+
+impl Superposition<'_> {
+    /// Adds the log likelihood of a session's stamps, and its derivatives.
+    pub(super) fn add(
+        &self,
+        timeline: Timeline<'_>,
+        rows: &dyn Rows,
+        sums: &mut Sums,
+    ) -> Result<(), Impossible> {
+        let Self { bound, means, squares } = self;
+        let model = bound.model;
+        let parameters = (sums.d_detector.len(), sums.d_annotator.len());
+        let pass = Evidence { bound, rows, parameters };
+        let found = bound.stamped(timeline).superpose(&pass, *means, &model.scratch)?;
+        let mut own = found.sums;
+        let no_more = bound.no_more(timeline);
+        if model.has_background {
+            own.d_annotator[model.noise_range.end] += no_more;
+        }
+        let d_counts = &mut own.d_annotator[..model.noise_range.start];
+        for (label, d_mean) in found.d_means.into_iter().enumerate() {
+            // ∂ E[c] = Σ_c c·p(c)·∂ log p(c): as if c·p(c) instances had given c stamps.
+            let expected: Vec<f64> = if bound.tables.ratios().is_some() {
+                let (total, stamps) = (means[label] * d_mean, squares[label] * d_mean);
+                vec![total - stamps, stamps]
+            } else {
+                let counts = 0..=bound.tables.max_count();
+                counts.map(|c| d_mean * c as f64 * bound.tables.probability(label, c)).collect()
+            };
+            model.counts.pull_back(bound.counts, label, &expected, d_counts);
+        }
+        own.value += found.log_likelihood + no_more;
+        *sums += &own;
+        Ok(())
     }
 }
 

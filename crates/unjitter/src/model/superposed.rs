@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::one_annotator::OneAnnotator;
+use super::one_annotator::{OneAnnotator, Superposition};
 use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
 use crate::inference::{Alignment, Impossible, Marginals, Timeline};
 use crate::params::ParameterSpec;
@@ -43,13 +43,13 @@ impl StampModel for Superposed {
     }
 
     fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a> {
-        Box::new(Bound { model: &self.0, params, whole: self.0.bind(params, most_stamps) })
+        let superposition = self.0.superposition(params, most_stamps);
+        Box::new(Bound { superposition, whole: self.0.bind(params, most_stamps) })
     }
 }
 
 struct Bound<'a> {
-    model: &'a OneAnnotator,
-    params: &'a [f64],
+    superposition: Superposition<'a>,
     whole: Box<dyn BoundStampModel + 'a>,
 }
 
@@ -60,7 +60,7 @@ impl BoundStampModel for Bound<'_> {
         rows: &dyn Rows,
         sums: &mut Sums,
     ) -> Result<(), Impossible> {
-        self.model.superpose(self.params, timeline, rows, sums)
+        self.superposition.add(timeline, rows, sums)
     }
 
     fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible> {
