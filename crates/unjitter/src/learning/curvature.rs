@@ -50,8 +50,8 @@ impl CurvatureMemory {
     }
 
     /// Takes a guess of the curvature in place of an earlier one.
-    pub(super) fn guess(&mut self, guess: Option<Box<dyn Curvature>>) {
-        self.guess = guess;
+    pub(super) fn guess(&mut self, guess: Box<dyn Curvature>) {
+        self.guess = Some(guess);
     }
 
     /// Whether a direction has a scale, so that its whole length is a step to try.

@@ -25,7 +25,7 @@ const VALUE_WINDOW: usize = 10;
 
 /// Iterations before which the objective is asked for its curvature: at the start, and then ever more
 /// rarely, since the curvature changes on the way.
-const GUESSED_AT: [usize; 5] = [0, 8, 16, 32, 64];
+const GUESSED_AT: [usize; 4] = [0, 4, 16, 64];
 
 /// When to stop, and how many steps to remember.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -165,8 +165,9 @@ impl<'a> Run<'a> {
     /// Takes one step; false if none lowers the value.
     fn advance(&mut self) -> bool {
         if GUESSED_AT.contains(&self.iterations) {
-            let guess = self.objective.curvature(&self.here.params, self.iterations);
-            self.memory.guess(guess);
+            let Point { params, gradient, .. } = &self.here;
+            let guess = self.objective.curvature(params, gradient, self.iterations);
+            guess.into_iter().for_each(|guess| self.memory.guess(guess));
         }
         let mut found = self.search();
         if !found && self.memory.has_scale() {

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::data::SessionData;
 use super::objective::{Curvature, Objective};
-use super::preconditioner::Preconditioner;
-use super::rows::{SessionRows, add_labelled};
+use super::preconditioner::{Preconditioner, Square};
+use super::rows::{KeptSlopes, SessionRows, add_labelled};
 use crate::Control;
 use crate::inference::Impossible;
 use crate::model::{BoundStampModel, Parts, Sums};
@@ -19,6 +19,11 @@ use crate::prior::Priors;
 /// Steps before a guess of the curvature is made. Long first steps of the classifier, before the
 /// annotator's parameters have settled, can end in another, higher minimum.
 const SETTLED: usize = 16;
+
+/// Parameters of the annotator, at most, whose curvature is measured at the cost of an evaluation each.
+const MOST_COLUMNS: usize = 8;
+/// The step of that measurement, in the unconstrained numbers: some digits suffice.
+const SMALL: f64 = 1e-4;
 
 /// Minus the log posterior of all parameters given the sessions' stamps, as a function of the
 /// parameters that are not frozen.
@@ -214,28 +219,86 @@ impl<'a> MapObjective<'a> {
     }
 }
 
+impl MapObjective<'_> {
+    /// The curvature in the detector's parameters, without the prior.
+    fn detector_curvature(&self, free: &[f64]) -> Option<Square> {
+        let (params, classifier) = (self.full(free), self.parts.classifier.as_ref());
+        let theta = &params[self.parts.detector()];
+        let bound = self.parts.bind(&params, self.max_stamps);
+        let slopes = |session: &SessionData<'_>| {
+            let rows = SessionRows { session, classifier, theta, control: self.control };
+            let rows = KeptSlopes::new(rows);
+            bound.add(session.in_time.timeline(), &rows, &mut self.zeros())?;
+            Ok(rows.into_slopes())
+        };
+        let kept = |task: usize| self.tasks[task].clone().filter(|&k| !self.is_out[k]);
+        let task = |task| kept(task).map(|k| Ok((k, slopes(&self.data[k])?))).collect();
+        let mut square = Square::new(theta.len())?;
+        let tried: Result<(), Impossible> = in_order(
+            self.tasks.len(),
+            self.rows_per_task(),
+            task,
+            |own: Vec<(usize, Vec<f64>)>| {
+                for (k, slopes) in own {
+                    square.add_scores(classifier, theta, self.data[k].features.view(), &slopes);
+                }
+            },
+        );
+        if tried.is_ok() && square.is_certain() {
+            return Some(square);
+        }
+        let features = self.kept().map(|session| session.features.view());
+        Square::of_cross_entropy(classifier, theta, features)
+    }
+
+    /// About.
+    fn rows_per_task(&self) -> usize {
+        let rows: usize = self.data.iter().map(|session| session.in_time.times.len()).sum();
+        rows / self.tasks.len().max(1)
+    }
+
+    /// The column of the curvature of one parameter, from the change of the gradient along it.
+    fn column(&self, free: &[f64], gradient: &[f64], at: usize) -> Vec<f64> {
+        let (mut near, mut column) = (free.to_vec(), vec![0.0; free.len()]);
+        near[at] += SMALL;
+        self.evaluate(&near, &mut column);
+        column.iter_mut().zip(gradient).for_each(|(there, here)| *there = (*there - here) / SMALL);
+        column
+    }
+}
+
 impl Objective for MapObjective<'_> {
     fn dim(&self) -> usize {
         self.free.len()
     }
 
-    fn curvature(&self, free: &[f64], steps: usize) -> Option<Box<dyn Curvature>> {
-        if steps < self.unsettled {
-            return None;
-        }
+    fn curvature(
+        &self,
+        free: &[f64],
+        gradient: &[f64],
+        steps: usize,
+    ) -> Option<Box<dyn Curvature>> {
         let theta = self.parts.detector();
-        if !self.is_free[theta.clone()].iter().all(|&is_free| is_free) {
+        let all_are_free = self.is_free[theta.clone()].iter().all(|&is_free| is_free);
+        if steps < self.unsettled || !all_are_free {
             return None;
         }
-        let features = self.kept().map(|session| session.features.view());
         let ones = vec![1.0; self.base.len()];
         let mut precisions = vec![0.0; ones.len()];
         self.priors.log_density(&self.parts.layout, &ones, &self.is_free, &mut precisions);
         let precisions: Vec<f64> = precisions[theta.clone()].iter().map(|d| -d).collect();
-        let stamps = self.stamps();
-        let classifier = self.parts.classifier.as_ref();
-        let theta = &free[theta];
-        let guess = Preconditioner::new(classifier, theta, features, &precisions, stamps as f64)?;
+        let detector = self.detector_curvature(free)?.with_precisions(&precisions);
+        // At the start of a run the annotator's curvature is that of another place.
+        let has_columns = steps > 0 && free.len() - theta.len() <= MOST_COLUMNS;
+        let whole = has_columns.then(|| {
+            let columns: Vec<_> =
+                (theta.end..free.len()).map(|at| self.column(free, gradient, at)).collect();
+            Preconditioner::with_columns(&detector, &columns)
+        });
+        let guess = match whole.flatten() {
+            Some(whole) => whole,
+            None => Preconditioner::new(detector, self.stamps() as f64)?,
+        };
         Some(Box::new(guess))
     }
 

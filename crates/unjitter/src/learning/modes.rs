@@ -63,7 +63,8 @@ pub(super) fn choose(
     let mut modes: Vec<Mode> = optima
         .iter()
         .zip(&evidence)
-        .map(|(optimum, own)| {
+        .enumerate()
+        .map(|(k, (optimum, own))| {
             let params = objective.full(&optimum.minimum.params);
             let held_out = own.as_ref().zip(evidence[best].as_ref());
             Mode {
@@ -71,7 +72,11 @@ pub(super) fn choose(
                 log_posterior: -optimum.minimum.value,
                 log_evidence: problem.log_evidence(objective, &optimum.minimum, &params),
                 held_out: held_out.map(|(own, best)| HeldOut::difference(own, best)),
-                shift: shift(objective, problem.parts(), &params, &optima[best].minimum.params),
+                shift: if k == best {
+                    0
+                } else {
+                    shift(objective, problem.parts(), &params, &optima[best].minimum.params)
+                },
                 params,
             }
         })

@@ -11,9 +11,15 @@ pub trait Objective {
     /// gradient, which is then ignored.
     fn evaluate(&self, params: &[f64], gradient: &mut [f64]) -> f64;
 
-    /// The approximate curvature at `params` after so many steps, if known; it speeds up minimisation.
-    fn curvature(&self, params: &[f64], steps: usize) -> Option<Box<dyn Curvature>> {
-        let _ = (params, steps);
+    /// The approximate curvature at `params`, where the gradient is this, after so many steps, if known; it
+    /// speeds up minimisation.
+    fn curvature(
+        &self,
+        params: &[f64],
+        gradient: &[f64],
+        steps: usize,
+    ) -> Option<Box<dyn Curvature>> {
+        let _ = (params, gradient, steps);
         None
     }
 }

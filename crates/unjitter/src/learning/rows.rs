@@ -1,15 +1,16 @@
 //! The rows of a session for a stamp model: features to log-odds, and derivatives back.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use super::data::{LabelledRows, SessionData};
 use super::supervised::{Target, cross_entropy};
-use crate::Control;
 use crate::inference::Messages;
 use crate::math::{log_sigmoid, sigmoid};
 use crate::model::classifier::Classifier;
 use crate::model::{Rows, Sums};
 use crate::parallel::rows_in_cache;
+use crate::{Control, FeatureView};
 
 /// The observed instances of a session under a classifier.
 pub(super) struct SessionRows<'a> {
@@ -20,28 +21,38 @@ pub(super) struct SessionRows<'a> {
     pub(super) control: Control<'a>,
 }
 
+impl SessionRows<'_> {
+    fn features(&self, instances: Range<usize>) -> FeatureView<'_> {
+        self.session.features.view().slice(instances)
+    }
+
+    /// log p(y | x) of the known labels; sets their derivatives, which a stamp model does not compute.
+    fn add_known_labels(&self, instances: Range<usize>, d_log_odds: &mut [f64]) -> f64 {
+        let labels = self.session.in_time.labels.get(instances.clone()).unwrap_or_default();
+        if labels.iter().all(Option::is_none) {
+            return 0.0;
+        }
+        let mut log_odds = vec![0.0; d_log_odds.len()];
+        self.classifier.log_odds(self.theta, self.features(instances), &mut log_odds);
+        known_labels(labels, &log_odds, d_log_odds)
+    }
+}
+
 impl Rows for SessionRows<'_> {
     fn at_a_time(&self) -> usize {
         rows_in_cache(self.session.features.view().ncols())
     }
 
     fn log_odds<'a>(&'a self, instances: Range<usize>, log_odds: &'a mut [f64]) -> &'a [f64] {
-        let Range { start, end } = instances;
-        let features = self.session.features.view().slice(start..end);
-        self.classifier.log_odds(self.theta, features, log_odds);
+        let start = instances.start;
+        self.classifier.log_odds(self.theta, self.features(instances), log_odds);
         self.session.in_time.pin_labels(start, log_odds);
         log_odds
     }
 
     fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], sums: &mut Sums) {
-        let Range { start, end } = instances;
-        let features = self.session.features.view().slice(start..end);
-        let labels = self.session.in_time.labels.get(start..end).unwrap_or_default();
-        if labels.iter().any(Option::is_some) {
-            let mut log_odds = vec![0.0; d_log_odds.len()];
-            self.classifier.log_odds(self.theta, features, &mut log_odds);
-            sums.value += known_labels(labels, &log_odds, d_log_odds);
-        }
+        sums.value += self.add_known_labels(instances.clone(), d_log_odds);
+        let features = self.features(instances);
         self.classifier.pull_back(self.theta, features, d_log_odds, &mut sums.d_detector);
     }
 
@@ -54,7 +65,50 @@ impl Rows for SessionRows<'_> {
     }
 }
 
-/// log p(y | x) of the known labels; sets their derivatives, which a stamp model does not compute.
+/// The same rows, whose derivatives in the log-odds are kept, not pulled back.
+pub(super) struct KeptSlopes<'a> {
+    rows: SessionRows<'a>,
+    slopes: Mutex<Vec<f64>>,
+}
+
+impl<'a> KeptSlopes<'a> {
+    pub(super) fn new(rows: SessionRows<'a>) -> Self {
+        let slopes = Mutex::new(vec![0.0; rows.session.in_time.times.len()]);
+        Self { rows, slopes }
+    }
+
+    /// The derivatives, by instance.
+    pub(super) fn into_slopes(self) -> Vec<f64> {
+        self.slopes.into_inner().unwrap_or_default()
+    }
+}
+
+impl Rows for KeptSlopes<'_> {
+    fn at_a_time(&self) -> usize {
+        self.rows.at_a_time()
+    }
+
+    fn log_odds<'a>(&'a self, instances: Range<usize>, log_odds: &'a mut [f64]) -> &'a [f64] {
+        self.rows.log_odds(instances, log_odds)
+    }
+
+    fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], _: &mut Sums) {
+        self.rows.add_known_labels(instances.clone(), d_log_odds);
+        if let Ok(mut slopes) = self.slopes.lock() {
+            slopes[instances].copy_from_slice(d_log_odds);
+        }
+    }
+
+    fn messages(&self) -> Option<&Messages> {
+        self.rows.messages()
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.rows.is_stopped()
+    }
+}
+
+/// log p(y | x) of the known labels; sets their derivatives.
 fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64]) -> f64 {
     let mut value = 0.0;
     for ((label, &f), d) in labels.iter().zip(log_odds).zip(d_log_odds) {

@@ -3,9 +3,11 @@
 //! Every start is followed until it is near an optimum, on a part of the sessions if there are many stamps.
 //! Starts that came to the same annotator are one; the best of each kind is finished on all sessions.
 
+use std::ops::ControlFlow;
+
 use super::data::SessionData;
 use super::fit::{FitOptions, Problem, impossible_session};
-use super::lbfgs::{LbfgsOptions, Minimum, minimise};
+use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::map::MapObjective;
 use super::start::{NEAR, Start};
 use super::watcher::{Run, watcher};
@@ -15,6 +17,8 @@ use crate::{Error, Result};
 
 /// Stamps that are enough to see where a start leads: they tell a delay to a twentieth of the spread.
 const ENOUGH: usize = 400;
+/// A start that tells what a known optimum tells, at a log posterior this much below it, leads there.
+const CLOSE: f64 = 0.3;
 /// An optimum as it was found.
 #[derive(Debug, Clone)]
 pub(super) struct Optimum {
@@ -25,18 +29,18 @@ pub(super) struct Optimum {
 }
 
 impl Optimum {
-    /// Whether two optima tell the same of the annotator.
-    fn is_same(&self, other: &Self) -> bool {
-        let spread = self.learned.spread.min(other.learned.spread);
-        (self.learned.delay - other.learned.delay).abs() <= 0.2 * spread
-            && (self.learned.spread / other.learned.spread).ln().abs() <= 0.1
-            && (self.learned.miss_rate - other.learned.miss_rate).abs() <= 0.1
+    /// Whether it tells the same of the annotator as another.
+    fn tells(&self, other: &Learned) -> bool {
+        let spread = self.learned.spread.min(other.spread);
+        (self.learned.delay - other.delay).abs() <= 0.2 * spread
+            && (self.learned.spread / other.spread).ln().abs() <= 0.1
+            && (self.learned.miss_rate - other.miss_rate).abs() <= 0.1
     }
 }
 
 /// Adds an optimum, or lets it replace one that tells the same and is worse. Returns its place.
 fn add(optima: &mut Vec<Optimum>, new: Optimum) -> usize {
-    match optima.iter().position(|old| old.is_same(&new)) {
+    match optima.iter().position(|old| old.tells(&new.learned)) {
         Some(at) => {
             if new.minimum.value < optima[at].minimum.value {
                 optima[at] = new;
@@ -119,7 +123,8 @@ impl Search<'_> {
             if matches!(start, Start::Superposed { .. }) {
                 most = most.max(-self.learned(&from).miss_rate.ln());
             }
-            led.push(self.follow(k, from, &part).map(|near| add(&mut kinds, near)));
+            let near = self.follow(k, from, &part, &kinds);
+            led.push(near.map(|near| add(&mut kinds, near)));
             if self.objective.control().is_stop_requested() {
                 break;
             }
@@ -171,12 +176,24 @@ impl Search<'_> {
         Run { start, starts: self.starts.len(), made: 0, before, total }
     }
 
-    /// From a start until near an optimum. A single start is finished at once.
-    fn follow(&self, start: usize, from: Vec<f64>, part: &MapObjective<'_>) -> Option<Optimum> {
+    /// From a start until near an optimum, or at one of those already known. A single start is finished at
+    /// once.
+    fn follow(
+        &self,
+        start: usize,
+        from: Vec<f64>,
+        part: &MapObjective<'_>,
+        known: &[Optimum],
+    ) -> Option<Optimum> {
         let near = self.near();
         let minimum = if self.starts.len() > 1 {
             let run = self.run(start, start * near.max_iterations);
-            minimise(part, &from, &near, &mut watcher(part.control(), run))?
+            let mut watch = watcher(part.control(), run);
+            let mut watch = |step: &Step<'_>| {
+                let is_known = known.iter().any(|own| self.is_close(own, step));
+                if is_known { ControlFlow::Break(()) } else { watch(step) }
+            };
+            minimise(part, &from, &near, &mut watch)?
         } else {
             let (value, gradient_norm, stop) =
                 (f64::INFINITY, f64::INFINITY, StopReason::Cancelled);
@@ -184,6 +201,12 @@ impl Search<'_> {
         };
         let learned = self.learned(&minimum.params);
         Some(Optimum { minimum, start, learned })
+    }
+
+    /// Whether a step has come to an optimum.
+    fn is_close(&self, optimum: &Optimum, step: &Step<'_>) -> bool {
+        let beyond = step.value - optimum.minimum.value;
+        beyond < CLOSE && optimum.tells(&self.learned(step.params))
     }
 
     /// To the end, on all sessions, after `k` others.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::fit::FINITE_START;
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::{Curvature, Objective};
-use super::preconditioner::Preconditioner;
+use super::preconditioner::{Preconditioner, Square};
 use super::watcher::{Run, watcher};
 use crate::math::{exp, ln};
 use crate::model::Detector;
@@ -150,7 +150,7 @@ impl Objective for SupervisedObjective<'_> {
         if total.is_nan() { f64::INFINITY } else { total }
     }
 
-    fn curvature(&self, params: &[f64], _: usize) -> Option<Box<dyn Curvature>> {
+    fn curvature(&self, params: &[f64], _: &[f64], _: usize) -> Option<Box<dyn Curvature>> {
         let features = self.data.iter().map(|(features, _)| features.view());
         // The prior is a quadratic with its minimum at zero: at parameters of one, the gradient of its
         // logarithm is minus their precisions.
@@ -158,7 +158,8 @@ impl Objective for SupervisedObjective<'_> {
         let ones = vec![1.0; params.len()];
         self.priors.log_density(&self.layout, &ones, &self.is_free, &mut precisions);
         precisions.iter_mut().for_each(|d| *d = -*d);
-        let guess = Preconditioner::new(self.classifier, params, features, &precisions, 1.0)?;
+        let square = Square::of_cross_entropy(self.classifier, params, features)?;
+        let guess = Preconditioner::new(square.with_precisions(&precisions), 1.0)?;
         Some(Box::new(guess))
     }
 }

@@ -23,7 +23,7 @@ impl Objective for Hinted {
         self.function.evaluate(params, gradient)
     }
 
-    fn curvature(&self, params: &[f64], _: usize) -> Option<Box<dyn Curvature>> {
+    fn curvature(&self, params: &[f64], _: &[f64], _: usize) -> Option<Box<dyn Curvature>> {
         Some(Box::new(Diagonal((self.diagonal)(params))))
     }
 }
