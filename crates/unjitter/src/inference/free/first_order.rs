@@ -6,7 +6,10 @@
 //! ν = (s_0·λ_0 + s_1·λ_1·R) / (s_0 + s_1·R)        s_y = p(y | silent)
 //! ```
 
-use super::{Claimants, Row, Settled, Side, Tally};
+use super::claimants::Claimants;
+use super::row::{Row, Side};
+use super::settle::Settled;
+use super::tally::Tally;
 use crate::inference::outputs::Outputs;
 use crate::inference::vocabulary::Trouble;
 

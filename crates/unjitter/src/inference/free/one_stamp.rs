@@ -6,7 +6,10 @@
 
 use multiversion::multiversion;
 
-use super::{NewShares, Others, Row, Settled, Side, Tally, but_own};
+use super::claim::{NewShares, Others, but_own};
+use super::row::{Row, Side};
+use super::settle::Settled;
+use super::tally::Tally;
 use crate::inference::column::{groups, groups_mut};
 use crate::inference::vocabulary::Trouble;
 use crate::math::Lanes;

@@ -13,7 +13,8 @@
 
 use std::ops::Range;
 
-use super::{Free, Row, Scene, Side};
+use super::row::{Row, Side};
+use super::sweep::{Free, Scene};
 use crate::inference::buffers::refill;
 use crate::inference::vocabulary::deepest;
 
