@@ -33,11 +33,17 @@ ANNOTATORS: dict[str, dict[str, float]] = {
     "late 20": {"delay": 20.0},
     "wild": {"wild": 0.1},
     "after the end": {"stray": 2},
+    "twice": {"presses": 2},
 }
+# What a warning says, and its name. The last two are of other models than the default, which has
+# no order and a background.
 WORDS = {
-    "not sure of its events": "the detector is not sure of its events",
-    "is large beside the median gap": "the spread nears the gap between stamps",
-    "far from every instance": "stamps far from every instance",
+    "not sure of its events": "UnsureDetector",
+    "two explanations of the stamps": "Modes",
+    "below half the spacing": "TinySpread",
+    "events have several stamps": "SeveralStamps",
+    "is large beside the median gap": "SpreadNearGap",
+    "far from every instance": "FarStamps",
 }
 
 
@@ -62,6 +68,15 @@ def windows(seed: int, separation: float) -> list[Session]:
     return sessions
 
 
+def in_context(sessions: list[Session]) -> list[Session]:
+    """The same sessions with the first feature of all instances up to eight away: detectors can
+    then fire early or late, and several delays explain the stamps."""
+    return [
+        session.replace(X=np.column_stack([np.roll(session.X[:, 0], lag) for lag in range(-8, 9)]))
+        for session in sessions
+    ]
+
+
 def stamped(
     session: Session,
     spacing: float,
@@ -73,10 +88,11 @@ def stamped(
     extra: float = 0.0,
     wild: float = 0.0,
     stray: int = 0,
+    presses: int = 1,
 ) -> Session:
-    """The session with stamps."""
+    """The session with stamps, so many for each event that is not missed."""
     events = session.times[np.asarray(session.labels) == 1]
-    true = events[random.random(len(events)) >= miss]
+    true = np.repeat(events[random.random(len(events)) >= miss], presses)
     errors = random.normal(delay, spread, len(true))
     off = np.where(random.random(len(true)) < wild, random.choice([-20.0, 20.0], len(true)), 0.0)
     first, last = session.times[[0, -1]]
@@ -116,6 +132,7 @@ def main() -> None:
     for seed in range(options.seeds):
         recordings = [windows(seed, separation) for separation in (0.0, 1.5, 2.5, 4.0)]
         recordings += [
+            in_context(windows(seed, 4.0)),
             simulate.respiration(seed=seed),
             *(read_dataset(folder) for folder in options.data),
         ]
@@ -131,8 +148,8 @@ def main() -> None:
         told = [name in one.words for one in judged]
         shares = []
         for bad in ([one.bad_detector for one in judged], [one.bad_spread for one in judged]):
-            warned, silent = np.compress(told, bad), np.compress(np.logical_not(told), bad)
-            shares.append(f"{warned.mean():.0%}, {silent.mean():.0%}")
+            halves = np.compress(told, bad), np.compress(np.logical_not(told), bad)
+            shares.append(", ".join(f"{half.mean():.0%}" if len(half) else "–" for half in halves))
         print(f"| {name} | {sum(told)} | {shares[0]} | {shares[1]} |")
 
 

@@ -8,6 +8,9 @@ import numpy as np
 #: hit, the delay.
 FALSE_LOGIT, HIT_LOGIT, DELAY = -7.0, 3.0, 0.3
 
+#: The paper's model of the stamps: in order, and none from nowhere.
+PAPER = {"alignment": "ordered", "frozen": [{"name": "background.rate", "values": [0.0]}]}
+
 
 def annotator(spread: float) -> np.ndarray:
     """The annotator's parameters in the library's order; the spread goes by its logarithm."""

@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import recursion
 from clock import Row, alternate, cost, faster, timed
-from data import annotator, session
+from data import PAPER, annotator, session
 from library import Library, Served, agree
 
 TITLE = "Inference"
 ABOUT = """\
 Log evidence of one session and its derivatives in every log-odds and in the annotator's four
-parameters; at most one stamp per instance, Gaussian delays, 5 % as many stamps as instances, one
-thread. All sides agree in value and gradient to 1e-8 before they are timed. "JAX" is the textbook
-recursion over all cells, compiled, with automatic differentiation (`benches/peers/recursion.py`);
-"PyTorch" the same by autograd; "CTC" is PyTorch's C++ `ctc_loss` of the same size, forward and
-backward, which is another function and is here for what a C++ recursion over all cells costs.
-Spreads are in instance spacings. The last rows are the library alone on a million instances,
-beside `numpy.exp` of a million doubles."""
+parameters; stamps in order, at most one per instance, Gaussian delays, 5 % as many stamps as
+instances, one thread. All sides agree in value and gradient to 1e-8 before they are timed. "JAX"
+is the textbook recursion over all cells, compiled, with automatic differentiation
+(`benches/peers/recursion.py`); "PyTorch" the same by autograd; "CTC" is PyTorch's C++ `ctc_loss`
+of the same size, forward and backward, which is another function and is here for what a C++
+recursion over all cells costs. Spreads are in instance spacings. The last rows are the library
+alone on a million instances, beside `numpy.exp` of a million doubles."""
 
 SPREADS = [0.5, 2.0, 8.0]
 #: What was asked: times faster than JAX.
@@ -47,7 +47,7 @@ def _beside_others(instances: int, spread: float) -> list[Row]:
     made, params = session(instances, spread), annotator(spread)
     arrays = {**made, "params": params}
     case = f"{instances:,} instances, spread {spread:g}"
-    with Library({"kind": "evidence"}, arrays) as ours:
+    with Library({"kind": "evidence", "model": PAPER}, arrays) as ours:
         value = ours.run()["value"]
         gradient = ours.numbers()
         style, jax = _jax(made, params, value, gradient)
@@ -95,7 +95,7 @@ def _alone(instances: int, spread: float) -> Row:
     arrays = {**session(instances, spread), "params": annotator(spread)}
     numbers = np.random.default_rng(0).uniform(-10.0, 0.0, instances)
     out = np.empty_like(numbers)
-    with Library({"kind": "evidence"}, arrays) as ours:
+    with Library({"kind": "evidence", "model": PAPER}, arrays) as ours:
         sides = {"ours": ours.side(), "exp": timed(lambda: np.exp(numbers, out=out))}
         times = alternate(sides, rounds=15, seconds=6.0)
     case = f"{instances:,} instances, spread {spread:g}, each"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from clock import Row, alternate, cost, timed
-from data import annotator, session
+from data import PAPER, annotator, session
 from library import Library
 
 TITLE = "Other parts"
@@ -123,7 +123,7 @@ def _annotators() -> list[Row]:
     }
     rows = []
     for name, ((counts, noise), params, needs, said) in cases.items():
-        case = {"kind": "evidence", "model": {"counts": counts, "noise": noise}}
+        case = {"kind": "evidence", "model": PAPER | {"counts": counts, "noise": noise}}
         with Library(case, {**made, "params": params}) as ours:
             rows.append(_row(f"{name}, n = 100,000", ours, "evaluate", needs, said))
     return rows

@@ -21,7 +21,7 @@ import page
 from library import ROOT, program
 
 RESULTS = ROOT / "target" / "peers"
-SECTIONS = ["inference", "learning", "scale", "parts", "protocol", "commands"]
+SECTIONS = ["inference", "free", "learning", "scale", "parts", "protocol", "commands"]
 
 #: One thread wherever a library would take more.
 ONE_THREAD = {

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use unjitter::baselines::AlignmentLearner;
 use unjitter::evaluation::{Contender, CrossValidation, folds};
-use unjitter::inference::Order;
+use unjitter::inference::{Stamp, Timeline};
 use unjitter::io::{Columns, Dataset, DatasetFiles};
 use unjitter::learning::{Objective, Problem};
 use unjitter::model::Annotator;
@@ -18,6 +18,7 @@ use unjitter::{Control, FitOptions, Model, Priors, Recording, Session};
 use crate::data::{Data, numbers};
 use crate::dialogue::Dialogue;
 use crate::fused::fused_logistic;
+use crate::kept::{Kept, annotator};
 
 /// The first line of a dialogue.
 #[derive(Debug, Deserialize)]
@@ -70,21 +71,38 @@ impl Case {
         }
     }
 
-    /// Log evidence and all its derivatives, the log-odds being given.
+    /// Log evidence and all its derivatives, the log-odds being given: `evaluate` is one call of the
+    /// annotator's own function; `kept` is two evaluations as in a fit, at `params` and at `next`, each
+    /// of which begins with the messages of the one before.
     fn evidence<R: BufRead, W: Write>(
         &self,
         data: &Data,
         dialogue: &mut Dialogue<R, W>,
     ) -> Outcome {
+        let Model { counts, noise, alignment, frozen, .. } = &self.model;
         let unit = self.model.time_unit.unwrap_or(1.0);
-        let evidence = Annotator::new(&self.model.counts, &self.model.noise, Order::Ordered, unit)?;
+        let evidence = Annotator::new(counts, noise, *alignment, unit)?;
         let log_odds = numbers(&self.folder.join("log_odds"))?;
-        let given = numbers(&self.folder.join("params"))?;
-        // The others know counts and noise only.
-        let mut params = evidence.start(&[("background.rate", &[0.0])])?;
-        params[..given.len()].copy_from_slice(&given);
-        let compared = params.len() - 1;
-        dialogue.serve(|_, numbers| {
+        let frozen = frozen.iter().map(|one| (one.name.as_str(), one.values.as_slice()));
+        let start = evidence.start(&frozen.collect::<Vec<_>>())?;
+        // The others know counts and noise only, which come before the background.
+        let compared = start.len() - 1;
+        let given = |name: &str| -> Result<Vec<f64>, Box<dyn Error>> {
+            let (mut params, given) = (start.clone(), numbers(&self.folder.join(name))?);
+            params[..given.len()].copy_from_slice(&given);
+            Ok(params)
+        };
+        let (params, next) = (given("params")?, given("next")?);
+        let (kept, as_fitted) = (Kept::new(&log_odds), annotator(&self.model, unit)?);
+        let stamps = Stamp::at(&data.stamps);
+        let timeline = Timeline::new(&data.times, &stamps, unit);
+        dialogue.serve(|what, numbers| {
+            if what == "kept" {
+                kept.evaluate(&as_fitted, &params, timeline, numbers);
+                let value = kept.evaluate(&as_fitted, &next, timeline, numbers);
+                numbers.truncate(log_odds.len() + compared);
+                return value;
+            }
             let found = evidence.gradient("", &params, &data.times, &data.stamps, &log_odds);
             let found = found.expect("stamps that are possible");
             numbers.clear();
