@@ -9,6 +9,9 @@ import numpy as np
 FALSE_LOGIT, HIT_LOGIT, DELAY = -7.0, 3.0, 0.3
 
 #: The paper's model of the stamps: in order, and none from nowhere.
+#: Presses from nowhere per spacing, in the default model.
+BACKGROUND = 1e-3
+
 PAPER = {"alignment": "ordered", "frozen": [{"name": "background.rate", "values": [0.0]}]}
 
 
@@ -61,4 +64,4 @@ def fitted(columns: int, spread: float, seed: int = 8) -> np.ndarray:
     random = np.random.default_rng(seed)
     weights = 0.1 * random.standard_normal(columns)
     weights[0] = 1.0
-    return np.concatenate([weights, [-4.0], annotator(spread)])
+    return np.concatenate([weights, [-4.0], annotator(spread), [np.log(BACKGROUND)]])
