@@ -8,10 +8,10 @@ import numpy as np
 #: hit, the delay.
 FALSE_LOGIT, HIT_LOGIT, DELAY = -7.0, 3.0, 0.3
 
-#: The paper's model of the stamps: in order, and none from nowhere.
 #: Presses from nowhere per spacing, in the default model.
 BACKGROUND = 1e-3
 
+#: The paper's model of the stamps: in order, and none from nowhere.
 PAPER = {"alignment": "ordered", "frozen": [{"name": "background.rate", "values": [0.0]}]}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from clock import Row, alternate, cost
-from data import PAPER, annotator, session
+from data import BACKGROUND, PAPER, annotator, session
 from library import Library, agree
 
 TITLE = "Inference without order"
@@ -19,7 +19,7 @@ sides do the same. Memory is what both hold at most during such evaluations, kep
 included, and how much more of it is taken without order."""
 
 SPREAD, NEXT_SPREAD = 2.0, 2.02
-FREE = {"alignment": "free", "frozen": [{"name": "background.rate", "values": [1e-3]}]}
+FREE = {"alignment": "free", "frozen": [{"name": "background.rate", "values": [BACKGROUND]}]}
 
 #: What was asked: times the cost of the sum in order, from nothing and with messages kept.
 COLD, KEPT = 8.0, 3.0

@@ -204,6 +204,7 @@ impl ModelArgs {
                 max_iterations: self.max_iterations,
                 ..LbfgsOptions::default()
             },
+            ..FitOptions::default()
         }
     }
 }

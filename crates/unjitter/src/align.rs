@@ -1,7 +1,7 @@
 //! The place of every stamp, and which stamps are missing or wrong.
 
 use crate::Session;
-use crate::inference::{Alignment, Marginals};
+use crate::inference::Marginals;
 use crate::math::sigmoid;
 
 /// A session's stamps and instances after alignment.
@@ -26,9 +26,9 @@ pub struct AlignedStamp {
     pub stamp: f64,
     /// Posterior median of the time of its instance: the time of an instance, and never outside `low..=high`.
     pub time: f64,
-    /// 2.5 % quantile of that time.
+    /// Earlier end of the interval of that time: its 2.5 % quantile at a level of 95 %.
     pub low: f64,
-    /// 97.5 % quantile of that time.
+    /// Later end: its 97.5 % quantile.
     pub high: f64,
     /// Its most probable instance.
     pub instance: usize,
@@ -58,33 +58,104 @@ pub struct AlignedInstance {
     pub observed: bool,
 }
 
+/// How to align.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AlignOptions {
+    /// Probability of the interval of a stamp's time.
+    pub level: f64,
+    /// Draws of the parameters that results are averaged over, if the fit knows how sure it is; with 0
+    /// parameters count as known. Draws come in pairs.
+    pub draws: usize,
+    /// Seed of the draws. The same draws serve all sessions.
+    pub seed: u64,
+}
+
+impl Default for AlignOptions {
+    fn default() -> Self {
+        Self { level: 0.95, draws: 32, seed: 0 }
+    }
+}
+
+/// Posteriors of one session, averaged over parameters.
+#[derive(Debug, Default)]
+pub(crate) struct Averaged {
+    stamps: Vec<Place>,
+    /// p(y = 1 | z) and p(y = 1, no stamp | z) by instance.
+    instances: Vec<[f64; 2]>,
+    count: f64,
+}
+
+/// Where a stamp belongs.
+#[derive(Debug, Clone)]
+struct Place {
+    /// The first instance that it can have come from.
+    first: usize,
+    /// p(w(i,l) | z) from there on.
+    shares: Vec<f64>,
+    /// Probability that a positive instance gave it.
+    positive: f64,
+}
+
+impl Place {
+    fn add(&mut self, first: usize, shares: &[f64], positive: f64) {
+        if self.shares.is_empty() {
+            self.first = first;
+        }
+        if first < self.first {
+            let more = std::iter::repeat_n(0.0, self.first - first);
+            self.shares.splice(0..0, more);
+            self.first = first;
+        }
+        let at = first - self.first;
+        self.shares.resize(self.shares.len().max(at + shares.len()), 0.0);
+        self.shares[at..].iter_mut().zip(shares).for_each(|(sum, own)| *sum += own);
+        self.positive += positive;
+    }
+}
+
+impl Averaged {
+    /// Adds the posterior under some parameters.
+    pub(crate) fn add(&mut self, marginals: &Marginals) {
+        let Marginals { responsibilities, counts, .. } = marginals;
+        let none = Place { first: 0, shares: Vec::new(), positive: 0.0 };
+        self.stamps.resize(responsibilities.stamps(), none);
+        for (l, place) in self.stamps.iter_mut().enumerate() {
+            let positive = responsibilities.of_stamp_positive(l).iter().sum();
+            place.add(responsibilities.instances(l).start, responsibilities.of_stamp(l), positive);
+        }
+        self.instances.resize(counts.instances(), [0.0; 2]);
+        for (i, [positive, missed]) in self.instances.iter_mut().enumerate() {
+            *positive += counts.positive(i);
+            *missed += counts.missed(i);
+        }
+        self.count += 1.0;
+    }
+}
+
 impl Aligned {
-    /// `observed` maps the instances of `marginals` to those of the session; `offset` adds the
-    /// contributions of known labels and of the unit of time to logarithms.
+    /// `observed` maps the instances of the posterior and of `best`, the best alignment, to those of the
+    /// session. The logarithms are left at zero.
     pub(crate) fn new(
         session: &Session,
         observed: &[usize],
         log_odds: &[f64],
-        marginals: &Marginals,
-        best: &Alignment,
-        offset: f64,
+        posterior: &Averaged,
+        best: &[Option<usize>],
+        level: f64,
     ) -> Self {
-        let stamps = (0..session.stamps().len())
-            .map(|l| aligned_stamp(session, observed, marginals, best, l))
-            .collect();
+        let place = |(l, place): (usize, &Place)| {
+            let best_instance = best[l].map(|instance| observed[instance]);
+            aligned_stamp(session, observed, place, posterior.count, level, l, best_instance)
+        };
         let mut instances: Vec<AlignedInstance> =
             (0..session.len()).map(|i| unseen(session, log_odds, i)).collect();
-        for (k, &i) in observed.iter().enumerate() {
-            instances[i].p_positive = marginals.counts.positive(k);
-            instances[i].p_missed = marginals.counts.missed(k);
+        for (&i, [positive, missed]) in observed.iter().zip(&posterior.instances) {
+            instances[i].p_positive = positive / posterior.count;
+            instances[i].p_missed = missed / posterior.count;
             instances[i].observed = true;
         }
-        Self {
-            stamps,
-            instances,
-            log_evidence: marginals.log_evidence + offset,
-            best_log_weight: best.log_weight + offset,
-        }
+        let stamps = posterior.stamps.iter().enumerate().map(place).collect();
+        Self { stamps, instances, log_evidence: 0.0, best_log_weight: 0.0 }
     }
 }
 
@@ -104,12 +175,14 @@ fn unseen(session: &Session, log_odds: &[f64], instance: usize) -> AlignedInstan
 fn aligned_stamp(
     session: &Session,
     observed: &[usize],
-    marginals: &Marginals,
-    best: &Alignment,
+    place: &Place,
+    count: f64,
+    level: f64,
     l: usize,
+    best_instance: Option<usize>,
 ) -> AlignedStamp {
-    let shares = marginals.responsibilities.of_stamp(l);
-    let candidates = &observed[marginals.responsibilities.instances(l)];
+    let Place { first, shares, positive } = place;
+    let candidates = &observed[*first..*first + shares.len()];
     let time_of = |i: usize| session.times()[i];
     let owned: f64 = shares.iter().sum();
     // The earliest instance up to which the stamp belongs with this probability, if it has an owner at
@@ -129,18 +202,17 @@ fn aligned_stamp(
             likeliest = k;
         }
     }
-    let p_positive: f64 = marginals.responsibilities.of_stamp_positive(l).iter().sum();
     AlignedStamp {
         stamp: session.stamps()[l],
         time: quantile(0.5),
-        low: quantile(0.025),
-        high: quantile(0.975),
+        low: quantile((1.0 - level) / 2.0),
+        high: quantile((1.0 + level) / 2.0),
         instance: candidates[likeliest],
         instance_time: time_of(candidates[likeliest]),
-        p_instance: shares[likeliest],
-        best_instance: best.instances[l].map(|instance| observed[instance]),
+        p_instance: shares[likeliest] / count,
+        best_instance,
         // Negative only by rounding.
-        p_spurious: (1.0 - p_positive).max(0.0),
+        p_spurious: (1.0 - positive / count).max(0.0),
     }
 }
 
@@ -166,7 +238,10 @@ mod tests {
         let lattice = Lattice { stamped, log_odds: &[1.0; 4], counts: &tables };
         let found = lattice.marginals().unwrap();
         let best = lattice.best_alignment(&found);
-        Aligned::new(&session, &[0, 1, 2, 3], &[1.0; 4], &found, &best, 0.0)
+        let mut posterior = Averaged::default();
+        posterior.add(&found);
+        let observed = [0, 1, 2, 3];
+        Aligned::new(&session, &observed, &[1.0; 4], &posterior, &best.instances, 0.95)
     }
 
     #[test]

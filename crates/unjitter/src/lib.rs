@@ -24,7 +24,7 @@ mod settings;
 pub mod signal;
 pub mod simulation;
 
-pub use align::{Aligned, AlignedInstance, AlignedStamp};
+pub use align::{AlignOptions, Aligned, AlignedInstance, AlignedStamp};
 pub use control::{Control, Iteration, Progress};
 pub use error::{Error, Result};
 pub use features::{FeatureView, Features};

@@ -127,6 +127,11 @@ pub enum Warning {
         /// By how much the log evidence is higher than with one stamp at most.
         gain: f64,
     },
+    /// The data cannot tell some parameters apart.
+    TradePlaces {
+        /// Their names.
+        parameters: Vec<String>,
+    },
     /// Stamps that lie far from every instance.
     FarStamps {
         /// Name of the session.
@@ -189,6 +194,12 @@ impl fmt::Display for Warning {
                 f,
                 "events have several stamps, {mean:.1} on average: counts without a limit explain them \
                  better than one stamp at most, by {gain:.0} in the log evidence, and were used"
+            ),
+            Warning::TradePlaces { parameters } => write!(
+                f,
+                "the stamps hardly tell {} apart: more of the one and less of the other explain them as \
+                 well, so each alone is uncertain; hold one if you know it, or label some instances",
+                parameters.join(" and ")
             ),
             Warning::FarStamps { session, count, index, time, spreads } => write!(
                 f,

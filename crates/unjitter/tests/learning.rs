@@ -79,7 +79,13 @@ fn retimed(session: &Session, change: impl Fn(f64) -> f64) -> Session<'static> {
 fn bits(model: &Model, sessions: &[Session], threads: usize) -> impl PartialEq + std::fmt::Debug {
     // Bits differ or not long before convergence.
     let optimiser = LbfgsOptions { max_iterations: 8, ..LbfgsOptions::default() };
-    let options = FitOptions { restarts: 1, seed: 3, threads: Some(threads), optimiser };
+    let options = FitOptions {
+        restarts: 1,
+        seed: 3,
+        threads: Some(threads),
+        optimiser,
+        ..FitOptions::default()
+    };
     let fitted = model.fit(sessions, &options, Control::default()).unwrap();
     let bits = |v: &Vec<f64>| v.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
     let params: Vec<_> =

@@ -34,7 +34,8 @@ impl Learner for AlignmentLearner {
     ) -> Result<TrainedModel> {
         let sessions: Vec<Session> =
             recordings.iter().map(|recording| recording.session.clone()).collect();
-        let options = FitOptions { seed, threads: None, ..self.fit.clone() };
+        let options =
+            FitOptions { seed, threads: None, standard_errors: false, ..self.fit.clone() };
         let fitted = self.model.fit(&sessions, &options, control)?;
         control.stop_if_requested()?;
         Ok(TrainedModel::Fitted(Box::new(fitted)))

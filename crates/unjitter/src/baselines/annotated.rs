@@ -71,7 +71,8 @@ impl<'a> Annotated<'a> {
         }
         let lean = |recording: &&Recording| by_log_odds(self.trained, &recording.session);
         let sessions: Vec<Session> = self.training.iter().map(lean).collect::<Result<_>>()?;
-        let options = FitOptions { seed: self.seed, ..FitOptions::default() };
+        let options =
+            FitOptions { seed: self.seed, standard_errors: false, ..FitOptions::default() };
         let fitted = Model::default().fit(&sessions, &options, self.control)?;
         self.control.stop_if_requested()?;
         Ok(self.around.get_or_init(|| fitted))

@@ -17,7 +17,7 @@
 //! shrinks the detector's own towards the mean, where the best threshold by them alone finds nearly
 //! everything; the stamps still tell how its ranking does.
 
-use crate::{Control, Fitted, Result, Session};
+use crate::{AlignOptions, Control, Fitted, Result, Session};
 
 /// The threshold with the best expected F1 of a fitted model on sessions, usually those of its training;
 /// instances at or above it are positive. It is 0.5 if no instance can be positive.
@@ -29,7 +29,8 @@ pub fn expected_f1_threshold(
     let mut scored = Vec::new();
     for (k, session) in sessions.iter().enumerate() {
         control.stop_if_requested()?;
-        let aligned = fitted.align(session)?;
+        let aligned =
+            fitted.align_with(session, &AlignOptions { draws: 0, ..AlignOptions::default() })?;
         scored.extend(aligned.instances.iter().map(|one| (one.p_detector, one.p_positive)));
         control.tell(k + 1, sessions.len(), None);
     }

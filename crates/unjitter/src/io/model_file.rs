@@ -32,7 +32,7 @@ use crate::inference::Order;
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
-use crate::model::{Mode, Model, Parts, THRESHOLD, check_threshold};
+use crate::model::{Mode, Model, Parts, THRESHOLD, Uncertainty, check_threshold};
 use crate::params::{Layout, Parameter};
 use crate::{Error, Fitted, Outcome, Result, Warning};
 
@@ -115,6 +115,9 @@ struct ModelFile {
     /// Empty in files of the first version.
     #[serde(default)]
     modes: Vec<SavedMode>,
+    /// Not in files of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uncertainty: Option<Uncertainty>,
     parameters: Vec<SavedParameter>,
     #[serde(with = "SavedClassifier")]
     classifier: ClassifierState,
@@ -157,6 +160,7 @@ impl ModelFile {
             outcome: fitted.outcome.clone(),
             warnings: fitted.warnings.clone(),
             modes: fitted.modes.iter().map(SavedMode::from).collect(),
+            uncertainty: fitted.uncertainty.clone(),
             parameters: parameters.iter().map(saved).collect(),
             classifier: fitted.parts.classifier.state(),
         }
@@ -192,7 +196,8 @@ impl ModelFile {
 
     fn into_fitted(self) -> Result<Fitted> {
         let Self { metadata, model, time_unit, threshold, outcome, warnings, modes, .. } = self;
-        let (parameters, classifier) = (self.parameters, self.classifier);
+        let (parameters, classifier, uncertainty) =
+            (self.parameters, self.classifier, self.uncertainty);
         check_model(&model, time_unit)?;
         check_classifier(&model.classifier, &classifier, parameters.len())?;
         let parts = Parts::new(
@@ -213,6 +218,10 @@ impl ModelFile {
             let problem = format!("a mode without {} numbers as `params`", params.len());
             return Err(broken("modes", problem));
         }
+        if uncertainty.as_ref().is_some_and(|own| !own.fits(params.len())) {
+            let problem = "places and covariances that do not fit the parameters".to_owned();
+            return Err(broken("uncertainty", problem));
+        }
         Ok(Fitted {
             model,
             parts,
@@ -222,6 +231,7 @@ impl ModelFile {
             outcome,
             warnings,
             modes,
+            uncertainty,
             metadata,
         })
     }

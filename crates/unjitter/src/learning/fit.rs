@@ -6,13 +6,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, median_gap, median_spacing, stamp_rate};
+use super::information::uncertainty;
 use super::lbfgs::{LbfgsOptions, Minimum};
 use super::map::MapObjective;
 use super::modes::{self, choose};
 use super::objective::Objective;
 use super::search::{Found, Optimum, search};
 use super::start::{Start, begin, starts};
-use super::warning::warnings;
+use super::warning::{trade_places, warnings};
 use crate::error::require;
 use crate::memory::memory_limit;
 use crate::model::counts::Counts;
@@ -37,13 +38,21 @@ pub struct FitOptions {
     pub seed: u64,
     /// Number of threads; by default all cores. The result does not depend on it.
     pub threads: Option<usize>,
+    /// Whether to measure how sure the result is.
+    pub standard_errors: bool,
     /// Settings of the optimiser.
     pub optimiser: LbfgsOptions,
 }
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self { restarts: 6, seed: 0, threads: None, optimiser: LbfgsOptions::default() }
+        Self {
+            restarts: 6,
+            seed: 0,
+            threads: None,
+            standard_errors: true,
+            optimiser: LbfgsOptions::default(),
+        }
     }
 }
 
@@ -84,7 +93,7 @@ impl Model {
         one_problem.round = (0, rounds);
         let one = one_problem.search(options)?;
         if self.counts != Counts::Auto || one.most < SEVERAL || control.is_stop_requested() {
-            return Ok(one.fitted);
+            return one_problem.measured(one, options);
         }
         let model = Model { counts: Counts::Poisson, ..self.clone() };
         let mut problem = Problem::new(&model, sessions, options.seed, control)?;
@@ -96,9 +105,9 @@ impl Model {
         let is_clear = mean >= SEVERAL && gain > CLEARLY_SEVERAL * stamps as f64;
         if is_clear || (mean >= BELIEVED && problem.is_better(&several, &one_problem, &one)?) {
             several.fitted.warnings.push(Warning::SeveralStamps { mean, gain });
-            return Ok(several.fitted);
+            return problem.measured(several, options);
         }
-        Ok(one.fitted)
+        one_problem.measured(one, options)
     }
 }
 
@@ -302,6 +311,18 @@ impl<'a> Problem<'a> {
         Ok(gain.is_some_and(|gain| gain > 0.0))
     }
 
+    /// The result, with how sure it is.
+    fn measured(&self, searched: Searched, options: &FitOptions) -> Result<Fitted> {
+        let Searched { mut fitted, best, .. } = searched;
+        if options.standard_errors {
+            let (found, trading) =
+                uncertainty(&self.objective()?, self.sessions, &best.minimum.params);
+            fitted.uncertainty = found;
+            fitted.warnings.extend(trade_places(&self.parts.layout, &trading));
+        }
+        Ok(fitted)
+    }
+
     /// Runs all starts and chooses among the optima.
     fn search(&self, options: &FitOptions) -> Result<Searched> {
         let objective = self.objective()?;
@@ -325,6 +346,7 @@ impl<'a> Problem<'a> {
             outcome,
             warnings,
             modes,
+            uncertainty: None,
             metadata,
             threshold: THRESHOLD,
         };

@@ -6,6 +6,8 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
+
 use super::data::SessionData;
 use super::objective::{Curvature, Objective};
 use super::preconditioner::{Preconditioner, Square};
@@ -134,6 +136,7 @@ impl<'a> MapObjective<'a> {
 
     /// All parameters, from the free ones.
     pub(crate) fn full(&self, free: &[f64]) -> Vec<f64> {
+        assert_eq!(free.len(), self.free.len(), "a number for every free parameter");
         let mut params = self.base.clone();
         self.free.iter().zip(free).for_each(|(&at, &value)| params[at] = value);
         params
@@ -152,6 +155,37 @@ impl<'a> MapObjective<'a> {
     /// The prepared sessions.
     pub(crate) fn data(&self) -> &[SessionData<'a>] {
         &self.data
+    }
+
+    /// Places of the free parameters among all.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// Number of free parameters of the detector, which come first.
+    pub(super) fn detector_dim(&self) -> usize {
+        self.free.partition_point(|&at| at < self.parts.detector().end)
+    }
+
+    /// The gradient of minus the log prior.
+    pub(super) fn prior_gradient(&self, free: &[f64]) -> Vec<f64> {
+        let params = self.full(free);
+        let mut slopes = vec![0.0; params.len()];
+        self.priors.log_density(&self.parts.layout, &params, &self.is_free, &mut slopes);
+        self.free.iter().map(|&at| -slopes[at]).collect()
+    }
+
+    /// The gradient of each session's log evidence; none if a session is impossible.
+    pub(super) fn scores(&self, free: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let params = self.full(free);
+        let bound = self.parts.bind(&params, self.max_stamps);
+        let score = |session: &SessionData<'_>| {
+            let mut sums = self.zeros();
+            self.session(session, &params, bound.as_ref(), &mut sums).ok()?;
+            let slopes = [sums.d_detector, sums.d_annotator].concat();
+            Some(self.free.iter().map(|&at| slopes[at]).collect())
+        };
+        self.data.par_iter().map(score).collect()
     }
 
     /// The log prior of the parameters that are not frozen.

@@ -7,6 +7,7 @@
 mod curvature;
 mod data;
 mod fit;
+mod information;
 mod lbfgs;
 mod line_search;
 mod map;

@@ -22,7 +22,7 @@ use multiversion::multiversion;
 
 use super::objective::Curvature;
 use crate::FeatureView;
-use crate::math::sigmoid;
+use crate::math::{factorise, sigmoid, solve};
 use crate::model::classifier::Classifier;
 
 /// Number of sampled rows, about.
@@ -149,17 +149,7 @@ impl Preconditioner {
 impl Curvature for Preconditioner {
     fn solve(&self, gradient: &mut [f64]) {
         let (own, others) = gradient.split_at_mut(self.size);
-        for i in 0..self.size {
-            let row = &self.factor[i * self.size..][..=i];
-            let sum: f64 = row[..i].iter().zip(&*own).map(|(l, x)| l * x).sum();
-            own[i] = (own[i] - sum) / row[i];
-        }
-        for i in (0..self.size).rev() {
-            let row = &self.factor[i * self.size..][..=i];
-            own[i] /= row[i];
-            let x = own[i];
-            own[..i].iter_mut().zip(row).for_each(|(g, l)| *g -= l * x);
-        }
+        solve(&self.factor, own);
         others.iter_mut().for_each(|g| *g /= self.others);
     }
 }
@@ -173,26 +163,6 @@ fn add_square(matrix: &mut [f64], x: &[f64], factor: f64) {
             *sum += scale * x;
         }
     }
-}
-
-/// Cholesky factorisation in place; false if the matrix is not positive definite and finite.
-fn factorise(matrix: &mut [f64], size: usize) -> bool {
-    for i in 0..size {
-        let (above, rest) = matrix.split_at_mut(i * size);
-        let row = &mut rest[..size];
-        for j in 0..i {
-            let other = &above[j * size..][..=j];
-            let sum: f64 = row[..j].iter().zip(other).map(|(a, b)| a * b).sum();
-            row[j] = (row[j] - sum) / other[j];
-        }
-        let sum: f64 = row[..i].iter().map(|a| a * a).sum();
-        let pivot = row[i] - sum;
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return false;
-        }
-        row[i] = pivot.sqrt();
-    }
-    true
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ pub(super) fn search(
     let starts = problem.starts(options.restarts, options.seed)?;
     let search = Search { problem, objective, options, starts: &starts };
     let all = vec![false; objective.data().len()];
-    let is_out = if starts.len() > 1 { beyond_enough(objective) } else { all.clone() };
+    let is_out = if starts.len() > 1 { beyond(objective, ENOUGH) } else { all.clone() };
     let mut found = search.all(&is_out)?;
     if found.optima.is_empty() && is_out != all {
         // What a part of the sessions says may be impossible in another.
@@ -88,9 +88,9 @@ pub(super) fn search(
     })
 }
 
-/// Which sessions to leave out: of every stretch of sessions the same share of stamps is kept.
-fn beyond_enough(objective: &MapObjective<'_>) -> Vec<bool> {
-    let every = objective.stamps().div_ceil(ENOUGH);
+/// Which sessions to leave out so that enough stamps are left: of every stretch of sessions the same share of stamps is kept.
+pub(super) fn beyond(objective: &MapObjective<'_>, enough: usize) -> Vec<bool> {
+    let every = objective.stamps().div_ceil(enough);
     let (mut seen, mut kept) = (0, 0);
     let is_out = |session: &SessionData<'_>| {
         let own = session.in_time.stamps.len();

@@ -7,6 +7,7 @@ use super::data::SessionData;
 use crate::inference::Order;
 use crate::math::{lower_median, sigmoid};
 use crate::model::{Learned, Mode, Parts};
+use crate::params::{Layout, Parameter};
 use crate::session::nearest;
 use crate::{Fitted, Session, Warning};
 
@@ -39,6 +40,14 @@ pub(super) fn warnings(
     let is_tiny = spread < spacing / 2.0;
     found.extend(is_tiny.then_some(Warning::TinySpread { spread, spacing }));
     found
+}
+
+/// Warns of parameters that the data cannot tell apart, given their places.
+pub(super) fn trade_places(layout: &Layout, places: &[usize]) -> Option<Warning> {
+    let is_one = |parameter: &&Parameter| places.iter().any(|at| parameter.range.contains(at));
+    let named = layout.parameters().iter().filter(is_one);
+    let parameters: Vec<String> = named.map(|parameter| parameter.name.clone()).collect();
+    (parameters.len() > 1).then_some(Warning::TradePlaces { parameters })
 }
 
 fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> Option<Warning> {

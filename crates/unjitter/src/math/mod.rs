@@ -5,6 +5,7 @@ mod quantile;
 mod random;
 mod scalar;
 mod special;
+mod symmetric;
 mod tanh;
 mod vector;
 
@@ -16,6 +17,7 @@ pub use scalar::{
     correlation, log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus,
 };
 pub use special::{digamma, ln_gamma, student_t_cdf, student_t_quantile};
+pub(crate) use symmetric::{eigen, factorise, inverse, solve};
 pub use tanh::tanh_in_place;
 pub(crate) use vector::{exp, ln, ln_1p};
 pub use vector::{exp_in_place, ln_in_place, sigmoid_in_place};

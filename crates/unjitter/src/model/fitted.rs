@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use super::detector::log_odds;
 use super::in_time::InTime;
 use super::posterior::{check_capacity, infeasible};
-use super::{BoundStampModel, Detector, Learned, Mode, Model, Parts, Sums};
-use crate::align::Aligned;
+use super::{
+    BoundStampModel, Detector, Estimate, Learned, LearnedEstimates, Mode, Model, Parts, Scale,
+    Sums, Uncertainty,
+};
 use crate::error::require;
 use crate::inference::Impossible;
 use crate::math::{log_sigmoid, sigmoid};
+use crate::params::Transform;
 use crate::session::check_columns;
 use crate::{Error, Features, Outcome, Result, Session, Warning};
 
@@ -27,6 +30,7 @@ pub struct Fitted {
     pub(crate) outcome: Outcome,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) modes: Vec<Mode>,
+    pub(crate) uncertainty: Option<Uncertainty>,
     pub(crate) metadata: BTreeMap<String, serde_json::Value>,
 }
 
@@ -45,6 +49,50 @@ impl Fitted {
     /// Names of all parameters.
     pub fn parameter_names(&self) -> impl Iterator<Item = &str> {
         self.parts.layout.parameters().iter().map(|parameter| parameter.name.as_str())
+    }
+
+    /// How sure the fit is of its parameters; none if it has too many, if the data cannot tell some of
+    /// them, or in files of earlier versions.
+    pub fn uncertainty(&self) -> Option<&Uncertainty> {
+        self.uncertainty.as_ref()
+    }
+
+    /// Natural values of a parameter with standard errors and intervals at a level, in the unit of the
+    /// data. Empty if the fit does not know how sure it is, none where a value was held.
+    pub fn estimates(&self, name: &str, level: f64) -> Result<Vec<Option<Estimate>>> {
+        let parameter = self.parts.layout.parameter(name)?;
+        check_level(level)?;
+        let Some(uncertainty) = &self.uncertainty else { return Ok(Vec::new()) };
+        let scale = match parameter.spec.transform {
+            Transform::Free => Scale::Plain,
+            Transform::Positive | Transform::Rate | Transform::AboveOne => Scale::Log,
+            Transform::Probability | Transform::Simplex => Scale::Logit,
+        };
+        let estimate = |k: usize| {
+            let value_of = |params: &[f64]| parameter.natural(params, self.time_unit)[k];
+            uncertainty.estimate(&self.params, level, scale, value_of)
+        };
+        Ok((0..parameter.spec.len).map(estimate).collect())
+    }
+
+    /// What was learned of the annotator, with standard errors and intervals at a level, in the unit of the
+    /// data; none where a value was held, or if the fit does not know how sure it is.
+    pub fn learned_estimates(&self, level: f64) -> Result<LearnedEstimates> {
+        check_level(level)?;
+        let estimate = |scale: Scale, pick: fn(&Learned) -> f64| {
+            let value_of = |params: &[f64]| {
+                let learned = self.parts.stamp_model.learned(&params[self.parts.annotator()]);
+                pick(&learned.in_units_of(1.0 / self.time_unit))
+            };
+            self.uncertainty.as_ref()?.estimate(&self.params, level, scale, value_of)
+        };
+        Ok(LearnedEstimates {
+            delay: estimate(Scale::Plain, |learned| learned.delay),
+            spread: estimate(Scale::Log, |learned| learned.spread),
+            miss_rate: estimate(Scale::Logit, |learned| learned.miss_rate),
+            false_rate: estimate(Scale::Logit, |learned| learned.false_rate),
+            background_rate: estimate(Scale::Log, |learned| learned.background_rate),
+        })
     }
 
     /// Number of features that an instance must have.
@@ -108,6 +156,10 @@ impl Fitted {
                 expected: "the number of a mode, counted from 0",
             });
         }
+        if k > 0 {
+            // Measured at the other one.
+            self.uncertainty = None;
+        }
         self.modes[..=k].rotate_right(1);
         let Mode { params, log_posterior, log_evidence, .. } = &self.modes[0];
         self.params.clone_from(params);
@@ -165,20 +217,9 @@ impl Fitted {
         })
     }
 
-    /// Aligns every stamp of a session.
-    pub fn align(&self, session: &Session) -> Result<Aligned> {
-        self.with_log_odds(session, |data, log_odds, pinned, bound| {
-            let marginals = bound.posterior(data.timeline(), pinned)?;
-            let best = bound.best_alignment(data.timeline(), pinned, &marginals);
-            let offset = self.offset(session, log_odds);
-            let observed = session.observed_instances();
-            Ok(Aligned::new(session, &observed, log_odds, &marginals, &best, offset))
-        })
-    }
-
     /// Calls the stamp model with a session in units, the log-odds of all instances, and those of the
     /// observed ones, ±∞ if the label is known.
-    fn with_log_odds<T>(
+    pub(super) fn with_log_odds<T>(
         &self,
         session: &Session,
         ask: impl FnOnce(
@@ -203,9 +244,14 @@ impl Fitted {
     }
 
     /// Contribution of known labels to the log evidence, and of densities per unit of the data.
-    fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
+    pub(super) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
         log_labels(session, log_odds) - session.stamps().len() as f64 * self.time_unit.ln()
     }
+}
+
+/// Refuses a level that an interval cannot have.
+pub(crate) fn check_level(level: f64) -> Result<()> {
+    require("level", level, level > 0.0 && level < 1.0, "a number between 0 and 1, such as 0.95")
 }
 
 /// Refuses a threshold that is no probability.
@@ -300,6 +346,7 @@ mod tests {
             outcome,
             warnings,
             modes,
+            uncertainty: None,
             metadata,
         };
         fitted.align(&session).unwrap();

@@ -1,5 +1,6 @@
 //! Models and their parts.
 
+mod aligning;
 mod annotator;
 mod bound;
 pub mod classifier;
@@ -15,6 +16,7 @@ mod posterior;
 mod spec;
 mod stamp_model;
 mod superposed;
+mod uncertainty;
 
 pub(crate) use annotator::GUESS;
 pub use annotator::{Annotator, Gradient};
@@ -31,3 +33,5 @@ pub use posterior::{Posterior, PosteriorOptions, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};
 pub use spec::{Frozen, Model, Natural};
 pub use stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
+pub(crate) use uncertainty::Scale;
+pub use uncertainty::{Estimate, LearnedEstimates, Sandwich, Uncertainty};
