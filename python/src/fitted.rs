@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use unjitter::ClassifierSpec;
 use unjitter::evaluation::expected_f1_threshold;
+use unjitter::model::Estimate;
+use unjitter::{AlignOptions, ClassifierSpec};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
@@ -157,6 +158,31 @@ impl Fitted {
         Ok(all)
     }
 
+    /// Standard error and both ends of the interval at a level, a row for each value of what was
+    /// learned of the annotator and of every parameter, by name; NaN where they are not known.
+    fn estimates<'py>(&self, py: Python<'py>, level: f64) -> PyResult<Bound<'py, PyDict>> {
+        let learned = self.0.learned_estimates(level).map_err(to_python)?;
+        let all = PyDict::new(py);
+        let set = |name: &str, estimates: &[Option<Estimate>]| {
+            let row = |own: &Option<Estimate>| {
+                own.map_or([f64::NAN; 3], |own| [own.standard_error, own.low, own.high])
+            };
+            let rows: Vec<Vec<f64>> = estimates.iter().map(|own| row(own).to_vec()).collect();
+            all.set_item(name, PyArray2::from_vec2(py, &rows)?)
+        };
+        set("delay", &[learned.delay])?;
+        set("spread", &[learned.spread])?;
+        set("miss_rate", &[learned.miss_rate])?;
+        set("false_rate", &[learned.false_rate])?;
+        set("background_rate", &[learned.background_rate])?;
+        for name in self.0.parameter_names() {
+            let mut own = self.0.estimates(name, level).map_err(to_python)?;
+            own.resize(self.0.parameter(name).map_err(to_python)?.len(), None);
+            set(name, &own)?;
+        }
+        Ok(all)
+    }
+
     /// Log-odds that each row is positive.
     fn log_odds<'py>(
         &self,
@@ -208,16 +234,19 @@ impl Fitted {
 
     /// Columns of the aligned stamps, columns of the instances, log evidence and the log weight of
     /// the best alignment.
-    #[pyo3(signature = (session, use_labels=false))]
+    #[pyo3(signature = (session, use_labels=false, level=0.95, draws=32))]
     fn align<'py>(
         &self,
         py: Python<'py>,
         session: PySession<'_>,
         use_labels: bool,
+        level: f64,
+        draws: usize,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, f64, f64)> {
         let session = session.lend(0, use_labels)?;
-        let rows = session.len();
-        let aligned = py.detach(|| self.pooled(rows, || self.0.align(&session)))?;
+        let options = AlignOptions { level, draws, ..AlignOptions::default() };
+        let threads = threads_for(session.len().saturating_mul(draws.max(1)));
+        let aligned = py.detach(|| alone(threads, || self.0.align_with(&session, &options)))?;
         let aligned = aligned.map_err(to_python)?;
         let stamps = PyDict::new(py);
         macro_rules! column {

@@ -106,6 +106,9 @@ class EventDetector(Detector):
         Of a logistic classifier, for raw features.
     parameters_ : dict of str to ndarray
         All learned parameters, by name.
+    standard_errors_ : dict of str to float or ndarray
+        Of "delay", "spread", "miss_rate", "false_rate", "background_rate" and of each of
+        `parameters_`; NaN where they are not known. See :meth:`confidence_intervals`.
     log_evidence_ : float
         log p(stamps | features, times) of the training sessions.
     threshold_ : float
@@ -276,13 +279,44 @@ class EventDetector(Detector):
         """
         return self._each(X, lambda features: self._fitted.predict_stamped(features))
 
-    def align(self, X: Sessions, *, backend: str | None = None) -> Any:
+    def confidence_intervals(self, level: float = 0.95) -> dict[str, NDArray[np.float64]]:
+        """Intervals of everything that was learned.
+
+        They are symmetric on the scale on which an estimate is about normal: the logarithm of a
+        spread or rate per time, the log-odds of a share. Standard errors are in `standard_errors_`.
+
+        Parameters
+        ----------
+        level : float
+            Probability that an interval holds the truth, between 0 and 1.
+
+        Returns
+        -------
+        dict of str to ndarray
+            (low, high) of "delay", "spread", "miss_rate", "false_rate" and "background_rate", and
+            an array of shape (n, 2) for each of `parameters_`. NaN where a value was held, or where
+            the fit does not know: it has more than 200 parameters, the data cannot tell some of
+            them, or :meth:`use_mode` chose another explanation.
+        """
+        self._check_fitted()
+        own = self._fitted.estimates(float(level))
+        return {name: rows[0, 1:] if "." not in name else rows[:, 1:] for name, rows in own.items()}
+
+    def align(
+        self, X: Sessions, *, level: float = 0.95, draws: int = 32, backend: str | None = None
+    ) -> Any:
         """Find the place of every stamp.
 
         Parameters
         ----------
         X : Session or list of Session
             Sessions with stamps, from training or new.
+        level : float
+            Probability of the interval from ``low`` to ``high``.
+        draws : int
+            Draws of the parameters that probabilities and intervals are averaged over, so that they
+            account for what ``fit`` does not know. 0 takes the parameters as certain, and is
+            faster.
         backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
             The data frame to return; by default that of the sessions' frames, or pandas. "numpy",
             and the default without pandas, is a :class:`Table`.
@@ -291,7 +325,7 @@ class EventDetector(Detector):
         -------
         DataFrame with one row per stamp
             ``session`` (its name), ``stamp`` (as pressed), ``time`` (median of where it belongs),
-            ``low`` and ``high`` (95 % interval, which holds ``time``), ``instance`` (the place of
+            ``low`` and ``high`` (an interval at `level`, which holds ``time``), ``instance`` (the place of
             its most probable instance in the session), ``instance_time``, ``p_instance``,
             ``best_instance`` (in the best alignment of all stamps together; -1 if the stamp comes
             from nowhere there) and ``p_spurious`` (from a negative instance, or from nowhere).
@@ -325,7 +359,11 @@ class EventDetector(Detector):
             far = self._fitted.far_stamps(session)
             if far is not None:
                 warn(*far, stacklevel=2)
-        aligned = (self._fitted.align(session, self.use_labels) for session in sessions)
+        draws = whole("draws", draws)
+        aligned = (
+            self._fitted.align(session, self.use_labels, float(level), draws)
+            for session in sessions
+        )
         return stamps_table(sessions, (stamps for stamps, *_ in aligned), backend)
 
     def align_instances(self, X: Sessions, *, backend: str | None = None) -> Any:
@@ -501,6 +539,10 @@ class EventDetector(Detector):
             setattr(self, f"{name}_", value)
         self.modes_ = modes_of(fitted)
         self.parameters_ = fitted.parameters()
+        own = fitted.estimates(0.95)
+        self.standard_errors_ = {
+            name: float(rows[0, 0]) if "." not in name else rows[:, 0] for name, rows in own.items()
+        }
         outcome = json.loads(fitted.outcome())
         self.log_evidence_ = float(outcome["log_evidence"])
         self.converged_ = bool(outcome["converged"])

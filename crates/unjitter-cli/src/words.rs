@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use unjitter::model::Estimate;
+
 /// A number with three significant digits.
 pub(crate) fn number(value: f64) -> String {
     if value == 0.0 {
@@ -28,9 +30,19 @@ pub(crate) fn seconds(value: f64) -> String {
 /// Lateness of presses: the mean, and the standard deviation of a single press, which must not be read as
 /// the error of the mean.
 pub(crate) fn lateness(delay: f64, spread: f64) -> String {
-    let side = if delay >= 0.0 { "late" } else { "early" };
-    let (delay, spread) = (seconds(delay.abs()), seconds(spread));
-    format!("{delay} {side} on average, single presses scatter by {spread} (standard deviation)")
+    let (delay, spread) = (side(delay), seconds(spread));
+    format!("{delay} on average, single presses scatter by {spread} (standard deviation)")
+}
+
+/// "1.9 s late".
+pub(crate) fn side(delay: f64) -> String {
+    format!("{} {}", seconds(delay.abs()), if delay >= 0.0 { "late" } else { "early" })
+}
+
+/// An interval behind a number, if there is one: " (95 %: 1.6 s to 2.2 s)".
+pub(crate) fn interval(estimate: Option<Estimate>, show: impl Fn(f64) -> String) -> String {
+    estimate
+        .map_or(String::new(), |own| format!(" (95 %: {} to {})", show(own.low), show(own.high)))
 }
 
 /// A share as a percentage.

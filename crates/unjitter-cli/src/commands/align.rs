@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use unjitter::io::{Dataset, EventsTable, TableText};
 use unjitter::math::median;
-use unjitter::{Aligned, AlignedStamp, Fitted};
+use unjitter::{AlignOptions, Aligned, AlignedStamp, Fitted, Recording};
 
 use crate::checked::Checked;
 use crate::config::ConfigFile;
@@ -22,7 +22,7 @@ use crate::words::{count, percent, seconds};
 ///
 /// Writes the events table back with its times put right: in the column of times is where each
 /// event belongs (the median of where it may have been), and new columns have stamp (what was
-/// pressed, as it was written), low and high (95 % interval), instance_time (the likeliest
+/// pressed, as it was written), low and high (95 % interval unless --level says otherwise), instance_time (the likeliest
 /// instance) and p_spurious (the probability that it was pressed for nothing). Your other columns
 /// stay as they are, so whatever reads your events reads the aligned ones. A second table lists
 /// events that were probably missed. Instances are all that an event can belong to, so the interval
@@ -45,11 +45,36 @@ pub(crate) struct Align {
     /// Probability above which an event counts as missed
     #[arg(long, value_name = "P", default_value_t = 0.5)]
     missed_above: f64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    sure: HowSure,
     /// Replace the outputs if they are there
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     config: ConfigFile,
+}
+
+/// Intervals, and what they account for.
+#[derive(Debug, Clone, Copy, Args, Serialize)]
+pub(crate) struct HowSure {
+    /// Probability of the interval from low to high
+    #[arg(long, value_name = "P", default_value_t = 0.95)]
+    level: f64,
+    /// Draws of what was learned that results are averaged over, so that intervals account for what the
+    /// fit does not know; 0 takes it as certain
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    draws: usize,
+}
+
+impl HowSure {
+    fn options(self) -> anyhow::Result<AlignOptions> {
+        let Self { level, draws } = self;
+        if !(level > 0.0 && level < 1.0) {
+            return Err(usage(format!("--level {level}: expected a number between 0 and 1")));
+        }
+        Ok(AlignOptions { level, draws, ..AlignOptions::default() })
+    }
 }
 
 /// The result of aligning, for machines.
@@ -69,6 +94,7 @@ impl Align {
             let found = self.missed_above;
             return Err(usage(format!("--missed-above {found}: expected a number from 0 to 1")));
         }
+        let options = self.sure.options()?;
         let paths = [self.output.as_path(), self.missed.as_path()];
         refuse_mixed(console, &paths)?;
         let mut output = Output::promise(paths, self.force)?;
@@ -80,7 +106,7 @@ impl Align {
         let time_column = fitted_column.unwrap_or(&self.input.columns.time_column);
         refuse_aligned(&data)?;
         refuse_foreign_columns(&data, time_column)?;
-        let aligned = align(&fitted, &data)?;
+        let aligned = align(&fitted, &data, &options)?;
         for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
             console.warn(&warning.to_string());
         }
@@ -98,8 +124,13 @@ impl Align {
 }
 
 /// Every session aligned.
-pub(crate) fn align(fitted: &Fitted, data: &Dataset) -> anyhow::Result<Vec<Aligned>> {
-    let aligned = data.recordings.iter().map(|recording| fitted.align(&recording.session));
+pub(crate) fn align(
+    fitted: &Fitted,
+    data: &Dataset,
+    options: &AlignOptions,
+) -> anyhow::Result<Vec<Aligned>> {
+    let align = |recording: &Recording<'_>| fitted.align_with(&recording.session, options);
+    let aligned = data.recordings.iter().map(align);
     Ok(aligned.collect::<unjitter::Result<_>>()?)
 }
 

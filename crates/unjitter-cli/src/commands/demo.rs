@@ -8,7 +8,7 @@ use unjitter::evaluation::{CrossValidation, EventScoring, Summary};
 use unjitter::io::{Channels, Columns, Dataset, DatasetFiles, RawSignal, read_signals};
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Sloppiness, Tails};
-use unjitter::{ClassifierSpec, FitOptions, Model};
+use unjitter::{AlignOptions, ClassifierSpec, FitOptions, Fitted, Model};
 
 use super::align::{align, events_table, missed_table};
 use super::evaluate::{How, compare, table};
@@ -78,7 +78,7 @@ impl Demo {
         let file = self.compare(&data, &grid, console)?;
         let fitted = fit(&data, &grid.model, &grid.fit, console)?;
         let fitted = with_notes(fitted, notes(&data, self.note())?)?;
-        let aligned = align(&fitted, &data)?;
+        let aligned = align(&fitted, &data, &AlignOptions::default())?;
         let content =
             Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
         self.draw(&content, &file, &mut output)?;
@@ -93,7 +93,7 @@ impl Demo {
             "learners": summaries,
             "report": self.output.join("report.html"),
         });
-        console.result(&result, || text(&data, &summaries, &fitted.learned(), &self.output))
+        console.result(&result, || text(&data, &summaries, &fitted, &self.output))
     }
 
     /// The data, as a user would read them from the files.
@@ -175,12 +175,7 @@ fn grid(data: &Dataset, seed: u64) -> Grid {
     }
 }
 
-fn text(
-    data: &Dataset,
-    summaries: &[&Summary],
-    learned: &unjitter::Learned,
-    folder: &Path,
-) -> String {
+fn text(data: &Dataset, summaries: &[&Summary], fitted: &Fitted, folder: &Path) -> String {
     let truth = data.recordings.iter().flat_map(|one| one.truth.iter().flatten());
     let spacing = median_spacing(&data.sessions());
     let mut text = format!(
@@ -197,7 +192,7 @@ fn text(
     );
     let _ = writeln!(text, "{}\n", table(summaries));
     text.push_str("What was learned, from the presses alone, about who pressed them:\n\n");
-    text.push_str(&annotator(learned));
+    text.push_str(&annotator(fitted));
     let report = folder.join("report.html");
     let _ = write!(text, "\nLook at {}", report.display());
     text

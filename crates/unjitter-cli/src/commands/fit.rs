@@ -9,7 +9,7 @@ use serde::Serialize;
 use unjitter::evaluation::{Threshold, expected_f1_threshold, fingerprint};
 use unjitter::io::{Dataset, check_metadata};
 use unjitter::learning::StopReason;
-use unjitter::model::Mode;
+use unjitter::model::{LearnedEstimates, Mode};
 use unjitter::{Control, Fitted, Learned};
 
 use super::evaluate::{align_right, bare_table};
@@ -23,7 +23,7 @@ use crate::model_args::ModelArgs;
 use crate::modes_text::{CAPTION, HEADER, check_mode, mode_number, rows, warning, with_mode};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::threshold::{EXPECTED_F1, threshold};
-use crate::words::{count, counted, few, lateness, number, per_hour, percent};
+use crate::words::{count, counted, few, interval, number, per_hour, percent, seconds, side};
 
 /// Learn a detector and how sloppy the annotator is
 ///
@@ -71,6 +71,8 @@ pub(crate) struct Fit {
 struct FitResult<'a> {
     model: &'a Path,
     learned: Learned,
+    /// Standard errors and 95 % intervals of the same.
+    estimates: LearnedEstimates,
     modes: &'a [Mode],
     converged: bool,
     iterations: usize,
@@ -168,6 +170,7 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
     FitResult {
         model,
         learned: fitted.learned(),
+        estimates: estimates(fitted),
         modes: fitted.modes(),
         converged: outcome.converged,
         iterations: outcome.iterations,
@@ -191,7 +194,7 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
         counted(data.features.len(), "feature"),
         few(&data.features),
     );
-    text.push_str(&annotator(&fitted.learned()));
+    text.push_str(&annotator(fitted));
     let outcome = fitted.outcome();
     let how = if outcome.converged { "converged" } else { "stopped" };
     let _ = write!(
@@ -219,16 +222,32 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
 }
 
 /// The learned annotator, in words.
-pub(crate) fn annotator(learned: &Learned) -> String {
-    let Learned { delay, spread, miss_rate, false_rate, background_rate } = *learned;
+pub(crate) fn annotator(fitted: &Fitted) -> String {
+    let Learned { delay, spread, miss_rate, false_rate, background_rate } = fitted.learned();
+    let sure = estimates(fitted);
+    let is_none = sure.delay.is_some_and(|own| own.low <= 0.0 && own.high >= 0.0);
     format!(
         "The annotator\n  \
-         presses {}\n  \
-         misses {} of the events\n  \
-         presses for nothing at {} of the other instances, and {} at no instance\n",
-        lateness(delay, spread),
+         presses {} on average{}{}\n  \
+         single presses scatter by {}{}, the standard deviation\n  \
+         misses {} of the events{}\n  \
+         presses for nothing at {} of the other instances{},\n  \
+         and {} at no instance{}\n",
+        side(delay),
+        interval(sure.delay, |time| if time < 0.0 { side(time) } else { seconds(time) }),
+        if is_none { ": not distinguishable from 0" } else { "" },
+        seconds(spread),
+        interval(sure.spread, seconds),
         percent(miss_rate),
+        interval(sure.miss_rate, percent),
         percent(false_rate),
+        interval(sure.false_rate, percent),
         per_hour(background_rate),
+        interval(sure.background_rate, |rate| number(3600.0 * rate)),
     )
+}
+
+/// How sure the fit is of the annotator, at 95 %.
+pub(crate) fn estimates(fitted: &Fitted) -> LearnedEstimates {
+    fitted.learned_estimates(0.95).expect("95 % is a level")
 }

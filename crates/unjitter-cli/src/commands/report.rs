@@ -6,10 +6,12 @@ use clap::Args;
 use serde::Serialize;
 use unjitter::evaluation::{EventOptions, detect_events, fingerprint};
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
-use unjitter::{Aligned, Fitted, Learned, Warning};
+use unjitter::model::Estimate;
+use unjitter::{AlignOptions, Aligned, Fitted, Learned, Warning};
 
 use super::align::{align, refuse_aligned};
 use super::evaluate::{event_scores, tolerance};
+use super::fit::estimates;
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
@@ -21,7 +23,7 @@ use crate::model_file::{ModelFile, adopt_columns};
 use crate::modes_text::{CAPTION, HEADER, rows, warning};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
-use crate::words::{count, counted, per_hour, percent, seconds};
+use crate::words::{count, counted, number, per_hour, percent, seconds, side};
 
 /// Probability from which a stamp is called spurious, and an event missed.
 const THRESHOLD: f64 = 0.5;
@@ -78,7 +80,7 @@ impl Report {
             Some(path) => Some(EvaluationFile::load(path, &data.recordings)?),
             None => None,
         };
-        let aligned = align(&fitted, &data)?;
+        let aligned = align(&fitted, &data, &AlignOptions::default())?;
         let figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
         if let Some(folder) = &self.figures {
             for (name, svg) in figures.iter().map(Drawing::file) {
@@ -181,7 +183,12 @@ impl Content<'_> {
             value,
             explanation: explanation.to_owned(),
         };
-        let side = if delay >= 0.0 { "late" } else { "early" };
+        let sure = estimates(&self.fitted);
+        let with = |text: &str, own: Option<Estimate>, show: fn(f64) -> String| {
+            own.map_or(text.to_owned(), |own| {
+                format!("{text}; 95 %: {} to {}", show(own.low), show(own.high))
+            })
+        };
         let outcome = self.fitted.outcome();
         let ended = if outcome.converged { "converged" } else { "stopped early" };
         let sessions = self.data.recordings.len();
@@ -191,13 +198,31 @@ impl Content<'_> {
         vec![
             fact(
                 "typical delay",
-                format!("{} {side}", seconds(delay.abs())),
-                "from an event to its press",
+                side(delay),
+                &with("from an event to its press", sure.delay, side),
             ),
-            fact("spread", seconds(spread), "standard deviation of the delay"),
-            fact("missed", percent(miss_rate), "of the events got no press"),
-            fact("false presses", percent(false_rate), "of the other instances got one"),
-            fact("from nowhere", per_hour(background_rate), "presses that belong to no instance"),
+            fact(
+                "spread",
+                seconds(spread),
+                &with("standard deviation of the delay", sure.spread, seconds),
+            ),
+            fact(
+                "missed",
+                percent(miss_rate),
+                &with("of the events got no press", sure.miss_rate, percent),
+            ),
+            fact(
+                "false presses",
+                percent(false_rate),
+                &with("of the other instances got one", sure.false_rate, percent),
+            ),
+            fact(
+                "from nowhere",
+                per_hour(background_rate),
+                &with("presses that belong to no instance", sure.background_rate, |rate| {
+                    number(3600.0 * rate)
+                }),
+            ),
             fact(
                 "stamps",
                 count(self.data.stamps()),
