@@ -16,7 +16,7 @@ pub use random::Random;
 pub use scalar::{
     correlation, log_add, log_sigmoid, log_softplus, log_sum, logit, sigmoid, softplus,
 };
-pub use special::{digamma, ln_gamma, student_t_cdf, student_t_quantile};
+pub use special::{digamma, ln_gamma, normal_quantile, student_t_cdf, student_t_quantile};
 pub(crate) use symmetric::{eigen, factorise, inverse, solve};
 pub use tanh::tanh_in_place;
 pub(crate) use vector::{exp, ln, ln_1p};

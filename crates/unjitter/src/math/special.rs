@@ -1,6 +1,6 @@
 //! Special functions, from the `special` crate; this file is the only one that names it.
 
-use special::{Beta, Gamma};
+use special::{Beta, Error, Gamma};
 
 /// log Γ(x) for x > 0.
 pub fn ln_gamma(x: f64) -> f64 {
@@ -31,6 +31,11 @@ pub fn student_t_cdf(t: f64, degrees_of_freedom: f64) -> f64 {
         0.5 - 0.5 * inside
     };
     if t < 0.0 { upper_tail } else { 1.0 - upper_tail }
+}
+
+/// The number below which a standard normal lies with probability `p`, strictly between 0 and 1.
+pub fn normal_quantile(p: f64) -> f64 {
+    std::f64::consts::SQRT_2 * (2.0 * p - 1.0).inv_error()
 }
 
 /// The t below which Student's t lies with probability `p`, strictly between 0 and 1, by bisection until
@@ -65,6 +70,14 @@ mod tests {
         assert!((ln_gamma(0.5) - 0.5 * std::f64::consts::PI.ln()).abs() < 1e-14);
         assert!((digamma(1.0) + euler).abs() < 1e-13);
         assert!((digamma(0.5) + euler + 2.0 * 2f64.ln()).abs() < 1e-13);
+    }
+
+    #[test]
+    fn normal_quantiles_are_those_of_tables() {
+        // scipy.stats.norm.ppf.
+        for (p, z) in [(0.975, 1.959963984540054), (0.5, 0.0), (0.01, -2.3263478740408408)] {
+            assert!((normal_quantile(p) - z).abs() < 1e-14, "{p}"); // roundings of numbers about one
+        }
     }
 
     #[test]

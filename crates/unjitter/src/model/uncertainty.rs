@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Random, factorise, student_t_quantile};
+use crate::math::{Random, factorise, normal_quantile, student_t_quantile};
 
 /// Covariances of the learned parameters, on the unconstrained scale.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,9 +170,10 @@ impl Uncertainty {
 
     /// How many standard errors an interval reaches.
     fn quantile(&self, p: f64) -> f64 {
-        /// Degrees of freedom that are as good as none: the quantile is off by less than 1e-6.
-        const MANY: f64 = 1e7;
-        student_t_quantile(p, self.clusters().map_or(MANY, |clusters| clusters as f64 - 1.0))
+        match self.clusters() {
+            Some(clusters) => student_t_quantile(p, clusters as f64 - 1.0),
+            None => normal_quantile(p),
+        }
     }
 
     /// A way to draw parameters from the posterior.
