@@ -17,7 +17,8 @@ program), and NumPy's two passes, `X @ w` and `X.T @ r`, one BLAS thread; then t
 features kept as float32. Then a whole fit, from sloppy stamps, beside scikit-learn's
 `LogisticRegression(solver="lbfgs")` on the true labels of the same 52,800 × 50 features,
 standardised for it beforehand: same regularisation, same bound on the gradient. "One start" is
-the naive one; the default adds up to six more. At last two threads beside one."""
+the naive one; the default adds up to six more; both without standard errors, whose cost is a row
+of its own. At last two threads beside one."""
 
 SPREAD = 2.0
 COLUMNS = 50
@@ -78,6 +79,7 @@ def _fit() -> list[Row]:
     features = (features - features.mean(0)) / features.std(0)
     tight = {"optimiser": {"gradient_tolerance": 1e-5, "value_tolerance": 0.0}}
     rows = []
+    tight["standard_errors"] = False
     for restarts, name, goal in [(0, "fit, one start", 3.0), (6, "fit, all starts (default)", 8.0)]:
         case = {"kind": "objective", "columns": COLUMNS, "fit": {"restarts": restarts, **tight}}
         with Library(case, made) as ours:
@@ -97,6 +99,12 @@ def _fit() -> list[Row]:
         rows.append(
             cost(name, "scikit-learn", times["ours"], times["sklearn"], goal=goal, note=note)
         )
+    case = {"kind": "objective", "columns": COLUMNS, "fit": tight}
+    sure = {**case, "fit": {**tight, "standard_errors": True}}
+    with Library(case, made) as bare, Library(sure, made) as measured:
+        times = alternate({"sure": measured.side("fit"), "bare": bare.side("fit")}, 5, 12.0)
+    name = "fit with standard errors"
+    rows.append(cost(name, "without", times["sure"], times["bare"], goal=1.3))
     return rows
 
 

@@ -91,6 +91,20 @@ pub(super) fn median_gap(sessions: &[Session]) -> f64 {
     gap.unwrap_or_else(|| 1.0 / stamp_rate(sessions))
 }
 
+/// Which sessions to leave out so that about enough stamps are left, given those of each: of every stretch
+/// of sessions the same share is kept.
+pub(super) fn beyond(stamps: impl Iterator<Item = usize> + Clone, enough: usize) -> Vec<bool> {
+    let every = stamps.clone().sum::<usize>().div_ceil(enough);
+    let (mut seen, mut kept) = (0, 0);
+    let is_out = |own: usize| {
+        seen += own;
+        let is_out = kept * every >= seen;
+        kept += if is_out { 0 } else { own };
+        is_out
+    };
+    stamps.map(is_out).collect()
+}
+
 /// Stamps per unit of the data's time, over all sessions.
 pub(super) fn stamp_rate(sessions: &[Session]) -> f64 {
     let duration = |session: &Session| {

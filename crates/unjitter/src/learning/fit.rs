@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::{SessionData, median_gap, median_spacing, stamp_rate};
+use super::data::{SessionData, beyond, median_gap, median_spacing, stamp_rate};
 use super::information::uncertainty;
 use super::lbfgs::{LbfgsOptions, Minimum};
 use super::map::MapObjective;
@@ -128,6 +128,9 @@ const BELIEVED: f64 = 1.75;
 /// Gain in log evidence per stamp from which on several are believed whatever these say. Belief propagation
 /// finds too little evidence for one stamp at most, by up to 0.1 per stamp where stamps crowd.
 const CLEARLY_SEVERAL: f64 = 0.15;
+
+/// Stamps that are enough for the scan's peaks.
+const SCANNED: usize = 1000;
 
 /// A model and its sessions, checked and with its parts built: the input of a custom optimiser.
 #[derive(Debug)]
@@ -262,7 +265,13 @@ impl<'a> Problem<'a> {
     pub(super) fn starts(&self, restarts: usize, seed: u64) -> Result<Vec<Start>> {
         let peaks = match restarts {
             0..=3 => None,
-            _ => scan(self.sessions, Control { watch: None, ..self.control })?,
+            _ => {
+                let stamps = self.sessions.iter().map(|session| session.stamps().len());
+                let is_out = beyond(stamps, SCANNED);
+                let kept = self.sessions.iter().zip(is_out).filter(|(_, is_out)| !is_out);
+                let kept = kept.map(|(session, _)| session);
+                scan(kept, Control { watch: None, ..self.control })?
+            }
         };
         // Stamps that scatter normally change the features over some three standard deviations.
         let place = |peak: &Peak| {

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use super::map::MapObjective;
 use super::objective::Objective;
-use super::search::beyond;
 use crate::Session;
 use crate::math::{eigen, factorise, inverse};
 use crate::model::{Sandwich, Uncertainty};
@@ -15,7 +14,7 @@ use crate::model::{Sandwich, Uncertainty};
 /// Parameters, at most: beyond, the matrix costs more than the fit.
 const MOST: usize = 200;
 /// Stamps that tell the detector's columns well enough: to a few per cent.
-const ENOUGH: usize = 1000;
+const ENOUGH: usize = 600;
 /// Clusters from which on their differences tell more than the model does.
 const MANY_CLUSTERS: usize = 40;
 /// Step of differences, in unconstrained numbers: the messages of belief propagation have seven digits.
@@ -54,7 +53,7 @@ pub(super) fn uncertainty(
 /// Minus the second derivatives of the log posterior.
 fn information(objective: &MapObjective<'_>, free: &[f64]) -> Vec<f64> {
     let size = free.len();
-    let is_out = beyond(objective, ENOUGH);
+    let is_out = objective.beyond(ENOUGH);
     let part = objective.without(|session| is_out[session]);
     let share = objective.stamps().max(1) as f64 / part.stamps().max(1) as f64;
     let gradient = |objective: &MapObjective<'_>, at: usize, step: f64| {
@@ -64,17 +63,15 @@ fn information(objective: &MapObjective<'_>, free: &[f64]) -> Vec<f64> {
         (gradient, objective.prior_gradient(&near))
     };
     let mut matrix = vec![0.0; size * size];
-    let here = gradient(&part, 0, 0.0);
+    let [here, here_in_part] = [objective, &part].map(|all| gradient(all, 0, 0.0));
     for at in 0..size {
         let is_detector = at < objective.detector_dim();
-        let (there, back, share, step) = if is_detector {
-            (gradient(&part, at, STEP), here.clone(), share, STEP)
-        } else {
-            (gradient(objective, at, STEP), gradient(objective, at, -STEP), 1.0, 2.0 * STEP)
-        };
+        let (sessions, here, share) =
+            if is_detector { (&part, &here_in_part, share) } else { (objective, &here, 1.0) };
+        let there = gradient(sessions, at, STEP);
         for k in 0..size {
-            let prior = there.1[k] - back.1[k];
-            let own = (share * (there.0[k] - back.0[k] - prior) + prior) / step;
+            let prior = there.1[k] - here.1[k];
+            let own = (share * (there.0[k] - here.0[k] - prior) + prior) / STEP;
             if is_detector && k < objective.detector_dim() {
                 matrix[at * size + k] += 0.5 * own;
                 matrix[k * size + at] += 0.5 * own;

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use super::data::SessionData;
+use super::data::{SessionData, beyond};
 use super::objective::{Curvature, Objective};
 use super::preconditioner::{Preconditioner, Square};
 use super::rows::{KeptSlopes, SessionRows, add_labelled};
@@ -113,6 +113,11 @@ impl<'a> MapObjective<'a> {
         let mut sums = self.zeros();
         self.session(&self.data[session], params, bound.as_ref(), &mut sums).ok()?;
         Some(sums.value)
+    }
+
+    /// Which sessions to leave out so that about enough stamps are left.
+    pub(super) fn beyond(&self, enough: usize) -> Vec<bool> {
+        beyond(self.data.iter().map(|session| session.in_time.stamps.len()), enough)
     }
 
     /// Number of stamps.

@@ -5,7 +5,6 @@
 
 use std::ops::ControlFlow;
 
-use super::data::SessionData;
 use super::fit::{FitOptions, Problem, impossible_session};
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::map::MapObjective;
@@ -72,7 +71,7 @@ pub(super) fn search(
     let starts = problem.starts(options.restarts, options.seed)?;
     let search = Search { problem, objective, options, starts: &starts };
     let all = vec![false; objective.data().len()];
-    let is_out = if starts.len() > 1 { beyond(objective, ENOUGH) } else { all.clone() };
+    let is_out = if starts.len() > 1 { objective.beyond(ENOUGH) } else { all.clone() };
     let mut found = search.all(&is_out)?;
     if found.optima.is_empty() && is_out != all {
         // What a part of the sessions says may be impossible in another.
@@ -86,20 +85,6 @@ pub(super) fn search(
     } else {
         impossible_session(problem, objective, options)
     })
-}
-
-/// Which sessions to leave out so that enough stamps are left: of every stretch of sessions the same share of stamps is kept.
-pub(super) fn beyond(objective: &MapObjective<'_>, enough: usize) -> Vec<bool> {
-    let every = objective.stamps().div_ceil(enough);
-    let (mut seen, mut kept) = (0, 0);
-    let is_out = |session: &SessionData<'_>| {
-        let own = session.in_time.stamps.len();
-        seen += own;
-        let is_out = kept * every >= seen;
-        kept += if is_out { 0 } else { own };
-        is_out
-    };
-    objective.data().iter().map(is_out).collect()
 }
 
 struct Search<'a> {
