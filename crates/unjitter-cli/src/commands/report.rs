@@ -186,7 +186,9 @@ impl Content<'_> {
         let sure = estimates(&self.fitted);
         let with = |text: &str, own: Option<Estimate>, show: fn(f64) -> String| {
             own.map_or(text.to_owned(), |own| {
-                format!("{text}; 95 %: {} to {}", show(own.low), show(own.high))
+                // A number stays with its unit.
+                let [low, high] = [own.low, own.high].map(|end| show(end).replace(' ', "\u{a0}"));
+                format!("{text}; 95\u{a0}%: {low} to {high}")
             })
         };
         let outcome = self.fitted.outcome();

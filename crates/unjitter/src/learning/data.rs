@@ -94,11 +94,11 @@ pub(super) fn median_gap(sessions: &[Session]) -> f64 {
 /// Which sessions to leave out so that about enough stamps are left, given those of each: of every stretch
 /// of sessions the same share is kept.
 pub(super) fn beyond(stamps: impl Iterator<Item = usize> + Clone, enough: usize) -> Vec<bool> {
-    let every = stamps.clone().sum::<usize>().div_ceil(enough);
+    let all = stamps.clone().sum::<usize>().max(enough);
     let (mut seen, mut kept) = (0, 0);
     let is_out = |own: usize| {
         seen += own;
-        let is_out = kept * every >= seen;
+        let is_out = kept * all >= seen * enough;
         kept += if is_out { 0 } else { own };
         is_out
     };
