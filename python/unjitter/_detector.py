@@ -325,8 +325,8 @@ class EventDetector(Detector):
         -------
         DataFrame with one row per stamp
             ``session`` (its name), ``stamp`` (as pressed), ``time`` (median of where it belongs),
-            ``low`` and ``high`` (an interval at `level`, which holds ``time``), ``instance`` (the place of
-            its most probable instance in the session), ``instance_time``, ``p_instance``,
+            ``low`` and ``high`` (an interval at `level`, which holds ``time``), ``instance`` (the
+            place of its most probable instance in the session), ``instance_time``, ``p_instance``,
             ``best_instance`` (in the best alignment of all stamps together; -1 if the stamp comes
             from nowhere there) and ``p_spurious`` (from a negative instance, or from nowhere).
             Times and ``instance`` suppose that an instance gave the stamp.
