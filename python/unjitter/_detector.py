@@ -295,8 +295,8 @@ class EventDetector(Detector):
         dict of str to ndarray
             (low, high) of "delay", "spread", "miss_rate", "false_rate" and "background_rate", and
             an array of shape (n, 2) for each of `parameters_`. NaN where a value was held, or where
-            the fit does not know: it has more than 200 parameters, the data cannot tell some of
-            them, or :meth:`use_mode` chose another explanation.
+            the fit does not know: it did not converge, it has more than 200 parameters, the data
+            cannot tell some of them, or :meth:`use_mode` chose another explanation.
         """
         self._check_fitted()
         own = self._fitted.estimates(float(level))

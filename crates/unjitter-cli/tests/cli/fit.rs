@@ -48,8 +48,10 @@ fn people_are_told_about_the_annotator() {
     let folder = Folder::with_small_data();
     let out = folder.ok(&small("fit", &["-o", "new/folder/model.json"]));
     assert!(out.contains("6 sessions: 240 instances, 24 stamps, 2 features"), "{out}");
-    assert!(out.contains("late on average, single presses scatter by"), "{out}");
-    assert!(out.contains("(standard deviation)") && !out.contains("give or take"), "{out}");
+    for words in ["s late on average (95 %: ", "scatter by", "misses", "at no instance (95 %: "] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    assert!(out.contains("the standard deviation") && !out.contains("give or take"), "{out}");
     assert!(folder.path("new/folder/model.json").is_file());
 }
 

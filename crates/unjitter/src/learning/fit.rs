@@ -323,7 +323,8 @@ impl<'a> Problem<'a> {
     /// The result, with how sure it is.
     fn measured(&self, searched: Searched, options: &FitOptions) -> Result<Fitted> {
         let Searched { mut fitted, best, .. } = searched;
-        if options.standard_errors {
+        // Where the fit was cut short, the curvature is that of another place.
+        if options.standard_errors && fitted.outcome.converged {
             let (found, trading) =
                 uncertainty(&self.objective()?, self.sessions, &best.minimum.params);
             fitted.uncertainty = found;

@@ -51,8 +51,8 @@ impl Fitted {
         self.parts.layout.parameters().iter().map(|parameter| parameter.name.as_str())
     }
 
-    /// How sure the fit is of its parameters; none if it has too many, if the data cannot tell some of
-    /// them, or in files of earlier versions.
+    /// How sure the fit is of its parameters; none if it has too many or did not converge, if the data
+    /// cannot tell some of them, or in files of earlier versions.
     pub fn uncertainty(&self) -> Option<&Uncertainty> {
         self.uncertainty.as_ref()
     }
