@@ -114,7 +114,8 @@ class EventDetector(Detector):
     threshold_ : float
         The threshold in use: `threshold` if that is a number, else the one that ``fit`` found. The
         expected F1 of k found instances is taken as 2 Σ_found q / (k + Σ q), with the probabilities
-        q that instances are positive given stamps and features.
+        q that instances are positive given stamps and features (``align_instances`` with
+        ``draws=0``).
     converged_ : bool
     n_iter_ : int
         Iterations of the best start.
@@ -366,12 +367,13 @@ class EventDetector(Detector):
         )
         return stamps_table(sessions, (stamps for stamps, *_ in aligned), backend)
 
-    def align_instances(self, X: Sessions, *, backend: str | None = None) -> Any:
+    def align_instances(self, X: Sessions, *, draws: int = 32, backend: str | None = None) -> Any:
         """The posterior of each instance, given stamps and features.
 
         Parameters
         ----------
         X : Session or list of Session
+        draws : int
         backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
             As in :meth:`align`.
 
@@ -385,7 +387,10 @@ class EventDetector(Detector):
         """
         sessions = self._known(X)
         self._refuse(sessions)
-        aligned = (self._fitted.align(session, self.use_labels) for session in sessions)
+        draws = whole("draws", draws)
+        aligned = (
+            self._fitted.align(session, self.use_labels, draws=draws) for session in sessions
+        )
         return instances_table(sessions, (instances for _, instances, *_ in aligned), backend)
 
     def log_evidence(self, X: Sessions) -> float:

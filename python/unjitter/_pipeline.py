@@ -36,14 +36,17 @@ class Pipeline(sklearn.pipeline.Pipeline):  # type: ignore[misc]
     """
 
     @available_if(_has("align"))  # type: ignore[untyped-decorator]
-    def align(self, X: Sessions, *, backend: str | None = None) -> Any:
+    def align(
+        self, X: Sessions, *, level: float = 0.95, draws: int = 32, backend: str | None = None
+    ) -> Any:
         """See :meth:`EventDetector.align`."""
-        return self._detector.align(self._transformed(X), backend=backend)
+        sessions = self._transformed(X)
+        return self._detector.align(sessions, level=level, draws=draws, backend=backend)
 
     @available_if(_has("align_instances"))  # type: ignore[untyped-decorator]
-    def align_instances(self, X: Sessions, *, backend: str | None = None) -> Any:
+    def align_instances(self, X: Sessions, *, draws: int = 32, backend: str | None = None) -> Any:
         """See :meth:`EventDetector.align_instances`."""
-        return self._detector.align_instances(self._transformed(X), backend=backend)
+        return self._detector.align_instances(self._transformed(X), draws=draws, backend=backend)
 
     @available_if(_has("detect"))  # type: ignore[untyped-decorator]
     def detect(self, X: Sessions, *, min_separation: float = 0.0) -> Any:

@@ -183,7 +183,7 @@ impl Content<'_> {
             value,
             explanation: explanation.to_owned(),
         };
-        let sure = estimates(&self.fitted);
+        let sure = estimates(self.fitted);
         let with = |text: &str, own: Option<Estimate>, show: fn(f64) -> String| {
             own.map_or(text.to_owned(), |own| {
                 // A number stays with its unit.

@@ -94,8 +94,8 @@ fn annotator_information(posterior: &[f64], size: usize, detector: usize) -> Opt
     (few > 0 && factorise(&mut block, few)).then(|| inverse(&block, few))
 }
 
-/// Places of the last `size` parameters that take part in a direction along which the information hardly
-/// grows.
+/// Places of the annotator's parameters that take part in a direction along which the information of the
+/// last `size` parameters hardly grows.
 fn flat(objective: &MapObjective<'_>, mut information: Vec<f64>, size: usize) -> Vec<usize> {
     let scales: Vec<f64> = (0..size)
         .map(|k| information[k * (size + 1)].abs().max(f64::MIN_POSITIVE).sqrt())
@@ -111,9 +111,12 @@ fn flat(objective: &MapObjective<'_>, mut information: Vec<f64>, size: usize) ->
     let Some((_, direction)) = least.filter(|(value, _)| **value < FLAT) else {
         return Vec::new();
     };
-    let places = &objective.places()[objective.places().len() - size..];
+    // Weights of a network trade places by its nature, and nobody reads them.
+    let few = size.min(objective.places().len() - objective.detector_dim());
+    let places = &objective.places()[objective.places().len() - few..];
     let takes_part = |(_, share): &(&usize, &f64)| share.abs() > TAKES_PART;
-    places.iter().zip(direction).filter(takes_part).map(|(&at, _)| at).collect()
+    let shares = &direction[size - few..];
+    places.iter().zip(shares).filter(takes_part).map(|(&at, _)| at).collect()
 }
 
 /// H⁻¹·J·H⁻¹, with J the squares of the scores of clusters.
