@@ -284,7 +284,7 @@ def sessions(weights, delay, spread, seed):
 def test_a_linear_model_finds_the_optimum_of_the_detector(alignment):
     data = sessions(np.array([3.0, 0.8]), delay=1.2, spread=1.2, seed=3)
     # Without these, a detector takes them from the number of stamps and the gaps between them.
-    priors = Priors(background=(2.0, 300.0), delay_width=2.0)
+    priors = Priors(silence=(5.0, 1.5), background=(2.0, 300.0), delay_width=2.0)
     same = {"alignment": alignment, "priors": priors, "time_unit": 2.0}
     detector = EventDetector(counts="bernoulli", max_iter=1000, **same).fit(data)
 

@@ -55,8 +55,9 @@ class ImpreciseLabelLoss(nn.Module):
     priors : Priors, optional
         The priors of :meth:`penalty`. That of the background supposes about one stamp per unit of
         time, since a loss sees a batch at a time and not how many stamps there are; for other data,
-        ``Priors(background=(20.0, 190.0 / r), delay_width=g / 4)`` is what a detector takes for r
-        stamps per unit and gaps of g units between them.
+        ``Priors(silence=(0.5 + 16.7 / s, 1.5), background=(20.0, 190.0 / r), delay_width=g / 4)``
+        is what a detector takes for s stamps per instance, r per unit of time, and gaps of g units
+        between them.
     time_unit : float
         The unit of delays and spreads for learning and for priors, in the unit of `times`. Use the
         usual spacing of your instances: an optimiser's steps then have the right size. It changes
