@@ -11,8 +11,19 @@ FALSE_LOGIT, HIT_LOGIT, DELAY = -7.0, 3.0, 0.3
 #: Presses from nowhere per spacing, in the default model.
 BACKGROUND = 1e-3
 
-#: The paper's model of the stamps: in order, and none from nowhere.
-PAPER = {"alignment": "ordered", "frozen": [{"name": "background.rate", "values": [0.0]}]}
+#: The paper's model of the stamps: in order, one at most per instance, and none from nowhere.
+PAPER = {
+    "alignment": "ordered",
+    "counts": {"kind": "bernoulli"},
+    "frozen": [{"name": "background.rate", "values": [0.0]}],
+}
+
+#: The paper's priors, where they are not the library's: on hits, on silence, on the delay.
+PAPER_PRIORS = {
+    "hit_rate": {"a": 5.0, "b": 1.0},
+    "silence": {"a": 5.0, "b": 1.0},
+    "delay": {"mean": 0.0, "sd": 1.0},
+}
 
 
 def annotator(spread: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""LR-M with SciPy and numba: the objective of the library, its starts and its protocol.
+"""LR-M with SciPy and numba: the paper's model, priors and protocol.
 
 Written plainly: NumPy's BLAS for the features, `alignments` for the stamps, SciPy's L-BFGS-B with
 the analytic gradient.
@@ -77,7 +77,7 @@ class Training:
 
 
 def log_prior(params, precision):
-    """The library's default priors, and their gradient."""
+    """The paper's priors, and their gradient."""
     weights, (false, hit, delay, log_spread) = params[:-4], params[-4:]
     precisions = np.append(np.full(len(weights) - 1, precision), INTERCEPT_PRECISION)
     value = 0.5 * np.log(precisions / (2 * np.pi)).sum() - 0.5 * (precisions * weights**2).sum()
@@ -113,7 +113,7 @@ def supervised(weights, training: Training, targets, precision: float):
 
 
 def fit(training: Training, precision: float, tolerance: Tolerance, seed: int = 0):
-    """The best of the library's three starts: naive, wide, random."""
+    """The best of three starts: naive, wide, random."""
     random = np.random.default_rng(seed)
     labels, delays = training.nearest()
     supposed = [(delays[(len(delays) - 1) // 2], 1.0), (0.0, 3.0)]
