@@ -87,6 +87,8 @@ pub(super) fn draw(size: (u32, u32), label: &str, paint: impl FnOnce(&Canvas<'_>
 
 /// Pixels above a stand-alone figure for its title.
 const TITLE_BAND: f64 = 32.0;
+/// Pixels to its left.
+const TITLE_LEFT: f64 = 16.0;
 
 /// A figure as a file of its own: with its title above, which a page has as text, and on white, since its
 /// background is unknown.
@@ -96,9 +98,11 @@ pub fn as_file(svg: &str) -> String {
         let from = tag.split_once(&format!(" {name}=\"")).map_or("", |(_, rest)| rest);
         from.split('"').next().unwrap_or_default()
     };
-    let pixels = |name: &str| value(name).parse().unwrap_or(0.0);
-    let (width, height) = (pixels("width"), pixels("height") + TITLE_BAND);
+    let pixels = |name: &str| value(name).parse::<f64>().unwrap_or(0.0);
     let (title, band, size) = (value("aria-label"), drawn(TITLE_BAND), drawn(TITLE));
+    // A narrow figure is widened to the right, so that its title ends inside.
+    let width = pixels("width").max((2.0 * TITLE_LEFT + text_width(title, TITLE)).ceil());
+    let height = pixels("height") + TITLE_BAND;
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 -{band} {} {}\" role=\"img\" aria-label=\"{title}\">\n\
@@ -107,7 +111,7 @@ pub fn as_file(svg: &str) -> String {
          fill=\"{INK}\">{title}</text>{body}",
         drawn(width),
         drawn(height),
-        drawn(16.0),
+        drawn(TITLE_LEFT),
         drawn(8.0),
     )
 }

@@ -190,6 +190,9 @@ fn files_have_a_title_on_white_ground() {
     // Taller by the title, whose place is above the drawing.
     assert!(svg.contains("height=\"486\" viewBox=\"0 0 4000 4860\""), "{svg}");
     assert!(file.contains("height=\"518\" viewBox=\"0 -320 4000 5180\""), "{file}");
+    // Wider than the drawing, where the title is: 80 letters of about 8.12 between two margins of 16.
+    let long = as_file(&calibration(&Calibration { title: "x".repeat(80), bins: vec![] }));
+    assert!(long.contains("width=\"682\" height=\"518\" viewBox=\"0 -320 6820 5180\""), "{long}");
 }
 
 #[test]
