@@ -10,7 +10,7 @@ use unjitter_cli::learners::{Grid, Kind};
 
 use crate::place::Mistake;
 
-/// Starts besides the naive one in the paper's experiments.
+/// Starts besides the naive one; both models have the same, for a fair comparison.
 const RESTARTS: usize = 2;
 
 /// One learner; lists are grids to choose from in each fold.
@@ -26,8 +26,9 @@ pub(crate) struct LearnerSpec {
     pub classifier: ClassifierSpec,
     /// Noise model, only for `imprecise`; by default Gaussian.
     pub noise: Option<Noise>,
-    /// Whether stamps keep the order of their instances, only for `imprecise`; by default they do, as in
-    /// the paper.
+    /// The model, only for `imprecise`; by default the library's.
+    pub model: Option<Whose>,
+    /// Whether stamps keep the order of their instances, only for `imprecise`; by default as in the model.
     pub alignment: Option<Order>,
     /// Precisions of the prior on weights.
     #[serde(default = "one")]
@@ -43,6 +44,26 @@ pub(crate) struct LearnerSpec {
     /// When the optimiser stops.
     #[serde(default)]
     pub optimiser: LbfgsOptions,
+}
+
+/// A model with all its settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Whose {
+    /// The library's default.
+    #[default]
+    Library,
+    /// The paper's.
+    Paper,
+}
+
+impl Whose {
+    fn model(self) -> Model {
+        match self {
+            Self::Library => Model::default(),
+            Self::Paper => Model::paper(),
+        }
+    }
 }
 
 fn logistic() -> ClassifierSpec {
@@ -70,12 +91,18 @@ fn one() -> Vec<f64> {
 impl LearnerSpec {
     /// Its name in tables.
     pub(crate) fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| self.grid(None, 1.0).contender().name + self.order())
+        self.name.clone().unwrap_or_else(|| self.grid(None, 1.0).contender().name + self.variant())
     }
 
-    /// What the name of a learner adds that does not keep the paper's order.
-    fn order(&self) -> &'static str {
-        if self.alignment == Some(Order::Free) { " (any order)" } else { "" }
+    /// What the name adds where the model is not the library's default.
+    fn variant(&self) -> &'static str {
+        let whose = self.model.unwrap_or_default();
+        match (whose, self.alignment.unwrap_or(whose.model().alignment)) {
+            (Whose::Library, Order::Free) => "",
+            (Whose::Library, Order::Ordered) => " (in order)",
+            (Whose::Paper, Order::Ordered) => " (paper)",
+            (Whose::Paper, Order::Free) => " (paper, any order)",
+        }
     }
 
     /// Whether other stamps would change what it learns.
@@ -100,14 +127,14 @@ impl LearnerSpec {
             let usual = given.clone().unwrap_or(vec![1.0]);
             usual.into_iter().map(|time| time * unit).collect()
         };
+        let model = self.model.unwrap_or_default().model();
         Grid {
             kind: self.kind,
-            // Nothing but the order differs from the paper's model, so that a table shows what it is worth.
             model: Model {
                 classifier: self.classifier.clone(),
                 noise,
-                alignment: self.alignment.unwrap_or(Order::Ordered),
-                ..Model::paper()
+                alignment: self.alignment.unwrap_or(model.alignment),
+                ..model
             },
             fit: FitOptions {
                 restarts: self.restarts.unwrap_or(RESTARTS),
@@ -125,6 +152,7 @@ impl LearnerSpec {
     pub(crate) fn check(&self, k: usize) -> Result<(), Mistake> {
         let given = [
             ("noise", self.noise.is_some(), Kind::Imprecise),
+            ("model", self.model.is_some(), Kind::Imprecise),
             ("alignment", self.alignment.is_some(), Kind::Imprecise),
             ("restarts", self.restarts.is_some(), Kind::Imprecise),
             ("bag_size", self.bag_size.is_some(), Kind::MultipleInstance),

@@ -17,8 +17,9 @@ pub(crate) fn page(outcomes: &[Outcome], figures: &str) -> String {
          of a fold is its mean over the seeds, which draw stamps. Folds share training sessions, so \
          the intervals are somewhat narrow. Folds without a positive label are left out. *Pooled* \
          scores count hits and errors of all folds and seeds together. LR-M, KLR-M and NN-M are the \
-         paper's model, in which stamps keep the order of their instances; *(any order)* is the same \
-         model without that order.\n",
+         library's default model, in which stamps come in any order or from nowhere; *(paper)* is the \
+         paper's model, in which they keep the order of their instances. Both have three starts, \
+         networks two; the library's default is up to seven.\n",
     );
     page.push_str(&times(outcomes));
     let mut experiment = "";

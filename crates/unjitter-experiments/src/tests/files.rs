@@ -40,6 +40,12 @@ fn mistakes_name_file_line_and_what_was_expected() {
         ("over = \"spread\"", "over = \"noise\"", "line 12, column 8: unknown variant `noise`"),
         ("kind = \"imprecise\"", "kind = \"ours\"", "line 16, column 8: unknown variant `ours`"),
         ("restarts = 0", "bag_size = [2]", "line 18: learners.0.bag_size has no meaning"),
+        ("restarts = 0", "model = \"ours\"", "line 18, column 9: unknown variant `ours`"),
+        (
+            "kind = \"hand_aligned\"",
+            "kind = \"hand_aligned\"\nmodel = \"paper\"",
+            "line 22: learners.1.model has no meaning",
+        ),
         ("restarts = 0", "alignment = \"any\"", "line 18, column 13: unknown variant `any`"),
         (
             "kind = \"hand_aligned\"",

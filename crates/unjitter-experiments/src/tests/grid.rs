@@ -81,22 +81,26 @@ fn components_change_our_learners_only_and_one_is_a_gaussian() {
 }
 
 #[test]
-fn learners_are_the_papers_except_for_the_order_they_name() {
-    let model = |text: &str| {
-        let (spec, data) = (parse(text).unwrap(), dataset(4));
+fn learners_are_named_after_the_model_and_the_order_they_have() {
+    let found = |said: &str| {
+        let text = TINY.replacen("restarts = 0", said, 1).replacen("compare = \"LR-M\"", "", 1);
+        let (spec, data) = (parse(&text).unwrap(), dataset(4));
         let cells = cells(&spec, &data, &settings(&spec), "v").unwrap();
         (spec.learners[0].name(), cells[0].contender.candidates[0].options())
     };
-    let paper = |alignment| AlignmentLearner {
-        model: Model { alignment, ..Model::paper() },
-        fit: FitOptions { restarts: 2, ..FitOptions::default() },
-    };
-    let plain = TINY.replacen("restarts = 0", "", 1);
-    let found = model(&plain);
-    assert_eq!(found, ("LR-M".to_owned(), paper(Order::Ordered).options()));
-    let ordered = TINY.replacen("restarts = 0", "alignment = \"ordered\"", 1);
-    assert_eq!(model(&ordered), found);
-    let free = TINY.replacen("restarts = 0", "alignment = \"free\"", 1);
-    let free = free.replacen("\"LR-M\"", "\"LR-M (any order)\"", 1);
-    assert_eq!(model(&free), ("LR-M (any order)".to_owned(), paper(Order::Free).options()));
+    let (ours, paper) = (Model::default(), Model::paper());
+    let table = [
+        ("", "LR-M", Order::Free, &ours),
+        ("model = \"library\"", "LR-M", Order::Free, &ours),
+        ("alignment = \"ordered\"", "LR-M (in order)", Order::Ordered, &ours),
+        ("model = \"paper\"", "LR-M (paper)", Order::Ordered, &paper),
+        ("model = \"paper\"\nalignment = \"free\"", "LR-M (paper, any order)", Order::Free, &paper),
+    ];
+    for (said, name, alignment, model) in table {
+        let learner = AlignmentLearner {
+            model: Model { alignment, ..model.clone() },
+            fit: FitOptions { restarts: 2, ..FitOptions::default() },
+        };
+        assert_eq!(found(said), (name.to_owned(), learner.options()), "{said}");
+    }
 }

@@ -115,12 +115,11 @@ fn sentences_follow_the_numbers() {
     // Each of ours has its own course and its own count.
     let mut both = swept([0.9, 0.8], [0.7, 0.1]);
     both.series.insert(1, swept([0.6, 0.8], [0.0; 2]).series.remove(0));
-    both.series[1].learner = "LR-M (any order)".into();
+    both.series[1].learner = "LR-M (paper)".into();
     let found = page(&[both]);
-    let story =
-        "F1 goes from 0.90 to 0.80 for LR-M and from 0.60 to 0.80 for LR-M (any order); at 5";
+    let story = "F1 goes from 0.90 to 0.80 for LR-M and from 0.60 to 0.80 for LR-M (paper); at 5";
     assert!(found.contains(story), "{found}");
-    let story = "Ahead of LR-N: LR-M at 2 of 2 settings, LR-M (any order) at 1 of 2 settings.";
+    let story = "Ahead of LR-N: LR-M at 2 of 2 settings, LR-M (paper) at 1 of 2 settings.";
     assert!(found.contains(story), "{found}");
     let mut lost = compared("human", "one");
     lost.tests[0].difference = -0.01;
