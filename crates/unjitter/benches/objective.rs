@@ -170,7 +170,8 @@ fn fits(c: &mut Criterion) {
             (0..sessions).map(|k| pressed(k, instances, degrees)).collect();
         for noise in [Noise::Gaussian, Noise::StudentT] {
             let model = Model { noise: noise.clone(), ..Model::default() };
-            let options = FitOptions { threads: Some(1), ..FitOptions::default() };
+            let options =
+                FitOptions { threads: Some(1), standard_errors: false, ..FitOptions::default() };
             let tails = if degrees.is_finite() { ", heavy tails" } else { "" };
             let name = BenchmarkId::new(noise.name(), format!("{sessions} x {instances}{tails}"));
             group.bench_function(name, |b| {

@@ -42,7 +42,7 @@ fn check() -> Result<(), Box<dyn Error>> {
     write("labels", &[0.0, 1.0, 0.0, 0.0, 1.0, 0.0])?;
     write("instances", &[3.0, 3.0])?;
     write("stamps_of", &[1.0, 1.0])?;
-    write("params", &[1.0, -2.0, -4.0, 2.0, 0.1, 0.0])?;
+    write("params", &[1.0, -2.0, -4.0, 2.0, 0.1, 0.0, -6.9])?;
     let case = serde_json::json!({ "kind": "objective", "folder": folder.path(), "columns": 1 });
     answers(&case, ["evaluate", "logistic"])?;
     // The logistic loss has a weight and an intercept.
