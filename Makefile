@@ -131,8 +131,7 @@ test-pythons: wheel
 			--ignore test_tutorials.py --ignore test_estimator_checks.py .) || exit 1; \
 	done
 
-# The paper's experiments, minutes on two cores (RESULTS.md says how many); interrupted work goes on
-# where it was.
+# The paper's experiments, half an hour on two cores; interrupted work goes on where it was.
 experiments:
 	cargo run --release --quiet -p unjitter-experiments -- $(EXPERIMENTS) --commit $(COMMIT)
 
