@@ -130,32 +130,38 @@ impl Averaged {
         }
         self.count += 1.0;
     }
-}
 
-impl Aligned {
-    /// `observed` maps the instances of the posterior and of `best`, the best alignment, to those of the
-    /// session. The logarithms are left at zero.
-    pub(crate) fn new(
+    /// Where every stamp belongs, with an interval at this level. `observed` maps instances to those of the
+    /// session, also those of the best alignment.
+    pub(crate) fn aligned_stamps(
+        &self,
+        session: &Session,
+        observed: &[usize],
+        best: &[Option<usize>],
+        level: f64,
+    ) -> Vec<AlignedStamp> {
+        let place = |(l, place): (usize, &Place)| {
+            let best_instance = best[l].map(|instance| observed[instance]);
+            aligned_stamp(session, observed, place, self.count, level, l, best_instance)
+        };
+        self.stamps.iter().enumerate().map(place).collect()
+    }
+
+    /// The posterior of every instance of the session.
+    pub(crate) fn aligned_instances(
+        &self,
         session: &Session,
         observed: &[usize],
         log_odds: &[f64],
-        posterior: &Averaged,
-        best: &[Option<usize>],
-        level: f64,
-    ) -> Self {
-        let place = |(l, place): (usize, &Place)| {
-            let best_instance = best[l].map(|instance| observed[instance]);
-            aligned_stamp(session, observed, place, posterior.count, level, l, best_instance)
-        };
+    ) -> Vec<AlignedInstance> {
         let mut instances: Vec<AlignedInstance> =
             (0..session.len()).map(|i| unseen(session, log_odds, i)).collect();
-        for (&i, [positive, missed]) in observed.iter().zip(&posterior.instances) {
-            instances[i].p_positive = positive / posterior.count;
-            instances[i].p_missed = missed / posterior.count;
+        for (&i, [positive, missed]) in observed.iter().zip(&self.instances) {
+            instances[i].p_positive = positive / self.count;
+            instances[i].p_missed = missed / self.count;
             instances[i].observed = true;
         }
-        let stamps = posterior.stamps.iter().enumerate().map(place).collect();
-        Self { stamps, instances, log_evidence: 0.0, best_log_weight: 0.0 }
+        instances
     }
 }
 
@@ -226,7 +232,7 @@ mod tests {
     use crate::model::noise::Gaussian;
 
     /// Four likely events at 0, 1, 2, 3, with presses that are half a unit off.
-    fn aligned(stamps: &[f64], log_background: f64) -> Aligned {
+    fn aligned(stamps: &[f64], log_background: f64) -> Vec<AlignedStamp> {
         let times = vec![0.0, 1.0, 2.0, 3.0];
         let features = Array2::<f64>::zeros((4, 1));
         let session = Session::new("night", features, times, stamps.to_vec()).unwrap();
@@ -240,18 +246,17 @@ mod tests {
         let best = lattice.best_alignment(&found);
         let mut posterior = Averaged::default();
         posterior.add(&found);
-        let observed = [0, 1, 2, 3];
-        Aligned::new(&session, &observed, &[1.0; 4], &posterior, &best.instances, 0.95)
+        posterior.aligned_stamps(&session, &[0, 1, 2, 3], &best.instances, 0.95)
     }
 
     #[test]
     fn a_place_supposes_an_owner() {
         // So strong a background that the press came from nowhere, if not from 1 or, less likely, 2.
-        let strong = aligned(&[1.2], 4.0).stamps[0];
+        let strong = aligned(&[1.2], 4.0)[0];
         assert!(strong.p_instance < 0.1, "{strong:?}");
         assert!(strong.p_spurious > 0.9, "{strong:?}");
         assert_eq!((strong.instance, strong.best_instance), (1, None));
-        let none = aligned(&[1.2], f64::NEG_INFINITY).stamps[0];
+        let none = aligned(&[1.2], f64::NEG_INFINITY)[0];
         assert_eq!(none.best_instance, Some(1));
         // The odds of the instances are the same with and without a background.
         let place = |stamp: AlignedStamp| (stamp.time, stamp.low, stamp.high, stamp.instance_time);
@@ -261,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_stamp_that_no_instance_gave_is_placed_at_the_nearest() {
-        let far = aligned(&[0.1, 1000.0], -2.0).stamps[1];
+        let far = aligned(&[0.1, 1000.0], -2.0)[1];
         assert_eq!((far.time, far.low, far.high, far.instance), (3.0, 3.0, 3.0, 3));
         assert_eq!((far.p_instance, far.p_spurious, far.best_instance), (0.0, 1.0, None));
     }

@@ -41,9 +41,9 @@ pub(super) fn uncertainty(
         return (None, flat(objective, information, size));
     }
     let posterior = inverse(&factor, size);
-    let learned = objective.detector_dim();
-    let trade = annotator_information(&posterior, size, learned)
-        .map_or(Vec::new(), |own| flat(objective, own, size - learned));
+    let detector = objective.detector_dim();
+    let trade = annotator_information(&posterior, size, detector)
+        .map_or(Vec::new(), |own| flat(objective, own, size - detector));
     let sandwich = sandwich(objective, sessions, free, &posterior);
     let places = objective.places().to_vec();
     let found = Uncertainty { places, posterior, sandwich };
@@ -127,15 +127,19 @@ fn sandwich(
     posterior: &[f64],
 ) -> Option<Sandwich> {
     let size = free.len();
-    let mut clusters: BTreeMap<(bool, &str), Vec<f64>> = BTreeMap::new();
-    for (session, score) in sessions.iter().zip(objective.scores(free)?) {
-        let key = session.subject().map_or((false, session.name()), |subject| (true, subject));
-        let sum = clusters.entry(key).or_insert_with(|| vec![0.0; size]);
-        sum.iter_mut().zip(score).for_each(|(sum, own)| *sum += own);
-    }
+    let key = |session: &Session<'_>| match session.subject() {
+        Some(subject) => (true, subject.to_owned()),
+        None => (false, session.name().to_owned()),
+    };
+    let mut clusters: BTreeMap<(bool, String), Vec<f64>> =
+        sessions.iter().map(|session| (key(session), vec![0.0; size])).collect();
     let count = clusters.len();
     if count < MANY_CLUSTERS {
         return None;
+    }
+    for (session, score) in sessions.iter().zip(objective.scores(free)?) {
+        let sum = clusters.entry(key(session)).or_default();
+        sum.iter_mut().zip(score).for_each(|(sum, own)| *sum += own);
     }
     let mean: Vec<f64> = (0..size)
         .map(|k| clusters.values().map(|own| own[k]).sum::<f64>() / count as f64)

@@ -290,7 +290,7 @@ impl MapObjective<'_> {
         Square::of_cross_entropy(classifier, theta, features)
     }
 
-    /// About.
+    /// Rows of a task, about.
     fn rows_per_task(&self) -> usize {
         let rows: usize = self.data.iter().map(|session| session.in_time.times.len()).sum();
         rows / self.tasks.len().max(1)

@@ -28,7 +28,8 @@ impl Fitted {
         self.with_log_odds(session, |data, log_odds, pinned, bound| {
             let marginals = bound.posterior(data.timeline(), pinned)?;
             let best = bound.best_alignment(data.timeline(), pinned, &marginals);
-            let draws = self.uncertainty().and_then(Uncertainty::draws);
+            let sure = self.uncertainty().filter(|_| options.draws > 0);
+            let draws = sure.and_then(Uncertainty::draws);
             let averaged = draws.and_then(|draws| self.average(session, data, &draws, options));
             let posterior = averaged.unwrap_or_else(|| {
                 let mut posterior = Averaged::default();
@@ -36,12 +37,13 @@ impl Fitted {
                 posterior
             });
             let (observed, level) = (session.observed_instances(), options.level);
-            let mut aligned =
-                Aligned::new(session, &observed, log_odds, &posterior, &best.instances, level);
             let offset = self.offset(session, log_odds);
-            aligned.log_evidence = marginals.log_evidence + offset;
-            aligned.best_log_weight = best.log_weight + offset;
-            Ok(aligned)
+            Ok(Aligned {
+                stamps: posterior.aligned_stamps(session, &observed, &best.instances, level),
+                instances: posterior.aligned_instances(session, &observed, log_odds),
+                log_evidence: marginals.log_evidence + offset,
+                best_log_weight: best.log_weight + offset,
+            })
         })
     }
 
