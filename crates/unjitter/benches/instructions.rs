@@ -1,9 +1,10 @@
 //! Instruction counts of the core kernels, compared with those in `instructions.txt`.
 //!
 //! Times are noisy on a busy machine; a count under callgrind is reproducible.
-//! `cargo bench --bench instructions` runs each kernel under valgrind, if it is installed, and fails if a
-//! count is off by more than [`MARGIN`] either way: a gain must be recorded as well, so that it cannot be
-//! lost unseen. `-- --bless` writes the new counts. In test mode every kernel runs once, uncounted.
+//! `cargo bench --bench instructions` runs each kernel under valgrind, if it is installed, says where a
+//! count is off by more than [`MARGIN`], and fails if it grew. A gain does not fail: the compiler lays out the
+//! loop of categorical counts in one of two ways, 14 % apart, after changes far from it, and the written count
+//! is that of the slower. `-- --bless` writes the new counts. In test mode every kernel runs once, uncounted.
 //!
 //! valgrind does not support AVX-512, so counts are always those of the AVX2 versions.
 
@@ -180,7 +181,7 @@ fn count(kernel: &str) -> u64 {
     collected.and_then(|count| count.trim().parse().ok()).unwrap_or_else(|| panic!("{said}"))
 }
 
-/// Says how the counts compare with the written ones; whether all are within the margin.
+/// Says how the counts compare with the written ones; whether none grew past the margin.
 fn compare(counts: &[(&'static str, u64)]) -> bool {
     let written = fs::read_to_string(COUNTS).unwrap_or_default();
     let written: BTreeMap<&str, u64> = written
@@ -194,7 +195,7 @@ fn compare(counts: &[(&'static str, u64)]) -> bool {
         let within = change.is_some_and(|change| change.abs() <= MARGIN);
         let said = change.map_or("not written down".to_owned(), |c| format!("{:+.2} %", 100.0 * c));
         println!("{count:>12}  {name}: {said}{}", if within { "" } else { "  <-- look here" });
-        good &= within;
+        good &= change.is_some_and(|change| change <= MARGIN);
     }
     if !good {
         println!("after a change that is meant: cargo bench --bench instructions -- --bless");
