@@ -22,7 +22,7 @@ pub(crate) struct SessionData<'a> {
 }
 
 /// Rows that take part by their label alone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LabelledRows<'a> {
     /// Prepared features.
     pub(crate) features: Features<'a>,
@@ -31,6 +31,17 @@ pub(crate) struct LabelledRows<'a> {
 }
 
 impl<'a> SessionData<'a> {
+    /// The same session with other stamps, in units.
+    pub(super) fn with_stamps(&self, stamps: &[f64]) -> Self {
+        Self {
+            index: self.index,
+            features: self.features.clone(),
+            in_time: self.in_time.with_stamps(stamps),
+            unobserved: self.unobserved.clone(),
+            messages: Messages::default(),
+        }
+    }
+
     /// Prepares a session. Features are not copied if all are observed and the classifier takes them as
     /// they are.
     pub(crate) fn new(

@@ -13,8 +13,10 @@ use super::modes::{self, choose};
 use super::objective::Objective;
 use super::search::{Found, Optimum, search};
 use super::start::{Start, begin, starts};
+use super::unbiased::unbiased;
 use super::warning::{trade_places, warnings};
 use crate::error::require;
+use crate::inference::Order;
 use crate::memory::memory_limit;
 use crate::model::counts::Counts;
 use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacity, infeasible};
@@ -38,6 +40,9 @@ pub struct FitOptions {
     pub seed: u64,
     /// Number of threads; by default all cores. The result does not depend on it.
     pub threads: Option<usize>,
+    /// Fits of drawn stamps that measure by how much the spread comes out short where stamps crowd; 0 takes
+    /// it as it is.
+    pub simulations: usize,
     /// Whether to measure how sure the result is.
     pub standard_errors: bool,
     /// Settings of the optimiser.
@@ -50,6 +55,7 @@ impl Default for FitOptions {
             restarts: 6,
             seed: 0,
             threads: None,
+            simulations: 4,
             standard_errors: true,
             optimiser: LbfgsOptions::default(),
         }
@@ -203,6 +209,21 @@ impl<'a> Problem<'a> {
         self.round
     }
 
+    /// Whether stamps may come in any order.
+    pub(super) fn is_free(&self) -> bool {
+        self.model.alignment == Order::Free
+    }
+
+    /// Median gap between stamps, in units.
+    pub(super) fn gap(&self) -> f64 {
+        self.gap
+    }
+
+    /// The annotator at free parameters of an objective, in units.
+    pub(super) fn learned(&self, objective: &MapObjective<'_>, free: &[f64]) -> Learned {
+        self.parts.stamp_model.learned(&objective.full(free)[self.parts.annotator()])
+    }
+
     /// Detector and annotator.
     pub(super) fn parts(&self) -> &Parts {
         &self.parts
@@ -320,17 +341,42 @@ impl<'a> Problem<'a> {
         Ok(gain.is_some_and(|gain| gain > 0.0))
     }
 
-    /// The result, with how sure it is.
+    /// The result, with a spread that is not short, and with how sure it is.
     fn measured(&self, searched: Searched, options: &FitOptions) -> Result<Fitted> {
-        let Searched { mut fitted, best, .. } = searched;
-        // Where the fit was cut short, the curvature is that of another place.
-        if options.standard_errors && fitted.outcome.converged {
-            let (found, trading) =
-                uncertainty(&self.objective()?, self.sessions, &best.minimum.params);
+        let Searched { mut fitted, mut best, .. } = searched;
+        // Where the fit was cut short, draws and curvature are those of another place.
+        if !fitted.outcome.converged {
+            return Ok(fitted);
+        }
+        let objective = self.objective()?;
+        if let Some(stretched) = unbiased(self, &objective, &best, options) {
+            best = stretched;
+            self.replace(&objective, &best, &mut fitted);
+        }
+        if options.standard_errors {
+            let (found, trading) = uncertainty(&objective, self.sessions, &best.minimum.params);
             fitted.uncertainty = found;
             fitted.warnings.extend(trade_places(&self.parts.layout, &trading));
         }
         Ok(fitted)
+    }
+
+    /// Puts another optimum in the place of the chosen one.
+    fn replace(&self, objective: &MapObjective<'_>, best: &Optimum, fitted: &mut Fitted) {
+        let params = objective.full(&best.minimum.params);
+        let log_evidence = self.log_evidence(objective, &best.minimum, &params);
+        let outcome = &mut fitted.outcome;
+        outcome.value = best.minimum.value;
+        outcome.gradient_norm = best.minimum.gradient_norm;
+        outcome.iterations = best.minimum.iterations;
+        outcome.evaluations = best.minimum.evaluations;
+        outcome.log_evidence = log_evidence;
+        let mode = &mut fitted.modes[0];
+        mode.learned = self.in_data_units(&best.learned);
+        mode.log_posterior = -best.minimum.value;
+        mode.log_evidence = log_evidence;
+        mode.params.clone_from(&params);
+        fitted.params = params;
     }
 
     /// Runs all starts and chooses among the optima.

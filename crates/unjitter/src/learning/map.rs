@@ -97,14 +97,21 @@ impl<'a> MapObjective<'a> {
     }
 
     /// The same objective with some parameters held where they are.
-    pub(super) fn holding(&self, held: &Range<usize>, params: &[f64]) -> Self {
-        let is_free = |k: usize| self.is_free[k] && !held.contains(&k);
+    pub(super) fn holding(&self, is_held: impl Fn(usize) -> bool, params: &[f64]) -> Self {
+        let is_free = |k: usize| self.is_free[k] && !is_held(k);
         Self {
             base: params.to_vec(),
             is_free: (0..params.len()).map(is_free).collect(),
             free: (0..params.len()).filter(|&k| is_free(k)).collect(),
             ..self.without(|session| self.is_out[session])
         }
+    }
+
+    /// The same objective for other stamps: those of new sessions, in the place of the kept ones.
+    pub(super) fn with_data(&self, data: Vec<SessionData<'a>>) -> Self {
+        let frozen: Vec<Option<f64>> =
+            self.base.iter().zip(&self.is_free).map(|(v, free)| (!free).then_some(*v)).collect();
+        Self::new(self.parts, self.priors, Arc::new(data), &frozen, self.control)
     }
 
     /// Log evidence of one session, left out or not; none if it is impossible.

@@ -18,6 +18,7 @@ mod rows;
 mod search;
 mod start;
 mod supervised;
+mod unbiased;
 mod warning;
 mod watcher;
 

@@ -132,8 +132,7 @@ impl Search<'_> {
     }
 
     fn learned(&self, free: &[f64]) -> Learned {
-        let parts = self.problem.parts();
-        parts.stamp_model.learned(&self.objective.full(free)[parts.annotator()])
+        self.problem.learned(self.objective, free)
     }
 
     /// Options until near, which are not stricter than what was asked for.

@@ -119,7 +119,8 @@ pub(super) fn begin(
             set_rarity(objective, parts, &mut params);
             let params = superposed.full(&superposed.free(&params));
             // While the detector knows nothing, any delay and spread are as good as any other.
-            let held = superposed.holding(&parts.layout.part("noise"), &params);
+            let noise = parts.layout.part("noise");
+            let held = superposed.holding(|k| noise.contains(&k), &params);
             fit_superposed(&held, &params)
         }
     }

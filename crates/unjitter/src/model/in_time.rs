@@ -36,6 +36,12 @@ impl InTime {
         Self { times, stamps, labels, duration }
     }
 
+    /// The same with other stamps, in units.
+    pub(crate) fn with_stamps(&self, stamps: &[f64]) -> Self {
+        let stamps = stamps.iter().map(|&time| Stamp { time }).collect();
+        Self { times: self.times.clone(), labels: self.labels.clone(), stamps, ..*self }
+    }
+
     /// Instances and stamps in time.
     pub(crate) fn timeline(&self) -> Timeline<'_> {
         Timeline { duration: self.duration, ..Timeline::new(&self.times, &self.stamps, 1.0) }

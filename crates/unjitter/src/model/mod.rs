@@ -32,6 +32,6 @@ pub use parts::Parts;
 pub use posterior::{Posterior, PosteriorOptions, posterior};
 pub(crate) use posterior::{check_capacity, infeasible};
 pub use spec::{Frozen, Model, Natural};
-pub use stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
+pub use stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, StampModel, Sums};
 pub(crate) use uncertainty::Scale;
 pub use uncertainty::{Estimate, LearnedEstimates, Sandwich, Uncertainty};

@@ -6,15 +6,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::counts::CountModel;
+use super::counts::{BoundCounts, CountModel};
 use super::noise::NoiseModel;
-use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
+use super::stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, StampModel, Sums};
 use super::superposed::Superposed;
 use crate::Error;
 use crate::inference::{
     Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Messages, Order,
     Pass, Shares, SpanSolution, Stamped, Timeline,
 };
+use crate::math::Random;
 use crate::params::{ParameterSpec, Role, Transform};
 use crate::scratch::Scratch;
 
@@ -128,6 +129,37 @@ impl StampModel for OneAnnotator {
 
     fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
         self.noise.log_density(&params[self.noise_range.clone()], delays, out);
+    }
+
+    fn draw(
+        &self,
+        params: &[f64],
+        times: &[f64],
+        labels: &[bool],
+        random: &mut Random,
+    ) -> DrawnStamps {
+        let model = Arc::clone(&self.counts);
+        let counts = BoundCounts { model, params: params[..self.noise_range.start].to_vec() };
+        let noise = &params[self.noise_range.clone()];
+        let mut drawn = DrawnStamps::default();
+        for (time, &label) in times.iter().zip(labels) {
+            for _ in 0..counts.sample(usize::from(label), random) {
+                let delay = self.noise.sample(noise, random);
+                drawn.times.push(time + delay);
+                drawn.delays.push(delay);
+            }
+        }
+        let (mut time, rate) = (times[0], self.log_background(params).exp());
+        while rate > 0.0 {
+            // Gaps of a Poisson process: a unit Gamma of shape one is exponential.
+            time += random.gamma(1.0) / rate;
+            if time > times[times.len() - 1] {
+                break;
+            }
+            drawn.times.push(time);
+        }
+        drawn.times.sort_by(f64::total_cmp);
+        drawn
     }
 
     fn max_count(&self, params: &[f64]) -> Option<usize> {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Control;
 use crate::inference::{Alignment, Impossible, Marginals, Messages, Timeline};
+use crate::math::Random;
 use crate::params::ParameterSpec;
 
 /// Instances processed together, about, if only their log-odds are given: their numbers stay in the
@@ -76,6 +77,15 @@ impl Learned {
     }
 }
 
+/// Stamps that were drawn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DrawnStamps {
+    /// Their times, in order.
+    pub times: Vec<f64>,
+    /// The delays of those that an instance gave.
+    pub delays: Vec<f64>,
+}
+
 /// How labels give rise to stamps. Times are in units of the model.
 pub trait StampModel: Debug + Send + Sync {
     /// Its parts by name, each with its parameters, in the order of `params` in the other methods.
@@ -89,6 +99,16 @@ pub trait StampModel: Debug + Send + Sync {
 
     /// Overwrites `out` with log p(delay).
     fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]);
+
+    /// Draws stamps of instances at these times, with these labels. Those from nowhere lie between the first
+    /// instance and the last.
+    fn draw(
+        &self,
+        params: &[f64],
+        times: &[f64],
+        labels: &[bool],
+        random: &mut Random,
+    ) -> DrawnStamps;
 
     /// Most stamps of one instance, if there is a limit and none can come from nowhere.
     fn max_count(&self, params: &[f64]) -> Option<usize>;

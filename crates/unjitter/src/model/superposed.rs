@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use super::one_annotator::{OneAnnotator, Superposition};
-use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums};
+use super::stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, StampModel, Sums};
 use crate::inference::{Alignment, Impossible, Marginals, Timeline};
+use crate::math::Random;
 use crate::params::ParameterSpec;
 
 /// The same annotator, scored by superposition.
@@ -28,6 +29,16 @@ impl StampModel for Superposed {
 
     fn log_delay_density(&self, params: &[f64], delays: &[f64], out: &mut [f64]) {
         self.0.log_delay_density(params, delays, out);
+    }
+
+    fn draw(
+        &self,
+        params: &[f64],
+        times: &[f64],
+        labels: &[bool],
+        random: &mut Random,
+    ) -> DrawnStamps {
+        self.0.draw(params, times, labels, random)
     }
 
     fn max_count(&self, _: &[f64]) -> Option<usize> {
