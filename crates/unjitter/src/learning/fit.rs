@@ -21,7 +21,7 @@ use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacit
 use crate::outcome::{HeldOut, Outcome, StopReason, Warning};
 use crate::prior::{Normal, Priors};
 use crate::scan::{Peak, scan};
-use crate::session::check_together;
+use crate::session::{check_columns, check_together};
 use crate::{Control, Error, FeatureView, Result, Session};
 
 /// Most restarts: far more than a user would wait for.
@@ -162,16 +162,36 @@ impl<'a> Problem<'a> {
         seed: u64,
         control: Control<'a>,
     ) -> Result<Self> {
-        model.check()?;
-        check_together(sessions)?;
-        if sessions.iter().all(|session| session.stamps().is_empty()) {
-            return Err(Error::NoStamps { sessions: sessions.len() });
-        }
-        let median = median_spacing(sessions);
-        let time_unit = model.time_unit.unwrap_or(median);
+        check(model, sessions)?;
+        let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let classifier = model.classifier.fit(&features, seed, control)?;
         let parts = Parts::new(classifier, model.stamp_model(time_unit)?);
+        Self::with_parts(model, sessions, parts, time_unit, control)
+    }
+
+    /// The problem that a fitted model solves, with its parts and in its unit, on sessions that are usually
+    /// those of its training.
+    pub(super) fn of(
+        fitted: &Fitted,
+        sessions: &'a [Session<'a>],
+        control: Control<'a>,
+    ) -> Result<Self> {
+        check(&fitted.model, sessions)?;
+        let Fitted { model, parts, time_unit, .. } = fitted;
+        check_columns(sessions[0].name(), sessions[0].features().ncols(), fitted.features())?;
+        Self::with_parts(model, sessions, parts.clone(), *time_unit, control)
+    }
+
+    /// With the parts built. Sessions and model were checked.
+    fn with_parts(
+        model: &Model,
+        sessions: &'a [Session<'a>],
+        parts: Parts,
+        time_unit: f64,
+        control: Control<'a>,
+    ) -> Result<Self> {
+        let median = median_spacing(sessions);
         let (spacing, gap) = (median / time_unit, median_gap(sessions).max(median) / time_unit);
         let superposed = match model.counts {
             Counts::Auto => {
@@ -362,6 +382,16 @@ impl<'a> Problem<'a> {
         };
         Ok(Searched { fitted, best: optima.swap_remove(0), most })
     }
+}
+
+/// Refuses a model or sessions that nothing can be learned from.
+fn check(model: &Model, sessions: &[Session]) -> Result<()> {
+    model.check()?;
+    check_together(sessions)?;
+    if sessions.iter().all(|session| session.stamps().is_empty()) {
+        return Err(Error::NoStamps { sessions: sessions.len() });
+    }
+    Ok(())
 }
 
 /// The model's priors, on the scale of the data where it leaves that open: stamps per instance and unit of

@@ -24,6 +24,7 @@ mod watcher;
 pub use crate::outcome::StopReason;
 pub use data::median_spacing;
 pub use fit::{FitOptions, Problem};
+pub(crate) use information::Information;
 pub use lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 pub use map::MapObjective;
 pub use objective::{Curvature, Objective};
