@@ -16,6 +16,7 @@ pub mod model;
 mod outcome;
 mod parallel;
 pub mod params;
+pub mod planning;
 pub mod prior;
 pub mod scan;
 mod scratch;

@@ -35,6 +35,7 @@ pub use curve::{CurvePoint, average_precision, best_f1, precision_recall_curve};
 pub use detection::{EventMetrics, SessionEvents, TimingErrors, event_metrics};
 pub use event_summary::{EventScoring, EventSummary, usual_tolerance};
 pub use events::{Detection, EventOptions, detect_events};
+pub(crate) use expected_f1::expected_f1;
 pub use expected_f1::expected_f1_threshold;
 pub use fingerprint::{digest, fingerprint};
 pub use fold_warning::FoldWarning;
