@@ -7,6 +7,7 @@ pub(crate) mod featurize;
 pub(crate) mod fit;
 pub(crate) mod inspect;
 pub(crate) mod manual;
+pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod simulate;

@@ -14,6 +14,7 @@ fn examples_for_the_eye() {
         ("precision_recall", precision_recall_example()),
         ("calibration", calibration_example()),
         ("changes", changes_example()),
+        ("panels", panels_example()),
         ("delays", delays_example()),
         ("alignment", alignment_example()),
     ];
@@ -114,6 +115,23 @@ fn changes_example() -> String {
         chance: 4.5,
         peaks: vec![(2.0, 8.3, "2 s before".into())],
         range: (-5.0, 10.0),
+    })
+}
+
+fn panels_example() -> String {
+    let curve = |name: &str, from: f64, steps: &[f64]| {
+        let dot =
+            |&x: &f64| CurveDot { x, y: from - 0.2 / (x + 2.0), low: f64::NAN, high: f64::NAN };
+        Curve { name: name.into(), points: steps.iter().map(dot).collect() }
+    };
+    let stamped = curve("stamped", 0.9, &[0.0, 5.0, 10.0, 20.0, 40.0]);
+    let labelled = curve("labelled", 0.95, &[0.0, 1.0, 3.0, 5.0, 10.0]);
+    let f1 = Panel { y_label: "expected F1".into(), curves: vec![stamped.clone(), labelled] };
+    let widths = Panel { y_label: "width".into(), curves: vec![stamped] };
+    panels(&Panels {
+        title: "What more sessions would tell".into(),
+        x_label: "sessions".into(),
+        panels: vec![f1, widths],
     })
 }
 

@@ -17,6 +17,7 @@ mod delays;
 mod examples;
 mod frame;
 mod labels;
+mod panels;
 mod precision_recall;
 mod style;
 #[cfg(test)]
@@ -29,4 +30,5 @@ pub use canvas::as_file;
 pub(crate) use changes::{Changes, changes};
 pub use curves::{Curve, CurveDot, Curves, curves};
 pub(crate) use delays::{Delays, delays};
+pub(crate) use panels::{Panel, Panels, panels};
 pub(crate) use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};

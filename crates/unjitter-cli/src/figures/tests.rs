@@ -6,7 +6,7 @@ use crate::palette;
 /// A figure drawn from the same few numbers.
 type Draw = fn(name: &str, numbers: &[f64]) -> String;
 
-const FIGURES: [(&str, Draw); 9] = [
+const FIGURES: [(&str, Draw); 10] = [
     ("curves", |name, numbers| {
         let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: y - 0.1, high: y + 0.1 };
         let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
@@ -58,6 +58,12 @@ const FIGURES: [(&str, Draw); 9] = [
             chance: 4.5,
             range: (-1.0, 1.0),
         })
+    }),
+    ("panels", |name, numbers| {
+        let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: f64::NAN, high: f64::NAN };
+        let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
+        let panel = Panel { y_label: name.into(), curves: vec![curve; 2] };
+        panels(&Panels { title: name.into(), x_label: name.into(), panels: vec![panel; 2] })
     }),
     ("delays", |name, numbers| {
         let density = numbers.iter().map(|&x| (x, 1.0)).collect();

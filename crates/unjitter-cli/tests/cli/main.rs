@@ -14,6 +14,7 @@ mod mistakes;
 mod only;
 mod options;
 mod outputs;
+mod plan;
 mod predict;
 mod readme;
 mod report;

@@ -50,12 +50,6 @@ impl<'f> Judge<'f> {
         self.features.iter().flat_map(of).collect()
     }
 
-    /// Expected F1 of a detector if its probabilities are right.
-    pub(super) fn limit(&self, detector: &[f64]) -> f64 {
-        let own = self.probabilities(detector);
-        expected_f1(own.iter().map(|&p| (p, p)), self.fitted.threshold())
-    }
-
     /// Expected F1 of a detector if the truth is as near to it as `sure` says. The same seed moves it in the
     /// same directions, so that differences between numbers of sessions are not those of draws.
     pub(super) fn expected_f1(

@@ -58,8 +58,6 @@ pub struct Plan {
     /// How many exact labels a stamp is worth: the share of the sessions that, labelled by hand and not
     /// stamped, would leave the detector the same expected excess loss as the stamps of all do.
     pub worth: f64,
-    /// Expected F1 with any number of sessions, if the model is right.
-    pub f1_limit: f64,
     /// As it is.
     pub now: Outlook,
     /// With more stamped sessions.
@@ -125,24 +123,23 @@ impl Fitted {
             let share = |sessions: usize| sessions as f64 / count as f64;
             let (stamped, by_hand) = (share(all - labelled), share(labelled));
             let sure = told.uncertainty(stamped, by_hand)?;
-            let detector = told.put(&self.params, &told.moved(stamped, by_hand, &sure));
+            let like = told.stamped_like(stamped, by_hand)?;
+            let detector = told.moved(&self.params, like.unwrap_or(f64::INFINITY))?;
             let f1 = judge.expected_f1(&detector, &sure, options)?;
             let likely = Fitted { uncertainty: Some(sure), ..self.clone() };
-            let more = told.stamped_like(stamped, by_hand)?.map(|times| times * count as f64);
             Ok(Outlook {
                 sessions: all,
                 labelled,
                 f1,
                 f1_refits: refits.as_ref().filter(|_| labelled == 0).map(|found| found.at(all)),
                 widths: Widths::of(&likely.learned_estimates(options.level)?),
-                as_good_as: more.map(|sessions| sessions - count as f64),
+                as_good_as: like.map(|times| (times - 1.0) * count as f64),
             })
         };
         Ok(Plan {
             sessions: count,
             stamps: sessions.iter().map(|session| session.stamps().len()).sum(),
             worth: told.worth()?,
-            f1_limit: judge.limit(&told.limit(&self.params)),
             now: outlook(count, 0)?,
             more: more.into_iter().map(|more| outlook(count + more, 0)).collect::<Result<_>>()?,
             labelled: labelled.into_iter().map(|k| outlook(count, k)).collect::<Result<_>>()?,

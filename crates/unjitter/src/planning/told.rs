@@ -5,15 +5,10 @@
 //! ```
 //!
 //! with s and l multiples of the sessions at hand that are stamped or labelled. The estimate itself moves
-//! too, since more sessions outweigh the prior: to first order by
-//!
-//! ```text
-//! H(s, l)⁻¹·((s − 1)·H_stamps + l·H_labels)·d
-//! ```
-//!
-//! with d the way to where a hundred times the sessions would lead. The expected excess loss of
-//! a detector, by which ways to spend effort are compared, is to second order ½·tr(L·H⁻¹), with L the
-//! detector's block of H_labels and H⁻¹ that of the inverse: the annotator is accounted for.
+//! too, since more sessions outweigh the prior: to first order by (s − 1)·H(s, 0)⁻¹·g, with g the gradient
+//! of the evidence, which the prior's balances now. The expected excess loss of a detector, by which ways to
+//! spend effort are compared, is to second order ½·tr(L·H⁻¹), with L the detector's block of H_labels and
+//! H⁻¹ that of the inverse: the annotator is accounted for.
 
 use super::labelled::labelled;
 use crate::learning::Information;
@@ -26,8 +21,8 @@ const MOST: f64 = 1e6;
 /// Halvings of its logarithm: to some 1e-12 of the result.
 const HALVINGS: usize = 45;
 
-/// Times the sessions at hand that outweigh any prior.
-const MANY: f64 = 100.0;
+/// Times the sessions at hand up to which the estimate's way is followed: beyond, it is no small step.
+const FAR: f64 = 5.0;
 
 /// What the sessions at hand tell.
 pub(super) struct Told {
@@ -35,8 +30,6 @@ pub(super) struct Told {
     stamps: Information,
     /// If all were labelled.
     labels: Information,
-    /// The way to where many more sessions would lead, in the learned parameters.
-    way: Vec<f64>,
 }
 
 impl Told {
@@ -49,30 +42,20 @@ impl Told {
         for told in [&mut stamps, &mut labels] {
             told.evidence = without_losses(&told.evidence, told.places.len());
         }
-        let mut told = Self { stamps, labels, way: Vec::new() };
-        let pull: Vec<f64> = told.stamps.pull.iter().map(|own| (MANY - 1.0) * own).collect();
-        told.way = times(&told.uncertainty(MANY, 0.0)?.posterior, &pull);
-        Ok(told)
+        Ok(Self { stamps, labels })
     }
 
-    /// How far the estimate is expected to move, in the learned parameters.
-    pub(super) fn moved(&self, stamped: f64, labelled: f64, sure: &Uncertainty) -> Vec<f64> {
-        let [stamps, labels] =
-            [&self.stamps, &self.labels].map(|told| times(&told.evidence, &self.way));
-        let new = stamps.iter().zip(labels).map(|(a, b)| (stamped - 1.0) * a + labelled * b);
-        times(&sure.posterior, &new.collect::<Vec<f64>>())
-    }
-
-    /// All parameters of a fitted model, moved so far.
-    pub(super) fn put(&self, params: &[f64], step: &[f64]) -> Vec<f64> {
+    /// The parameters of a fitted model, moved to where so many times the sessions would lead.
+    pub(super) fn moved(&self, params: &[f64], stamped: f64) -> Result<Vec<f64>> {
+        let stamped = stamped.min(FAR);
+        let sure = self.uncertainty(stamped, 0.0)?;
         let mut moved = params.to_vec();
-        self.stamps.places.iter().zip(step).for_each(|(&at, step)| moved[at] += step);
-        moved
-    }
-
-    /// Where many more sessions would lead.
-    pub(super) fn limit(&self, params: &[f64]) -> Vec<f64> {
-        self.put(params, &self.way)
+        let rows = sure.posterior.chunks_exact(self.stamps.places.len());
+        for (&at, row) in self.stamps.places.iter().zip(rows) {
+            let step: f64 = row.iter().zip(&self.stamps.pull).map(|(a, b)| a * b).sum();
+            moved[at] += (stamped - 1.0) * step;
+        }
+        Ok(moved)
     }
 
     /// How sure a fit on so many times the sessions at hand would be.
@@ -138,12 +121,6 @@ impl Told {
         }
         Ok(falls_to(self.excess(stamped, labelled)?, |share| self.excess(share, 0.0)))
     }
-}
-
-/// A·x.
-fn times(matrix: &[f64], x: &[f64]) -> Vec<f64> {
-    let row = |row: &[f64]| row.iter().zip(x).map(|(a, b)| a * b).sum();
-    matrix.chunks_exact(x.len()).map(row).collect()
 }
 
 /// A symmetric matrix without its negative eigenvalues, which are found on the scale of its diagonal.
