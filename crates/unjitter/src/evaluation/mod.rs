@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod calibration;
+mod choosing;
 mod criterion;
 mod cross_validation;
 mod curve;
@@ -20,6 +21,7 @@ mod ranked_events;
 mod ranking;
 mod rounding;
 mod scores;
+mod selection;
 mod significance;
 mod summary;
 mod threshold;
@@ -45,6 +47,7 @@ pub use matching::{Pair, match_events};
 pub use mean::{MeanInterval, mean_interval, mean_of_each};
 pub use ranked_events::{event_average_precision, mean_event_average_precision};
 pub use scores::Scores;
+pub use selection::{CandidateResult, HeldOut, Simplicity, is_equal};
 pub use significance::{PairedTest, bonferroni, paired_t_test};
 pub use summary::{LabelledSummary, Summary, SummaryOptions};
 pub use threshold::Threshold;

@@ -51,6 +51,12 @@ impl Fitted {
         self.parts.layout.parameters().iter().map(|parameter| parameter.name.as_str())
     }
 
+    /// How many numbers were learned: those of all parameters that were not held.
+    pub(crate) fn learned_parameters(&self) -> Result<usize> {
+        let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        Ok(frozen.iter().filter(|value| value.is_none()).count())
+    }
+
     /// How sure the fit is of its parameters; none if it has too many or did not converge, if the data
     /// cannot tell some of them, or in files of earlier versions.
     pub fn uncertainty(&self) -> Option<&Uncertainty> {
