@@ -13,6 +13,7 @@ mod config;
 pub mod console;
 mod delay_range;
 mod evaluation_file;
+mod evidence_text;
 pub mod failure;
 pub mod figures;
 mod gallery;
