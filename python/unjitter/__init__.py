@@ -10,6 +10,7 @@ from ._models import Auto, Bernoulli, Categorical, Geometric, Poisson
 from ._modes import Mode
 from ._noises import *  # noqa: F403
 from ._pipeline import Pipeline, make_pipeline
+from ._plan import Plan
 from ._posterior import Posterior, posterior
 from ._priors import Priors
 from ._session import Session
@@ -30,6 +31,7 @@ __all__ = [
     "NotConvergedWarning",
     "OnFeatures",
     "Pipeline",
+    "Plan",
     "Poisson",
     "Posterior",
     "Priors",

@@ -21,6 +21,7 @@ from ._floats import floats
 from ._models import Counts, counts_model
 from ._modes import modes_of
 from ._noise import Noise, noise_model
+from ._plan import Plan, plan_of
 from ._priors import Priors
 from ._progress import Bar
 from ._session import Session
@@ -302,6 +303,75 @@ class EventDetector(Detector):
         self._check_fitted()
         own = self._fitted.estimates(float(level))
         return {name: rows[0, 1:] if "." not in name else rows[:, 1:] for name, rows in own.items()}
+
+    def plan(
+        self,
+        X: Sessions,
+        *,
+        more: Sequence[int] | None = None,
+        labelled: Sequence[int] | None = None,
+        level: float = 0.95,
+        draws: int = 64,
+        refits: int = 0,
+        seed: int = 0,
+    ) -> Plan:
+        """What more sessions like these, or labels for some of them, would be worth.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+            Usually the sessions of ``fit``.
+        more : list of int, optional
+            Numbers of further stamped sessions; by default half, once, twice and four times those
+            in `X`.
+        labelled : list of int, optional
+            Numbers of the sessions in `X` to label by hand; by default one, a quarter, half and
+            all.
+        level : float
+            Probability of the intervals, between 0 and 1.
+        draws : int
+            Draws of the detector that the expected F1 is averaged over.
+        refits : int
+            How often to learn again from a quarter, half and three quarters of the sessions, as a
+            check of the expected F1.
+        seed : int
+            Of draws and refits.
+
+        Returns
+        -------
+        Plan
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, simulate
+        >>> sessions = simulate.respiration(seed=0)
+        >>> plan = EventDetector().fit(sessions).plan(sessions, more=[13, 39], labelled=[3])
+        >>> 0.3 < plan.worth < 0.8   # exact labels for each stamp
+        True
+        >>> plan.to_frame()[["sessions", "labelled"]].to_dict("list")
+        {'sessions': [13, 26, 52, 13], 'labelled': [0, 0, 0, 3]}
+        """
+        sessions = self._known(X)
+        self._refuse(sessions)
+        steps = {"more": more, "labelled": labelled}
+        options = {
+            name: None if own is None else [whole(name, n) for n in own]
+            for name, own in steps.items()
+        }
+        options |= {name: whole(name, n) for name, n in (("draws", draws), ("refits", refits))}
+        options |= {"level": number("level", level), "seed": whole("seed", seed)}
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        with Bar("plan", "refit", enabled=self.verbose > 0) as bar:
+            return plan_of(
+                self._fitted.plan(
+                    _apart(sessions),
+                    json.dumps(options),
+                    self.threshold_,
+                    self.use_labels,
+                    threads,
+                    bar.show,
+                )
+            )
 
     def align(
         self, X: Sessions, *, level: float = 0.95, draws: int = 32, backend: str | None = None
