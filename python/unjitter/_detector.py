@@ -353,13 +353,14 @@ class EventDetector(Detector):
         """
         sessions = self._known(X)
         self._refuse(sessions)
-        steps = {"more": more, "labelled": labelled}
         options = {
-            name: None if own is None else [whole(name, n) for n in own]
-            for name, own in steps.items()
+            "more": None if more is None else [whole("more", n) for n in more],
+            "labelled": None if labelled is None else [whole("labelled", n) for n in labelled],
+            "level": number("level", level),
+            "draws": whole("draws", draws),
+            "refits": whole("refits", refits),
+            "seed": whole("seed", seed),
         }
-        options |= {name: whole(name, n) for name, n in (("draws", draws), ("refits", refits))}
-        options |= {"level": number("level", level), "seed": whole("seed", seed)}
         threads = joblib.effective_n_jobs(self.n_jobs)
         with Bar("plan", "refit", enabled=self.verbose > 0) as bar:
             return plan_of(

@@ -316,10 +316,10 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
              (paired t-test, corrected for the number of learners)"
         );
     }
-    if !labelled {
+    let further = [event_table(summaries), options_table(summaries)];
+    if !labelled && further[1].is_none() {
         text += &format!("\n{}", caption());
     }
-    let further = [event_table(summaries), options_table(summaries)];
     further.into_iter().flatten().fold(text, |text, more| format!("{text}\n\n{more}"))
 }
 
