@@ -172,6 +172,18 @@ impl<'a> Problem<'a> {
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let classifier = model.classifier.fit(&features, seed, control)?;
         let parts = Parts::new(classifier, model.stamp_model(time_unit)?);
+        Self::with_parts(model, sessions, parts, time_unit, control)
+    }
+
+    /// The same with parts that are built, for times in this unit.
+    pub(super) fn with_parts(
+        model: &Model,
+        sessions: &'a [Session<'a>],
+        parts: Parts,
+        time_unit: f64,
+        control: Control<'a>,
+    ) -> Result<Self> {
+        let median = median_spacing(sessions);
         let (spacing, gap) = (median / time_unit, median_gap(sessions).max(median) / time_unit);
         let superposed = match model.counts {
             Counts::Auto => {
@@ -314,8 +326,8 @@ impl<'a> Problem<'a> {
 
     /// Whether a result has more evidence of sessions that were left out of learning than another's.
     fn is_better(&self, own: &Searched, other: &Self, others: &Searched) -> Result<bool> {
-        let own = modes::left_out(&self.objective()?, &own.best);
-        let others = modes::left_out(&other.objective()?, &others.best);
+        let own = modes::left_out(&self.objective()?, &own.best.minimum.params);
+        let others = modes::left_out(&other.objective()?, &others.best.minimum.params);
         let gain = own.zip(others).map(|(own, others)| HeldOut::difference(&own, &others).mean);
         Ok(gain.is_some_and(|gain| gain > 0.0))
     }
