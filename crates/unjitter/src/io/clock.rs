@@ -250,6 +250,17 @@ impl Clock {
         }
     }
 
+    /// Hours since midnight at the clock's zero, in its own zone; none if its times are numbers.
+    pub fn hour(&self) -> Option<f64> {
+        let ahead = match self.style {
+            Style::Number(_) | Style::Decimal(_) => return None,
+            Style::Civil | Style::Zulu | Style::TimeOfDay { .. } => 0,
+            Style::Zoned(offset) => offset.seconds(),
+        };
+        let local = self.origin + i128::from(ahead) * NANOSECONDS;
+        Some(local.rem_euclid(24 * 3600 * NANOSECONDS) as f64 / 3600e9)
+    }
+
     /// Seconds from a whole hour of the clock to the moment `seconds` after its zero. Whole hours are
     /// removed first, because they would leave no digits.
     pub(crate) fn past_the_hour(&self, seconds: f64) -> f64 {
