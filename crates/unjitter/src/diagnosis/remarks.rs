@@ -38,10 +38,9 @@ impl Diagnosis {
         ];
         let mut all = Vec::new();
         for (overall, is_outside, [good, bad, by_session]) in questions {
-            let numbers =
-                format!("{} of {}", three_digits(overall.distance), three_digits(overall.band));
+            let [distance, band] = [overall.distance, overall.band].map(three_digits);
             let word = if overall.is_outside() { bad } else { good };
-            all.push(format!("{word} (distance {numbers} that chance allows)"));
+            all.push(format!("{word} (distance {distance}; chance allows {band})"));
             let outside: Vec<&str> = self
                 .sessions
                 .iter()

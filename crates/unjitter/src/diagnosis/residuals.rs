@@ -16,7 +16,7 @@ pub(super) fn compensator(fitted: &Fitted, session: &Session<'_>) -> Result<Comp
         let watched = |until: f64| -> f64 {
             intervals.iter().map(|(from, to)| until.clamp(*from, *to) - from).sum()
         };
-        bound.compensator(data.timeline(), log_odds, &watched)
+        Ok(bound.compensator(data.timeline(), log_odds, &watched))
     })
 }
 

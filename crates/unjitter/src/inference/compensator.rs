@@ -20,7 +20,6 @@
 use super::count_tables::CountTables;
 use super::distribution::DelayDistribution;
 use super::lattice::Lattice;
-use super::vocabulary::Impossible;
 use crate::math::sigmoid;
 
 /// Probability of larger counts at which a table ends.
@@ -100,7 +99,7 @@ impl Lattice<'_> {
         &self,
         distribution: &DelayDistribution,
         watched: &dyn Fn(f64) -> f64,
-    ) -> Result<Compensator, Impossible> {
+    ) -> Compensator {
         let (stamps, times, unit) = (self.stamped.stamps, self.stamped.times, self.stamped.unit);
         let background = self.stamped.log_background.exp() / unit;
         let mut sources: Vec<Source<'_>> = self.sources();
@@ -127,13 +126,13 @@ impl Lattice<'_> {
             gaps.push(gap.max(0.0));
             if l < stamps.len() {
                 let near = (&mut sources[near.clone()], &times[near]);
-                self.claim(near, background * unit, now, &left).ok_or(Impossible::Stamp(l))?;
+                self.claim(near, background * unit, now, &left);
             }
             before = now;
         }
         let rest = gaps.pop().unwrap_or(0.0);
         let expected = means + background * watched(f64::INFINITY);
-        Ok(Compensator { gaps, rest, expected })
+        Compensator { gaps, rest, expected }
     }
 
     fn sources(&self) -> Vec<Source<'_>> {
@@ -151,14 +150,15 @@ impl Lattice<'_> {
         self.log_odds.iter().map(source).collect()
     }
 
-    /// Lets the instances near a stamp claim it; none if nothing can have given it. Rates are per unit.
+    /// Lets the instances near a stamp claim it. Rates are per unit. A stamp so far from all instances that no
+    /// rate is left changes nothing.
     fn claim(
         &self,
         (sources, times): (&mut [Source<'_>], &[f64]),
         background: f64,
         stamp: f64,
         left: &dyn Fn(f64) -> f64,
-    ) -> Option<()> {
+    ) {
         let delays: Vec<f64> = times.iter().map(|t| (stamp - t) / self.stamped.unit).collect();
         let mut densities = vec![0.0; delays.len()];
         self.stamped.density.log_density(&delays, &mut densities);
@@ -174,7 +174,7 @@ impl Lattice<'_> {
             after[k] = after[k + 1] + rate;
         }
         if background + after[0] <= 0.0 {
-            return None;
+            return;
         }
         let mut before = background;
         for (k, source) in sources.iter_mut().enumerate() {
@@ -184,7 +184,6 @@ impl Lattice<'_> {
             }
             before += rates[k];
         }
-        Some(())
     }
 }
 
@@ -202,7 +201,7 @@ mod tests {
         let stamped = Stamped { log_background, ..stamped };
         let lattice = Lattice { stamped, log_odds: &[f64::INFINITY], counts: &tables };
         let watched = |z: f64| z.clamp(0.0, 100.0);
-        lattice.compensator(&DelayDistribution::new(&density), &watched).unwrap()
+        lattice.compensator(&DelayDistribution::new(&density), &watched)
     }
 
     #[test]
@@ -220,6 +219,14 @@ mod tests {
         assert!((found.gaps[0] - 0.5 * mean).abs() < 1e-4, "{found:?}");
         assert!((found.rest - 0.5 * mean).abs() < 1e-4, "{found:?}");
         assert!((found.expected - mean).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn a_stamp_that_nothing_can_have_given_is_taken() {
+        let one = Bernoulli::at(0.0, 0.8).unwrap();
+        let found = compensator(&one, f64::NEG_INFINITY, &[10.5, 9e9]);
+        assert_eq!(found.gaps.len(), 2);
+        assert!(found.gaps[1] < 1e-9 && found.rest == 0.0, "{found:?}");
     }
 
     #[test]

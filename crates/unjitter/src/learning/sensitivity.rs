@@ -7,6 +7,7 @@
 
 use super::fit::Problem;
 use super::information::uncertainty;
+use super::map::MapObjective;
 use super::objective::Objective;
 use crate::math::{factorise, inverse, solve};
 use crate::model::{Fitted, Uncertainty};
@@ -62,23 +63,40 @@ pub(crate) fn sensitivity(
         }
         for power in POWERS {
             control.stop_if_requested()?;
-            let prior = |at: &[f64]| -> Vec<f64> {
-                let gradient = objective.prior_gradient(at);
-                own.iter().map(|&k| (power - 1.0) * gradient[k]).collect()
-            };
-            let Some(step) = newton(&information, &free, &own, &prior) else { continue };
-            let first = step(&free, &vec![0.0; size]);
-            let mut there = vec![0.0; size];
-            // The change of the gradient, so that a fit that stopped a little early does not count.
-            let second = objective.evaluate(&first, &mut there).is_finite().then(|| {
-                there.iter_mut().zip(&here).for_each(|(there, here)| *there -= here);
-                step(&first, &there)
-            });
-            let params = objective.full(&second.unwrap_or(first));
-            all.push(Moved { prior: parameter.name.clone(), power, params });
+            let place = Place { objective: &objective, free: &free, gradient: &here };
+            if let Some(moved) = place.moved(&information, &own, power) {
+                let params = objective.full(&moved);
+                all.push(Moved { prior: parameter.name.clone(), power, params });
+            }
         }
     }
     Ok(Some((sure, all)))
+}
+
+/// The optimum, and the gradient that is left there.
+struct Place<'a> {
+    objective: &'a MapObjective<'a>,
+    free: &'a [f64],
+    gradient: &'a [f64],
+}
+
+impl Place<'_> {
+    /// Where two steps lead if the prior of the parameters at `own` has this power.
+    fn moved(&self, information: &[f64], own: &[usize], power: f64) -> Option<Vec<f64>> {
+        let prior = |at: &[f64]| -> Vec<f64> {
+            let gradient = self.objective.prior_gradient(at);
+            own.iter().map(|&k| (power - 1.0) * gradient[k]).collect()
+        };
+        let step = newton(information, self.free, own, &prior)?;
+        let first = step(self.free, &vec![0.0; self.free.len()]);
+        let mut there = vec![0.0; self.free.len()];
+        if !self.objective.evaluate(&first, &mut there).is_finite() {
+            return Some(first);
+        }
+        // The change of the gradient, so that a fit that stopped a little early does not count.
+        there.iter_mut().zip(self.gradient).for_each(|(there, here)| *there -= here);
+        Some(step(&first, &there))
+    }
 }
 
 /// A Newton step from a place with a gradient, to which that of the changed prior is added; none if the

@@ -300,7 +300,7 @@ impl BoundStampModel for BoundAnnotator<'_> {
         timeline: Timeline<'_>,
         log_odds: &[f64],
         watched: &dyn Fn(f64) -> f64,
-    ) -> Result<Compensator, Impossible> {
+    ) -> Compensator {
         // Counts beyond the stamps of the session were possible too.
         let tables = tables(self.model.counts.as_ref(), self.counts, LONGEST_TABLE);
         let stamped = self.stamped(timeline);

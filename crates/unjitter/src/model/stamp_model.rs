@@ -137,7 +137,7 @@ pub trait BoundStampModel: Sync {
         timeline: Timeline<'_>,
         log_odds: &[f64],
         watched: &dyn Fn(f64) -> f64,
-    ) -> Result<Compensator, Impossible>;
+    ) -> Compensator;
 
     /// Draws alignments from the posterior, given its marginals: an instance for each stamp, or none if it
     /// came from nowhere. Cut short if a stop is requested. Fails if only the marginals are known.

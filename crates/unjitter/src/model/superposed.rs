@@ -87,7 +87,7 @@ impl BoundStampModel for Bound<'_> {
         timeline: Timeline<'_>,
         log_odds: &[f64],
         watched: &dyn Fn(f64) -> f64,
-    ) -> Result<Compensator, Impossible> {
+    ) -> Compensator {
         self.whole.compensator(timeline, log_odds, watched)
     }
 
