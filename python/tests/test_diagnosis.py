@@ -61,7 +61,7 @@ def test_honest_data_are_inside_the_bands():
     assert not found.residuals.is_outside and not found.delays.is_outside
     assert abs(found.over_session.slope) < 4.0 * found.over_session.standard_error
     assert found.priors is None
-    assert len(found.remarks) == 2
+    assert not any("does not fit" in remark for remark in found.remarks)
 
 
 def test_tables_are_of_the_library_that_is_asked_for(detector, sessions):
@@ -96,5 +96,5 @@ def test_a_clock_knows_its_hour(zone, hour):
 
 
 def test_mistakes_are_named(detector, sessions):
-    with pytest.raises(ValueError, match="no stamps"):
+    with pytest.raises(ValueError, match="none of the 10 sessions has a stamp"):
         detector.diagnose([session.replace(events=[]) for session in sessions])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from ._session import Session
 from ._tables import frame
 
 
-class Distance(NamedTuple):
+@dataclass(frozen=True)
+class Distance:
     """How far some numbers are from the distribution that they should have.
 
     Attributes
@@ -38,7 +39,8 @@ class Distance(NamedTuple):
         return self.distance > self.band
 
 
-class Slope(NamedTuple):
+@dataclass(frozen=True)
+class Slope:
     """A change of the delay, with its standard error."""
 
     slope: float
