@@ -57,6 +57,8 @@ class Diagnosis:
         What stands out, in words.
     stamps : int, expected : float
         All stamps, and as many as the model expects.
+    surplus : float
+        How many standard errors there are more than expected, given those before.
     residuals : Distance
         Of the gaps between stamps, in time that counts the stamps expected given those before, from
         exponential ones.
@@ -76,9 +78,10 @@ class Diagnosis:
         How the delay changes from the beginning to the end of a session, and per hour of the day.
     sessions : table
         One row per session, worst first: its ``stamps``, as many as were ``expected``, the
-        ``log_evidence_per_stamp``, how many ``deviations`` that is above the other sessions, both
-        distances with their bands, and the change that would mend it (``remedy``: "shift", "spread"
-        or "unit"), by how much (``by``), and the log evidence that it gains (``gain``).
+        ``surplus``, the ``log_evidence_per_stamp``, how many ``deviations`` that is above the other
+        sessions, both distances with their bands, and the change that would mend it (``remedy``:
+        "shift", "spread" or "unit"), by how much (``by``), and the log evidence that it gains
+        (``gain``).
     subjects : table
         Both distances for each subject, where they are known.
     families : table or None
@@ -94,6 +97,7 @@ class Diagnosis:
     remarks: list[str]
     stamps: int
     expected: float
+    surplus: float
     residuals: Distance
     gaps: NDArray[np.float64]
     delays: Distance
@@ -128,6 +132,7 @@ def diagnosis_of(text: str, backend: str | None) -> Diagnosis:
         remarks=found["remarks"],
         stamps=found["stamps"],
         expected=found["expected"],
+        surplus=found["surplus"],
         residuals=Distance(**found["residuals"]),
         gaps=np.array(found["gaps"], dtype=float),
         delays=Distance(**found["delays"]),
@@ -156,6 +161,7 @@ _SESSION = (
     "subject",
     "stamps",
     "expected",
+    "surplus",
     "log_evidence_per_stamp",
     "deviations",
     *_BANDS,

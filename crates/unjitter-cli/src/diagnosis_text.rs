@@ -25,9 +25,10 @@ pub(crate) const CAPTION: &str = "Worst first. Evidence: log evidence per stamp,
 pub(crate) fn render(found: &Diagnosis) -> String {
     let sessions = counted(found.sessions.len(), "session");
     let mut text = format!(
-        "{} in {sessions}, {} expected\n\n",
+        "{} in {sessions}, {} expected ({:+.1} standard errors)\n\n",
         counted(found.stamps, "stamp"),
-        number(found.expected)
+        number(found.expected),
+        found.surplus,
     );
     let numbers = [
         ("gaps between stamps", distance(&found.residuals)),

@@ -59,6 +59,8 @@ pub struct Diagnosis {
     pub stamps: usize,
     /// As many as the model expects.
     pub expected: f64,
+    /// How many standard errors there are more than expected, given those before.
+    pub surplus: f64,
     /// Gaps between stamps, in time that counts expected stamps.
     pub residuals: Distance,
     /// The probability of a gap no longer than each of them: uniform if the model is right.
@@ -134,6 +136,7 @@ pub fn diagnose(
     Ok(Diagnosis {
         stamps: sessions.iter().map(|session| session.stamps().len()).sum(),
         expected: pieces.iter().map(|piece| piece.compensator.expected).sum(),
+        surplus: residuals::surplus(pieces.iter().map(|piece| &piece.compensator)),
         residuals: residuals::distance(&gaps),
         gaps,
         quantiles: delays::quantiles(&all, &learned, delays.band, fitted.time_unit),
@@ -179,6 +182,7 @@ fn session_fits(
             subject: session.subject().map(str::to_owned),
             stamps: session.stamps().len(),
             expected: piece.compensator.expected,
+            surplus: residuals::surplus([&piece.compensator].into_iter()),
             log_evidence_per_stamp: evidence[k].map(|(own, _)| own),
             deviations: deviations[k],
             is_far_below: deviations[k].is_some_and(|own| own < lowest),

@@ -5,11 +5,14 @@ use crate::inspection::{count, names, three_digits};
 
 /// Sessions that are told one by one.
 const TOLD: usize = 10;
+/// Standard errors from which on stamps are too many or too few.
+const SURPLUS: f64 = 2.0;
 
 impl Diagnosis {
     /// What stands out, a sentence each; `unit` stands behind times, such as " s".
     pub fn remarks(&self, unit: &str) -> Vec<String> {
-        let mut all = self.distances();
+        let mut all: Vec<String> = self.numbers().into_iter().collect();
+        all.extend(self.distances());
         all.extend(self.drift(unit));
         let odd: Vec<&SessionFit> = self.sessions.iter().filter(|own| own.is_odd()).collect();
         all.extend(odd.iter().take(TOLD).map(|own| session(own, unit)));
@@ -28,6 +31,19 @@ impl Diagnosis {
             format!("the prior on {} matters: at {strength} its strength {moved}", own.prior)
         }));
         all
+    }
+
+    /// Whether there are more stamps than expected, or fewer.
+    fn numbers(&self) -> Option<String> {
+        let side = if self.surplus > 0.0 { "more" } else { "fewer" };
+        let (stamps, expected) = (self.stamps, three_digits(self.expected));
+        let errors = three_digits(self.surplus.abs());
+        (self.surplus.abs() > SURPLUS).then(|| {
+            format!(
+                "there are {side} stamps than the model expects, {stamps} where {expected} were \
+                 expected ({errors} standard errors, given those before)"
+            )
+        })
     }
 
     /// What the bands say of all stamps, and of sessions.

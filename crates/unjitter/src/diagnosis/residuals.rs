@@ -34,6 +34,17 @@ fn annotated(session: &Session<'_>, data: &InTime, unit: f64) -> Vec<(f64, f64)>
     }
 }
 
+/// Stamps beyond those that were expected given the ones before, in standard errors: their difference is a
+/// martingale, whose variance is the number expected. Gaps alone hardly show a long pause.
+pub(super) fn surplus<'a>(sessions: impl Iterator<Item = &'a Compensator>) -> f64 {
+    let (mut stamps, mut expected) = (0, 0.0);
+    for Compensator { gaps, rest, .. } in sessions {
+        stamps += gaps.len();
+        expected += gaps.iter().sum::<f64>() + rest;
+    }
+    if expected > 0.0 { (stamps as f64 - expected) / expected.sqrt() } else { 0.0 }
+}
+
 /// The probabilities of gaps no longer than those of sessions laid end to end: uniform if the model is right.
 pub(super) fn uniform_gaps<'a>(sessions: impl Iterator<Item = &'a Compensator>) -> Vec<f64> {
     let (mut shares, mut left) = (Vec::new(), 0.0);

@@ -29,6 +29,8 @@ pub struct SessionFit {
     pub stamps: usize,
     /// As many as the model expects.
     pub expected: f64,
+    /// How many standard errors it has more than expected, given those before.
+    pub surplus: f64,
     /// Log evidence per stamp; none without stamps.
     pub log_evidence_per_stamp: Option<f64>,
     /// How many deviations it lies above those of the others; none if there are few sessions.

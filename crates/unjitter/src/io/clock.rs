@@ -325,6 +325,22 @@ mod tests {
     }
 
     #[test]
+    fn hours_are_those_of_its_own_zone() {
+        for (start, hour) in [
+            ("2024-05-31T14:30:00", Some(14.5)),
+            ("2024-05-31T22:30:00Z", Some(22.5)),
+            ("2024-05-31T01:15:00+02:00", Some(1.25)),
+            ("1969-12-31T23:00:00-05:30", Some(23.0)),
+            // Times of day are counted from midnight.
+            ("14:03:27", Some(0.0)),
+            ("1700000000", None),
+            ("12.5", None),
+        ] {
+            assert_eq!(clock(start).hour(), hour, "{start}");
+        }
+    }
+
+    #[test]
     fn what_is_written_is_what_was_read() {
         for (first, later) in [
             ("0", "12.25"),

@@ -1,6 +1,6 @@
 //! Data from the model itself.
 
-use unjitter::Model;
+use unjitter::{Model, Session};
 
 use crate::{Annotator, diagnosed, fit};
 
@@ -14,6 +14,7 @@ struct Inside {
     gaps_of_sessions: usize,
     delays_of_sessions: usize,
     clear_slopes: usize,
+    clear_surplus: usize,
     odd_sessions: usize,
 }
 
@@ -27,6 +28,7 @@ fn inside(annotator: &Annotator, draws: u64) -> Inside {
         all.gaps += usize::from(!found.residuals.is_outside());
         all.delays += usize::from(!found.delays.is_outside());
         all.clear_slopes += usize::from(found.over_session.is_some_and(|slope| slope.is_clear()));
+        all.clear_surplus += usize::from(found.surplus.abs() > 2.0);
         for own in &found.sessions {
             all.gaps_of_sessions += usize::from(!own.residuals.is_outside());
             all.delays_of_sessions += usize::from(!own.delays.is_outside());
@@ -53,6 +55,7 @@ fn the_truth_stays_inside_its_bands() {
         assert!(found.delays_of_sessions >= 465, "{name}: {found:?}");
         // 5 of 100 by chance; above 12 once in 300.
         assert!(found.clear_slopes <= 12, "{name}: {found:?}");
+        assert!(found.clear_surplus <= 12, "{name}: {found:?}");
         // Half of one expected.
         assert!(found.odd_sessions <= 5, "{name}: {found:?}");
     }
@@ -85,6 +88,42 @@ fn quantiles_lie_beside_the_learned_ones() {
     // The median is the learned delay.
     let middle = (found.quantiles[49].learned + found.quantiles[50].learned) / 2.0;
     assert!((middle - crate::DELAY).abs() < 0.01, "{middle}");
+}
+
+#[test]
+fn nothing_is_expected_while_nobody_annotates() {
+    let annotator = Annotator { nowhere: 0.05, ..Annotator::default() };
+    let whole = annotator.sessions(6, 600, 80);
+    let fitted = annotator.truth(&whole);
+    // The first and the last third.
+    let intervals = vec![(0.0, 200.0), (400.0, 600.0)];
+    let inside = |z: &f64| intervals.iter().any(|(from, to)| (*from..=*to).contains(z));
+    let part: Vec<_> = whole
+        .iter()
+        .map(|own| {
+            let stamps = own.stamps().iter().copied().filter(inside).collect();
+            let kept = own.clone().with_stamps(stamps).unwrap();
+            kept.with_observed(intervals.clone()).unwrap()
+        })
+        .collect();
+    let (all, some) = (diagnosed(&fitted, &whole), diagnosed(&fitted, &part));
+    // Events are spread evenly, to the root of some 250.
+    assert!((some.expected / all.expected - 2.0 / 3.0).abs() < 0.06, "{}", some.expected);
+    assert!(!some.residuals.is_outside(), "{:?}", some.residuals);
+    assert!(some.surplus.abs() < 3.0, "{}", some.surplus);
+    // If the middle counted, a third of the stamps would be missing.
+    let silent: Vec<_> = part.iter().map(|own| annotated_throughout(own)).collect();
+    let silent = diagnosed(&fitted, &silent);
+    assert!(silent.surplus < -3.0, "{}", silent.surplus);
+    let remarks = silent.remarks("");
+    assert!(remarks[0].starts_with("there are fewer stamps than the model expects"), "{remarks:?}");
+}
+
+/// The same stamps, as if somebody had annotated all the time.
+fn annotated_throughout(session: &Session<'static>) -> Session<'static> {
+    let features = session.features().to_f64().into_owned();
+    let (times, stamps) = (session.times().to_vec(), session.stamps().to_vec());
+    Session::new(session.name(), features, times, stamps).unwrap()
 }
 
 #[test]
