@@ -1,12 +1,15 @@
 //! What stands out in a diagnosis, in words.
 
-use super::{Diagnosis, FamilyFit, Remedy, SessionFit};
+use super::{Diagnosis, Distance, FamilyFit, Remedy, SessionFit};
 use crate::inspection::{count, names, three_digits};
 
 /// Sessions that are told one by one.
 const TOLD: usize = 10;
 /// Standard errors from which on stamps are too many or too few.
 const SURPLUS: f64 = 2.0;
+
+/// Whether a session is outside of a band.
+type IsOutside = fn(&SessionFit) -> bool;
 
 impl Diagnosis {
     /// What stands out, a sentence each; `unit` stands behind times, such as " s".
@@ -48,7 +51,7 @@ impl Diagnosis {
 
     /// What the bands say of all stamps, and of sessions.
     fn distances(&self) -> Vec<String> {
-        let questions: [(_, fn(&SessionFit) -> bool, _); 2] = [
+        let questions: [(Distance, IsOutside, [&str; 3]); 2] = [
             (self.residuals, |own| own.residuals.is_outside(), RESIDUALS),
             (self.delays, |own| own.delays.is_outside(), DELAYS),
         ];

@@ -40,7 +40,7 @@ impl<'a> Problem<'a> {
 
     /// All parameters at which a fit ended, as far as this problem has them; other noise has about its
     /// delay and spread.
-    fn from_fitted(&self, fitted: &Fitted) -> Vec<f64> {
+    fn beginning_at(&self, fitted: &Fitted) -> Vec<f64> {
         let (old, layout) = (&fitted.parts.layout, &self.parts().layout);
         let learned = fitted.learned().in_units_of(fitted.time_unit);
         let annotator = self.parts().stamp_model.start(&learned);
@@ -68,7 +68,7 @@ pub(crate) fn held_out_evidence(
 ) -> Result<Option<Vec<f64>>> {
     let problem = Problem::of_fitted(fitted, noise, sessions, control)?;
     let objective = problem.objective()?;
-    let start = objective.free(&problem.from_fitted(fitted));
+    let start = objective.free(&problem.beginning_at(fitted));
     let mut watch = quiet(control);
     let found = minimise(&objective, &start, &LbfgsOptions::default(), &mut watch);
     control.stop_if_requested()?;
