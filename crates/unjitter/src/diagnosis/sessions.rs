@@ -101,12 +101,12 @@ mod tests {
             Some((-2.5, 4)),
             None,
             Some((-1.0, 4)),
-            Some((-2.0, 1)),
+            Some((-3.0, 1)),
             Some((-9.0, 4)),
         ];
         let found = deviations(&evidence);
-        // Median −2; twice the differences: 0, 1, 2, 0 (of one stamp) and 14; their median is 1.
-        let wanted = [0.0, -1.0, f64::NAN, 2.0, 0.0, -14.0].map(|own| own / NORMAL);
+        // Median −2.5; twice the differences, once that of one stamp: 1, 0, 3, ½ and 13, whose median is 1.
+        let wanted = [1.0, 0.0, f64::NAN, 3.0, -0.5, -13.0].map(|own| own / NORMAL);
         for (found, wanted) in found.iter().zip(wanted) {
             assert!(found.is_none() == wanted.is_nan(), "{found:?}");
             assert!(found.is_none_or(|found| (found - wanted).abs() < 1e-12), "{found:?}");
