@@ -4,6 +4,7 @@ from . import _noises, baselines, metrics, plot, signal, simulate, stamps
 from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
 from ._detector import EventDetector
+from ._diagnosis import Diagnosis
 from ._frames import read_dataset, sessions_from_frames
 from ._memory import set_memory_limit
 from ._models import Auto, Bernoulli, Categorical, Geometric, Poisson
@@ -22,6 +23,7 @@ __all__ = [
     "Auto",
     "Bernoulli",
     "Categorical",
+    "Diagnosis",
     "EventDetector",
     "Geometric",
     "Kernel",

@@ -100,6 +100,17 @@ def compare(
     journal: str | None = None,
     show: _Show | None = None,
 ) -> tuple[list[list[int]], list[list[_Fold]], str, list[str]]: ...
+def diagnose(
+    fitted: Fitted,
+    sessions: Sequence[Session],
+    use_labels: bool,
+    hours: Sequence[float | None],
+    priors: bool,
+    families: bool,
+    unit: str,
+    threads: int,
+    show: _Show | None = None,
+) -> str: ...
 
 @final
 class Detector:

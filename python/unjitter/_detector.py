@@ -16,6 +16,7 @@ from ._aligned import instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
 from ._check import asked_threshold, no_labels_apart, number, one_of, settings, span, whole
 from ._classifiers import Classifier, classifier_model
+from ._diagnosis import Diagnosis, diagnosis_of, hours_of
 from ._flat import sessions_from_arrays
 from ._floats import floats
 from ._models import Counts, counts_model
@@ -463,6 +464,63 @@ class EventDetector(Detector):
             self._fitted.align(session, self.use_labels, draws=draws) for session in sessions
         )
         return instances_table(sessions, (instances for _, instances, *_ in aligned), backend)
+
+    def diagnose(
+        self,
+        X: Sessions,
+        *,
+        priors: bool = True,
+        families: bool = False,
+        backend: str | None = None,
+    ) -> Diagnosis:
+        """Ask how well the model describes sessions, and where it does not.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+            Usually those of ``fit``.
+        priors : bool
+            Whether to ask how much the annotator's priors matter: where two Newton steps from the
+            optimum lead if each has half or twice its strength.
+        families : bool
+            Whether to compare noise models by the evidence of sessions left out of learning. This
+            learns each of them anew, from where the fit ended, and takes some times as long as a
+            fit.
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            The type of its tables, as in :meth:`align`.
+
+        Returns
+        -------
+        Diagnosis
+            Printed, it says what stands out.
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, simulate
+        >>> sessions = simulate.respiration(seed=0, subjects=4)
+        >>> found = EventDetector().fit(sessions).diagnose(sessions)
+        >>> found.residuals.is_outside
+        False
+        >>> len(found.sessions) == len(sessions)
+        True
+        """
+        sessions = self._known(X)
+        self._refuse(sessions)
+        unit = " s" if all(session.clock is not None for session in sessions) else ""
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        with Bar("diagnose", "noise", enabled=self.verbose > 0) as bar:
+            text = _core.diagnose(
+                self._fitted,
+                sessions,
+                self.use_labels,
+                hours_of(sessions),
+                bool(priors),
+                bool(families),
+                unit,
+                threads,
+                bar.show,
+            )
+        return diagnosis_of(text, backend)
 
     def log_evidence(self, X: Sessions) -> float:
         """log p(stamps | features, times) of sessions, held out or not; the sum of many."""

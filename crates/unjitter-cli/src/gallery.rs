@@ -41,7 +41,8 @@ impl Drawing {
     }
 }
 
-fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawing {
+/// A figure with its title and caption.
+pub(crate) fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawing {
     let figure = Figure { title: title.to_owned(), caption: caption.to_owned(), svg };
     Drawing { stem, figure }
 }

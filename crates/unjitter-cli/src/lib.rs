@@ -12,6 +12,8 @@ mod commands;
 mod config;
 pub mod console;
 mod delay_range;
+mod diagnosis_gallery;
+mod diagnosis_text;
 mod evaluation_file;
 mod evidence_text;
 pub mod failure;

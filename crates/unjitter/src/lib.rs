@@ -3,6 +3,7 @@
 mod align;
 pub mod baselines;
 mod control;
+pub mod diagnosis;
 mod error;
 pub mod evaluation;
 pub mod features;

@@ -3,6 +3,7 @@
 mod align;
 mod config;
 mod demo;
+mod diagnose;
 mod evaluate;
 mod explanations;
 mod featurize;

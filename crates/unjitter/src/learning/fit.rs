@@ -21,7 +21,7 @@ use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacit
 use crate::outcome::{HeldOut, Outcome, StopReason, Warning};
 use crate::prior::{Normal, Priors};
 use crate::scan::{Peak, scan};
-use crate::session::{check_columns, check_together};
+use crate::session::check_together;
 use crate::{Control, Error, FeatureView, Result, Session};
 
 /// Most restarts: far more than a user would wait for.
@@ -170,21 +170,8 @@ impl<'a> Problem<'a> {
         Self::with_parts(model, sessions, parts, time_unit, control)
     }
 
-    /// The problem that a fitted model solves, with its parts and in its unit, on sessions that are usually
-    /// those of its training.
-    pub(super) fn of(
-        fitted: &Fitted,
-        sessions: &'a [Session<'a>],
-        control: Control<'a>,
-    ) -> Result<Self> {
-        check(&fitted.model, sessions)?;
-        let Fitted { model, parts, time_unit, .. } = fitted;
-        check_columns(sessions[0].name(), sessions[0].features().ncols(), fitted.features())?;
-        Self::with_parts(model, sessions, parts.clone(), *time_unit, control)
-    }
-
-    /// With the parts built. Sessions and model were checked.
-    fn with_parts(
+    /// With the parts built, for times in this unit. Sessions and model were checked.
+    pub(super) fn with_parts(
         model: &Model,
         sessions: &'a [Session<'a>],
         parts: Parts,
@@ -334,8 +321,8 @@ impl<'a> Problem<'a> {
 
     /// Whether a result has more evidence of sessions that were left out of learning than another's.
     fn is_better(&self, own: &Searched, other: &Self, others: &Searched) -> Result<bool> {
-        let own = modes::left_out(&self.objective()?, &own.best);
-        let others = modes::left_out(&other.objective()?, &others.best);
+        let own = modes::left_out(&self.objective()?, &own.best.minimum.params);
+        let others = modes::left_out(&other.objective()?, &others.best.minimum.params);
         let gain = own.zip(others).map(|(own, others)| HeldOut::difference(&own, &others).mean);
         Ok(gain.is_some_and(|gain| gain > 0.0))
     }
@@ -385,7 +372,7 @@ impl<'a> Problem<'a> {
 }
 
 /// Refuses a model or sessions that nothing can be learned from.
-fn check(model: &Model, sessions: &[Session]) -> Result<()> {
+pub(super) fn check(model: &Model, sessions: &[Session]) -> Result<()> {
     model.check()?;
     check_together(sessions)?;
     if sessions.iter().all(|session| session.stamps().is_empty()) {

@@ -51,7 +51,7 @@ impl Information {
         sessions: &[Session<'_>],
         control: Control<'_>,
     ) -> Result<Self> {
-        let problem = Problem::of(fitted, sessions, control)?;
+        let problem = Problem::of_fitted(fitted, &fitted.model.noise, sessions, control)?;
         let objective = problem.objective()?;
         let free = objective.free(&fitted.params);
         let learned = "a number from 1 to 200, for which the information is measured";

@@ -225,7 +225,7 @@ impl Fitted {
 
     /// Calls the stamp model with a session in units, the log-odds of all instances, and those of the
     /// observed ones, ±∞ if the label is known.
-    pub(super) fn with_log_odds<T>(
+    pub(crate) fn with_log_odds<T>(
         &self,
         session: &Session,
         ask: impl FnOnce(
@@ -250,7 +250,7 @@ impl Fitted {
     }
 
     /// Contribution of known labels to the log evidence, and of densities per unit of the data.
-    pub(super) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
+    pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
         log_labels(session, log_odds) - session.stamps().len() as f64 * self.time_unit.ln()
     }
 }

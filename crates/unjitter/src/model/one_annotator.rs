@@ -12,8 +12,8 @@ use super::stamp_model::{BoundStampModel, Draws, Learned, Rows, StampModel, Sums
 use super::superposed::Superposed;
 use crate::Error;
 use crate::inference::{
-    Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Messages, Order,
-    Pass, Shares, SpanSolution, Stamped, Timeline,
+    Alignment, Buffers, Compensator, CountTables, DelayDensity, DelayDistribution, Impossible,
+    Lattice, Marginals, Messages, Order, Pass, Shares, SpanSolution, Stamped, Timeline,
 };
 use crate::params::{ParameterSpec, Role, Transform};
 use crate::scratch::Scratch;
@@ -289,6 +289,22 @@ impl BoundStampModel for BoundAnnotator<'_> {
         let mut best = self.lattice(timeline, log_odds).best_alignment(found);
         best.log_weight += self.no_more(timeline);
         best
+    }
+
+    fn delays(&self) -> DelayDistribution {
+        DelayDistribution::new(&self.density)
+    }
+
+    fn compensator(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        watched: &dyn Fn(f64) -> f64,
+    ) -> Compensator {
+        // Counts beyond the stamps of the session were possible too.
+        let tables = tables(self.model.counts.as_ref(), self.counts, LONGEST_TABLE);
+        let stamped = self.stamped(timeline);
+        Lattice { stamped, log_odds, counts: &tables }.compensator(&self.delays(), watched)
     }
 
     fn sample(
