@@ -170,8 +170,9 @@ pub(crate) fn compare<'py>(
     let results = contenders.into_iter().map(|judged| {
         let fold = |fold: unjitter::evaluation::FoldResult| {
             let f1 = fold.confusion.map(|counts| counts.scores().f1);
+            let evidence = fold.log_evidence();
             let probabilities = fold.probabilities.into_iter().map(|own| own.into_pyarray(py));
-            (fold.chosen, fold.threshold, fold.log_evidence, f1, probabilities.collect())
+            (fold.chosen, fold.threshold, evidence, f1, probabilities.collect())
         };
         judged.folds.into_iter().map(fold).collect()
     });

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use unjitter::evaluation::expected_f1_threshold;
 use unjitter::model::Estimate;
+use unjitter::planning::PlanOptions;
 use unjitter::{AlignOptions, ClassifierSpec};
 
 use crate::convert::{from_json, to_json, to_python};
@@ -230,6 +231,30 @@ impl Fitted {
         let session = session.lend(0, use_labels)?;
         let rows = session.len();
         py.detach(|| self.pooled(rows, || self.0.log_evidence(&session)))?.map_err(to_python)
+    }
+
+    /// What more sessions like these, or labels for them, would be worth (JSON), with options (JSON) and
+    /// at a threshold. `show` sees the progress of refits, as in [`watched`].
+    #[pyo3(signature = (sessions, options, threshold, use_labels=false, threads=1, show=None))]
+    #[expect(clippy::too_many_arguments, reason = "what, how and on what, and who watches")]
+    fn plan(
+        &self,
+        py: Python<'_>,
+        sessions: Vec<PySession<'_>>,
+        options: &str,
+        threshold: f64,
+        use_labels: bool,
+        threads: usize,
+        show: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let options: PlanOptions = from_json("options", options)?;
+        let sessions = lend(&sessions, use_labels)?;
+        let mut fitted = self.0.clone();
+        fitted.set_threshold(threshold).map_err(to_python)?;
+        let plan = watched(py, show, |control| {
+            alone(threads, || fitted.plan(&sessions, &options, control))
+        })??;
+        to_json(&plan.map_err(to_python)?)
     }
 
     /// Columns of the aligned stamps, columns of the instances, log evidence and the log weight of

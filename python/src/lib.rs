@@ -7,6 +7,7 @@
 mod baselines;
 mod convert;
 mod dataset;
+mod diagnosis;
 mod fit;
 mod fitted;
 mod inspection;
@@ -35,6 +36,8 @@ mod _core {
     use super::baselines::{Detector, compare, kept_by_naive, learn, learner_name};
     #[pymodule_export]
     use super::dataset::read_dataset;
+    #[pymodule_export]
+    use super::diagnosis::diagnose;
     #[pymodule_export]
     use super::fit::fit;
     #[pymodule_export]

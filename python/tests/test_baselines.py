@@ -255,6 +255,23 @@ def test_a_comparison_is_a_table(comparison):
     assert repr(comparison).startswith("Comparison(f1: ours 0.")
 
 
+def test_candidates_are_compared_with_the_best_by_evidence(sessions):
+    grid = [EventDetector(regularisation=strength) for strength in (0.5, 1.0, 1e7)]
+    options = {"folds": 2, "inner_folds": 2, "criterion": "log_evidence"}
+    found = baselines.compare(sessions, [grid], **options)
+    table = found.to_frame(per_candidate=True, backend="numpy")
+    assert list(table["weight_precision"]) == [0.5, 1.0, 1e7]
+    assert np.all(table["behind"] >= 0.0) and table["behind"].min() == 0.0
+    assert np.array_equal(table["equal"], table["behind"] <= table["behind_error"])
+    # Without weights nothing is found.
+    assert not table["equal"][2] and table["chosen"][2] == 0
+    assert list(table["chosen"]) == [np.sum(found.chosen == k) for k in range(3)]
+    line = found.to_frame(backend="numpy")
+    assert line["behind"][0] == 0.0 and line["behind_error"][0] == 0.0
+    nothing = baselines.compare(sessions, [EventDetector()], folds=2)
+    assert len(nothing.to_frame(per_candidate=True, backend="numpy")["learner"]) == 0
+
+
 def test_events_of_a_comparison_are_those_of_metrics(sessions):
     options = {"folds": 3, "tolerance": 0.0, "min_separation": 5.0, "seconds_per_unit": 60.0}
     found = baselines.compare(sessions, [baselines.HandAligned()], **options)

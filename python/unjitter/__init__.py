@@ -4,12 +4,14 @@ from . import _noises, baselines, metrics, plot, signal, simulate, stamps
 from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
 from ._detector import EventDetector
+from ._diagnosis import Diagnosis
 from ._frames import read_dataset, sessions_from_frames
 from ._memory import set_memory_limit
 from ._models import Auto, Bernoulli, Categorical, Geometric, Poisson
 from ._modes import Mode
 from ._noises import *  # noqa: F403
 from ._pipeline import Pipeline, make_pipeline
+from ._plan import Plan
 from ._posterior import Posterior, posterior
 from ._priors import Priors
 from ._session import Session
@@ -21,6 +23,7 @@ __all__ = [
     "Auto",
     "Bernoulli",
     "Categorical",
+    "Diagnosis",
     "EventDetector",
     "Geometric",
     "Kernel",
@@ -30,6 +33,7 @@ __all__ = [
     "NotConvergedWarning",
     "OnFeatures",
     "Pipeline",
+    "Plan",
     "Poisson",
     "Posterior",
     "Priors",

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from datetime import date, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import narwhals as nw
 import numpy as np
@@ -22,6 +23,7 @@ from ._floats import floats, refuse_masked
 NANOSECOND = np.timedelta64(1, "ns")
 SECOND = np.timedelta64(1, "s")
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _OFFSET = re.compile(r"(?:UTC)?([+-]\d\d:\d\d)")
 _NAME = re.compile(r"[A-Za-z][\w+/-]*")
 
@@ -41,6 +43,13 @@ class Clock:
         """The moment at each number of seconds, to the nanosecond (in UTC if there is a zone)."""
         nanoseconds = np.round(np.asarray(seconds) * 1e9)
         return self.origin + nanoseconds.astype("timedelta64[ns]")
+
+    def hour(self) -> float | None:
+        """Hours since midnight at zero, in its own zone; None if the system does not know that."""
+        midnight = self.origin.astype("datetime64[D]")
+        utc = (self.origin - midnight) / NANOSECOND / 3600e9
+        ahead = _hours_ahead(self.time_zone, self.origin)
+        return None if ahead is None else float((utc + ahead) % 24.0)
 
     def times(self, seconds: NDArray[np.float64]) -> Times:
         """The same with their zone."""
@@ -156,6 +165,22 @@ def zone_name(name: str) -> str:
     if offset is not None:
         return "UTC" if offset[1][1:] == "00:00" else offset[1]
     return name if _NAME.fullmatch(name) else "UTC"
+
+
+def _hours_ahead(name: str | None, moment: np.datetime64) -> float | None:
+    """Hours that a zone is ahead of UTC at a moment."""
+    offset = _OFFSET.fullmatch(name or "")
+    if offset is not None:
+        sign, (hours, minutes) = offset[1][0], offset[1][1:].split(":")
+        return float(f"{sign}1") * (int(hours) + int(minutes) / 60.0)
+    try:
+        zone: tzinfo = timezone.utc if name is None else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
+    # Not `fromtimestamp`, which some systems refuse before 1970.
+    seconds = timedelta(seconds=int(moment.astype("datetime64[s]").astype(int)))
+    ahead = zone.utcoffset((_EPOCH + seconds).astimezone(zone))
+    return 0.0 if ahead is None else ahead.total_seconds() / 3600.0
 
 
 def is_missing(value: Any) -> bool:

@@ -23,6 +23,16 @@ from ._significance import mean_interval
 from ._warnings import warn
 
 _Floats = NDArray[np.float64]
+_OF_CANDIDATES = (
+    "learner",
+    "candidate",
+    "parameters",
+    "weight_precision",
+    "behind",
+    "behind_error",
+    "equal",
+    "chosen",
+)
 Learners = Mapping[str, Detector | Sequence[Detector]] | Sequence[Detector | Sequence[Detector]]
 
 
@@ -50,6 +60,9 @@ class Comparison:
         Index of the candidate that a learner chose, from 0.
     thresholds : ndarray of shape (n_learners, n_folds)
         Threshold of the probabilities.
+    candidates : list of dict
+        One line per candidate of a grid that the evidence chose from: what
+        ``to_frame(per_candidate=True)`` shows.
     """
 
     learners: list[str]
@@ -61,8 +74,11 @@ class Comparison:
     probabilities: dict[str, list[_Floats]]
     chosen: NDArray[np.int64]
     thresholds: _Floats
+    candidates: list[dict[str, Any]]
 
-    def to_frame(self, *, per_fold: bool = False, backend: str | None = None) -> Any:
+    def to_frame(
+        self, *, per_fold: bool = False, per_candidate: bool = False, backend: str | None = None
+    ) -> Any:
         """The result as a data frame.
 
         Parameters
@@ -70,6 +86,13 @@ class Comparison:
         per_fold : bool
             One row per learner and fold (``learner, fold, score, chosen, threshold``) instead of
             one per learner.
+        per_candidate : bool
+            One row per candidate of a grid that the held-out evidence chose from (``learner,
+            candidate, parameters, weight_precision, behind, behind_error, equal, chosen``): how
+            much less log evidence it has than the best, per session (or subject), the standard
+            error of that over sessions, whether it is within one of the best, and the number of
+            folds that chose it. Of equal ones the simplest is chosen: that with the fewest
+            `parameters` to learn, then with the largest `weight_precision`, then the first.
         backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
             The data frame to return; by default of pandas or, without it, a :class:`Table`.
 
@@ -82,8 +105,13 @@ class Comparison:
             (NaN for itself), corrected for the number of comparisons; ``average_precision``,
             ``brier_score``; ``event_precision``, ``event_recall``, ``event_f1`` and
             ``false_alarms_per_hour`` of the events detected, and the ``tolerance`` within which
-            they count as found; and ``log_evidence`` per stamp. Missing values are NaN.
+            they count as found; ``log_evidence`` per stamp; and how far it is ``behind`` the best
+            learner in log evidence per session (or subject), with the standard error of that,
+            paired over sessions, in ``behind_error``. Missing values are NaN.
         """
+        if per_candidate:
+            columns = {name: [line[name] for line in self.candidates] for name in _OF_CANDIDATES}
+            return _tables.frame(columns, backend)
         if not per_fold:
             columns = {name: [line[name] for line in self.summary] for name in self.summary[0]}
             return _tables.frame(columns, backend)
@@ -130,14 +158,17 @@ def compare(
         With labels for every instance, if learners are to be compared by F1.
     learners : list of estimators, or mapping of name to estimator
         :class:`EventDetector` and those of :mod:`unjitter.baselines`. A list of estimators in place
-        of one is a grid: in each fold the best is chosen by an inner cross-validation.
+        of one is a grid: in each fold one is chosen by an inner cross-validation.
     folds, inner_folds : int
         Number of folds; fewer if there are fewer sessions or subjects.
     group_by : {"session", "subject"}
         The unit that no fold may split.
     criterion : {"f1", "log_evidence"}, optional
         The criterion for choosing candidates of a grid; by default F1 if every session has labels,
-        and the held-out evidence of the stamps otherwise.
+        and the held-out evidence of the stamps otherwise. F1 chooses the best. By the evidence,
+        candidates within one standard error of the best, paired over sessions, are equal, and the
+        simplest of them is chosen: the one with the fewest parameters, then the one with the
+        strongest regularisation.
     threshold : float, "best_f1" or "expected_f1", optional
         Threshold of the probabilities: a number; the best one for F1 on the labels of the training
         sessions; or the best expected one given their stamps. By default 0.5, but "expected_f1" for
@@ -221,6 +252,7 @@ def compare(
         )
     for words in wary:
         warn("folds", words, stacklevel=2)
+    lines = json.loads(text)
     is_labelled = all(fold[3] is not None for result in results for fold in result)
     stamps = [sum(len(known[k].events) for k in fold) for fold in positions]
     scores = [
@@ -235,7 +267,7 @@ def compare(
         metric="f1" if is_labelled else "log_evidence",
         scores=np.array(scores),
         intervals=np.array([_interval(row, level) for row in scores]),
-        summary=[_line(summary) for summary in json.loads(text)],
+        summary=[_line(line) for line in lines],
         folds=[np.array(fold, dtype=np.int64) for fold in positions],
         probabilities={
             name: _by_session(positions, [fold[4] for fold in result], len(known))
@@ -243,6 +275,11 @@ def compare(
         },
         chosen=np.array([[fold[0] for fold in result] for result in results]),
         thresholds=np.array([[fold[1] for fold in result] for result in results]),
+        candidates=[
+            _candidate(line["name"], k, own)
+            for line in lines
+            for k, own in enumerate(line["candidates"])
+        ],
     )
 
 
@@ -344,6 +381,29 @@ def _line(summary: dict[str, Any]) -> dict[str, Any]:
         "false_alarms_per_hour": _number(events.get("false_alarms_per_hour")),
         "tolerance": _number(events.get("tolerance")),
         "log_evidence": _number(summary["log_evidence_per_stamp"]),
+        **_behind(summary["behind"]),
+    }
+
+
+def _candidate(learner: str, position: int, own: dict[str, Any]) -> dict[str, Any]:
+    """A line of the table of candidates."""
+    behind = _behind(own["behind"])
+    return {
+        "learner": learner,
+        "candidate": position,
+        **own["simplicity"],
+        **behind,
+        "equal": bool(behind["behind"] <= behind["behind_error"]),
+        "chosen": own["chosen"],
+    }
+
+
+def _behind(held_out: dict[str, float] | None) -> dict[str, float]:
+    """How much less evidence than the best, and the standard error of that."""
+    own = held_out or {}
+    return {
+        "behind": _number(own.get("mean")),
+        "behind_error": _number(own.get("standard_error")),
     }
 
 

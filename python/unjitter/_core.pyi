@@ -100,6 +100,17 @@ def compare(
     journal: str | None = None,
     show: _Show | None = None,
 ) -> tuple[list[list[int]], list[list[_Fold]], str, list[str]]: ...
+def diagnose(
+    fitted: Fitted,
+    sessions: Sequence[Session],
+    use_labels: bool,
+    hours: Sequence[float | None],
+    priors: bool,
+    families: bool,
+    unit: str,
+    threads: int,
+    show: _Show | None = None,
+) -> str: ...
 
 @final
 class Detector:
@@ -147,6 +158,15 @@ class Fitted:
     def predict(self, features: _Features) -> _Floats: ...
     def predict_stamped(self, features: _Features) -> _Floats: ...
     def delay_density(self, delays: _Floats) -> _Floats: ...
+    def plan(
+        self,
+        sessions: Sequence[Session],
+        options: str,
+        threshold: float,
+        use_labels: bool = False,
+        threads: int = 1,
+        show: _Show | None = None,
+    ) -> str: ...
     def log_evidence(self, session: Session, use_labels: bool = False) -> float: ...
     def estimates(self, level: float) -> dict[str, _Floats]: ...
     def align(

@@ -16,11 +16,13 @@ from ._aligned import instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
 from ._check import asked_threshold, no_labels_apart, number, one_of, settings, span, whole
 from ._classifiers import Classifier, classifier_model
+from ._diagnosis import Diagnosis, diagnosis_of, hours_of
 from ._flat import sessions_from_arrays
 from ._floats import floats
 from ._models import Counts, counts_model
 from ._modes import modes_of
 from ._noise import Noise, noise_model
+from ._plan import Plan, plan_of
 from ._priors import Priors
 from ._progress import Bar
 from ._session import Session
@@ -303,6 +305,76 @@ class EventDetector(Detector):
         own = self._fitted.estimates(float(level))
         return {name: rows[0, 1:] if "." not in name else rows[:, 1:] for name, rows in own.items()}
 
+    def plan(
+        self,
+        X: Sessions,
+        *,
+        more: Sequence[int] | None = None,
+        labelled: Sequence[int] | None = None,
+        level: float = 0.95,
+        draws: int = 64,
+        refits: int = 0,
+        seed: int = 0,
+    ) -> Plan:
+        """What more sessions like these, or labels for some of them, would be worth.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+            Usually the sessions of ``fit``.
+        more : list of int, optional
+            Numbers of further stamped sessions; by default half, once, twice and four times those
+            in `X`.
+        labelled : list of int, optional
+            Numbers of the sessions in `X` to label by hand; by default one, a quarter, half and
+            all.
+        level : float
+            Probability of the intervals, between 0 and 1.
+        draws : int
+            Draws of the detector that the expected F1 is averaged over.
+        refits : int
+            How often to learn again from a quarter, half and three quarters of the sessions, as a
+            check of the expected F1.
+        seed : int
+            Of draws and refits.
+
+        Returns
+        -------
+        Plan
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, simulate
+        >>> sessions = simulate.respiration(seed=0)
+        >>> plan = EventDetector().fit(sessions).plan(sessions, more=[13, 39], labelled=[3])
+        >>> 0.3 < plan.worth < 0.8   # exact labels for each stamp
+        True
+        >>> plan.to_frame()[["sessions", "labelled"]].to_dict("list")
+        {'sessions': [13, 26, 52, 13], 'labelled': [0, 0, 0, 3]}
+        """
+        sessions = self._known(X)
+        self._refuse(sessions)
+        options = {
+            "more": None if more is None else [whole("more", n) for n in more],
+            "labelled": None if labelled is None else [whole("labelled", n) for n in labelled],
+            "level": number("level", level),
+            "draws": whole("draws", draws),
+            "refits": whole("refits", refits),
+            "seed": whole("seed", seed),
+        }
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        with Bar("plan", "refit", enabled=self.verbose > 0) as bar:
+            return plan_of(
+                self._fitted.plan(
+                    _apart(sessions),
+                    json.dumps(options),
+                    self.threshold_,
+                    self.use_labels,
+                    threads,
+                    bar.show,
+                )
+            )
+
     def align(
         self, X: Sessions, *, level: float = 0.95, draws: int = 32, backend: str | None = None
     ) -> Any:
@@ -392,6 +464,63 @@ class EventDetector(Detector):
             self._fitted.align(session, self.use_labels, draws=draws) for session in sessions
         )
         return instances_table(sessions, (instances for _, instances, *_ in aligned), backend)
+
+    def diagnose(
+        self,
+        X: Sessions,
+        *,
+        priors: bool = True,
+        families: bool = False,
+        backend: str | None = None,
+    ) -> Diagnosis:
+        """Ask how well the model describes sessions, and where it does not.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+            Usually those of ``fit``.
+        priors : bool
+            Whether to ask how much the annotator's priors matter: where two Newton steps from the
+            optimum lead if each has half or twice its strength.
+        families : bool
+            Whether to compare noise models by the evidence of sessions left out of learning. This
+            learns each of them anew, from where the fit ended, and takes some times as long as a
+            fit.
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            The type of its tables, as in :meth:`align`.
+
+        Returns
+        -------
+        Diagnosis
+            Printed, it says what stands out.
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, simulate
+        >>> sessions = simulate.respiration(seed=0, subjects=4)
+        >>> found = EventDetector().fit(sessions).diagnose(sessions)
+        >>> found.residuals.is_outside
+        False
+        >>> len(found.sessions) == len(sessions)
+        True
+        """
+        sessions = self._known(X)
+        self._refuse(sessions)
+        unit = " s" if all(session.clock is not None for session in sessions) else ""
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        with Bar("diagnose", "noise", enabled=self.verbose > 0) as bar:
+            text = _core.diagnose(
+                self._fitted,
+                sessions,
+                self.use_labels,
+                hours_of(sessions),
+                bool(priors),
+                bool(families),
+                unit,
+                threads,
+                bar.show,
+            )
+        return diagnosis_of(text, backend)
 
     def log_evidence(self, X: Sessions) -> float:
         """log p(stamps | features, times) of sessions, held out or not; the sum of many."""

@@ -39,10 +39,11 @@ class Mode:
 
 def modes_of(fitted: _core.Fitted) -> list[Mode]:
     """The modes of a fit, the one in use first."""
-    return [_mode(mode) for mode in json.loads(fitted.modes())]
+    return [mode_of(mode) for mode in json.loads(fitted.modes())]
 
 
-def _mode(mode: dict[str, Any]) -> Mode:
+def mode_of(mode: dict[str, Any]) -> Mode:
+    """A mode as the library wrote it."""
     held_out = mode["held_out"]
     return Mode(
         **mode["learned"],

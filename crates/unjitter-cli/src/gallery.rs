@@ -2,14 +2,15 @@
 
 use unjitter::evaluation::{Bins, precision_recall_curve, reliability_curve};
 use unjitter::io::Dataset;
+use unjitter::planning::{Outlook, Plan, Widths};
 use unjitter::scan::{LEAST_STRENGTH, Peak, Row, Scan, scan};
 use unjitter::{Aligned, AlignedStamp, Control, Fitted};
 
 use crate::evaluation_file::{EvaluationFile, LearnerResult};
 use crate::figures::{
     Alignment, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration, CalibrationBin, Changes,
-    Delays, PrecisionRecall, PrecisionRecallCurve, alignment, as_file, bars, calibration, changes,
-    delays, precision_recall,
+    Curve, CurveDot, Delays, Panel, Panels, PrecisionRecall, PrecisionRecallCurve, alignment,
+    as_file, bars, calibration, changes, delays, panels, precision_recall,
 };
 use crate::report::Figure;
 use crate::words::seconds;
@@ -40,7 +41,8 @@ impl Drawing {
     }
 }
 
-fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawing {
+/// A figure with its title and caption.
+pub(crate) fn drawing(stem: &'static str, title: &str, caption: &str, svg: String) -> Drawing {
     let figure = Figure { title: title.to_owned(), caption: caption.to_owned(), svg };
     Drawing { stem, figure }
 }
@@ -152,6 +154,46 @@ pub(crate) fn changes_drawing(scan: &Scan) -> Option<Drawing> {
                    around it, compared with windows at random places; by the data alone, without \
                    a detector.";
     Some(drawing("changes", CHANGES, caption, changes(&data)))
+}
+
+/// What more sessions, or labels for those at hand, would bring.
+pub(crate) fn plan_drawing(plan: &Plan) -> Drawing {
+    let line = |name: &str, steps: &[Outlook], y: &dyn Fn(&Outlook) -> Option<f64>| {
+        let dot = |own: &Outlook| {
+            let x = (own.sessions - plan.sessions + own.labelled) as f64;
+            Some(CurveDot { x, y: y(own)?, low: f64::NAN, high: f64::NAN })
+        };
+        let points: Vec<_> = std::iter::once(&plan.now).chain(steps).filter_map(dot).collect();
+        (points.len() > 1).then(|| Curve { name: name.to_owned(), points })
+    };
+    let share = |of: fn(&Widths) -> Option<f64>| {
+        move |own: &Outlook| Some(of(&own.widths)? / of(&plan.now.widths)?)
+    };
+    let f1 = [
+        line("stamp more", &plan.more, &|own| Some(own.f1)),
+        line("label these", &plan.labelled, &|own| Some(own.f1)),
+        line("refits", &plan.more, &|own| own.f1_refits),
+    ];
+    let widths = [
+        line("delay", &plan.more, &share(|own| own.delay)),
+        line("spread", &plan.more, &share(|own| own.spread)),
+        line("missed", &plan.more, &share(|own| own.miss_rate)),
+    ];
+    let title = "What more sessions would bring";
+    let data = Panels {
+        title: title.to_owned(),
+        x_label: "sessions stamped in addition, or labelled by hand".to_owned(),
+        panels: vec![
+            Panel { y_label: "expected F1".to_owned(), curves: f1.into_iter().flatten().collect() },
+            Panel {
+                y_label: "width of intervals, now 1".to_owned(),
+                curves: widths.into_iter().flatten().collect(),
+            },
+        ],
+    };
+    let caption = "Expected F1 with more stamped sessions, and with some of those at hand labelled by \
+                   hand; and how much narrower the intervals of the annotator become.";
+    drawing("plan", title, caption, panels(&data))
 }
 
 /// A lag in words.

@@ -164,21 +164,27 @@ pub(crate) fn in_words(finding: &Finding) -> String {
     }
 }
 
-/// A finding, with all lines but the first indented.
+/// A finding behind its severity.
 fn finding(finding: &Finding) -> String {
     let severity = match finding.severity() {
         Severity::Problem => "problem",
         Severity::Suspicious => "suspicious",
         Severity::Note => "note",
     };
-    let mut text = format!("{severity:<11}");
-    let mut column = text.len();
-    for word in in_words(finding).split(' ') {
+    paragraph(severity, &in_words(finding))
+}
+
+/// A paragraph behind a heading, or behind a dash if that is empty, with all lines but the first indented.
+pub(crate) fn paragraph(heading: &str, words: &str) -> String {
+    let (heading, indent) = if heading.is_empty() { ("–", 2) } else { (heading, 11) };
+    let mut text = format!("{heading:<indent$}");
+    let mut column = indent;
+    for word in words.split(' ') {
         let length = word.chars().count();
-        if column + length > WIDTH && column > 11 {
+        if column + length > WIDTH && column > indent {
             text.truncate(text.trim_end().len());
-            let _ = write!(text, "\n{:11}", "");
-            column = 11;
+            let _ = write!(text, "\n{:indent$}", "");
+            column = indent;
         }
         let _ = write!(text, "{word} ");
         column += length + 1;

@@ -145,6 +145,12 @@ pub enum Error {
         /// How many sessions were given.
         sessions: usize,
     },
+    /// Sessions that leave some parameters of a fitted model open.
+    #[error(
+        "the sessions do not tell all parameters of the model, so nothing can be planned from them; hold some \
+         parameters, label some instances and learn from them, or use fewer features"
+    )]
+    NotInformative,
     /// Work that was stopped before it had a result.
     #[error("the work was stopped before it had found anything")]
     Cancelled,

@@ -3,6 +3,7 @@
 mod align;
 pub mod baselines;
 mod control;
+pub mod diagnosis;
 mod error;
 pub mod evaluation;
 pub mod features;
@@ -16,6 +17,7 @@ pub mod model;
 mod outcome;
 mod parallel;
 pub mod params;
+pub mod planning;
 pub mod prior;
 pub mod scan;
 mod scratch;

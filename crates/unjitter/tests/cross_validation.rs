@@ -11,7 +11,7 @@ use ndarray::Array2;
 use unjitter::baselines::{AlignmentLearner, HandAligned, Learner, Naive, TrainedModel};
 use unjitter::evaluation::{
     Comparison, Contender, ContenderResult, Criterion, CrossValidation, GroupBy, Threshold,
-    expected_f1_threshold, folds,
+    expected_f1_threshold, folds, is_equal,
 };
 use unjitter::learning::Supervised;
 use unjitter::math::Random;
@@ -315,7 +315,7 @@ fn without_clean_labels_the_evidence_decides() {
     let result = options().run(&data, &[Contender::grid(naive)], None, Control::default()).unwrap();
     let judged = &result.contenders[0];
     assert!(judged.f1().is_none() && judged.pooled().is_none());
-    assert!(judged.folds.iter().all(|fold| fold.log_evidence.is_some()));
+    assert!(judged.folds.iter().all(|fold| fold.log_evidence().is_some()));
     let error = CrossValidation { criterion: Some(Criterion::F1), ..options() }
         .run(&data, &contenders()[..1], None, Control::default())
         .unwrap_err();
@@ -334,6 +334,34 @@ fn evidence_prefers_the_model_that_generated_the_stamps() {
     let grid = Contender::grid([wide(0.05), wide(1.0), wide(20.0)]);
     let result = options.run(&data, &[grid], None, Control::default()).unwrap();
     assert!(result.contenders[0].folds.iter().all(|fold| fold.chosen == 1), "{result:?}");
+}
+
+#[test]
+fn of_equal_options_the_simplest_is_taken() {
+    let data = recordings(8);
+    let with = |precision: f64| {
+        let mut learner = AlignmentLearner::default();
+        learner.model.priors.weight_precision = precision;
+        learner
+    };
+    let options = CrossValidation { criterion: Some(Criterion::LogEvidence), ..options() };
+    // The first two hardly differ; the last learns no weights at all.
+    let grid = Contender::grid([0.999, 1.0, 1e7].map(with));
+    let result = options.run(&data, &[grid], None, Control::default()).unwrap();
+    let judged = &result.contenders[0];
+    assert!(judged.folds.iter().all(|fold| fold.chosen == 1), "{:?}", judged.candidates);
+    let behind: Vec<_> = judged.candidates.iter().map(|own| own.behind.unwrap()).collect();
+    assert!(is_equal(&behind[0]) && is_equal(&behind[1]) && !is_equal(&behind[2]), "{behind:?}");
+    assert_eq!(judged.candidates[1].chosen, judged.folds.len());
+    let [a, b] = [0, 2].map(|k| judged.candidates[k].simplicity);
+    assert_eq!((a.parameters, b.weight_precision), (b.parameters, 1e7));
+    // A parameter that is held is not learned.
+    let mut held = with(1.0);
+    held.model = held.model.freeze("noise.delay", &[0.0]);
+    let grid = Contender::grid([with(1.0), held]);
+    let result = options.run(&data, &[grid], None, Control::default()).unwrap();
+    let [free, held] = [0, 1].map(|k| result.contenders[0].candidates[k].simplicity.parameters);
+    assert_eq!(held + 1, free);
 }
 
 #[test]

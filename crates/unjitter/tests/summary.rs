@@ -60,7 +60,7 @@ fn a_summary_agrees_with_what_it_sums_up() {
         let interval = labelled.f1_interval;
         assert!(interval.low <= labelled.scores.f1 && labelled.scores.f1 <= interval.high);
         assert!(interval.low < interval.high || labelled.scores.f1 == 0.0);
-        let evidence: Option<f64> = judged.folds.iter().map(|fold| fold.log_evidence).sum();
+        let evidence: Option<f64> = judged.folds.iter().map(|fold| fold.log_evidence()).sum();
         // No annotator is fitted around a bare detector for its evidence alone.
         assert_eq!(evidence.is_some(), judged.name.ends_with("-M"), "{}", judged.name);
         let per_stamp = evidence.map(|evidence| evidence / stamps as f64);
@@ -181,14 +181,9 @@ fn all_positive(recordings: &[Recording]) -> ContenderResult {
         .zip(&probabilities)
         .map(|(one, p)| confusion(p, one.truth.as_ref().unwrap(), 0.5).unwrap())
         .reduce(|a, b| a + b);
-    let fold = FoldResult {
-        chosen: 0,
-        threshold: 0.5,
-        log_evidence: None,
-        probabilities,
-        confusion: pooled,
-    };
-    ContenderResult { name: "all".into(), folds: vec![fold] }
+    let fold =
+        FoldResult { chosen: 0, threshold: 0.5, evidence: None, probabilities, confusion: pooled };
+    ContenderResult { name: "all".into(), folds: vec![fold], candidates: vec![] }
 }
 
 #[test]

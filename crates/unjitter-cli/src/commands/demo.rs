@@ -13,9 +13,10 @@ use unjitter::{AlignOptions, ClassifierSpec, FitOptions, Fitted, Model};
 use super::align::{align, events_table, missed_table};
 use super::evaluate::{How, compare, table};
 use super::fit::{annotator, fit, notes, with_notes};
-use super::report::Content;
+use super::report::{Content, diagnosed};
 use super::simulate::{Made, Preset};
 use crate::console::Console;
+use crate::diagnosis_gallery::diagnosis_drawings;
 use crate::evaluation_file::EvaluationFile;
 use crate::gallery::{Drawing, drawings};
 use crate::learners::{Grid, Kind, named};
@@ -33,7 +34,7 @@ const LEARNERS: [&str; 6] = ["LR-M", "LR-H", "MI", "LR-D", "LR-S", "LR-N"];
 /// The time column of its tables.
 const TIME: &str = "time";
 /// Every file that it writes.
-const FILES: [&str; 14] = [
+const FILES: [&str; 17] = [
     "report.html",
     "model.json",
     "evaluation.json",
@@ -48,6 +49,9 @@ const FILES: [&str; 14] = [
     "figures/precision-recall.svg",
     "figures/calibration.svg",
     "figures/alignment.svg",
+    "figures/residuals.svg",
+    "figures/quantiles.svg",
+    "figures/drift.svg",
 ];
 
 /// See what it does, on simulated data
@@ -79,13 +83,14 @@ impl Demo {
         let fitted = fit(&data, &grid.model, &grid.fit, console)?;
         let fitted = with_notes(fitted, notes(&data, self.note())?)?;
         let aligned = align(&fitted, &data, &AlignOptions::default())?;
-        let content =
-            Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
+        let found = diagnosed(&fitted, &data)?;
+        let (aligned, signals, found) = (&aligned[..], &signals[..], &found);
+        let content = Content { fitted: &fitted, data: &data, aligned, signals, found };
         self.draw(&content, &file, &mut output)?;
         output.add(self.output.join("model.json"), fitted.to_json());
         output.add(self.output.join("evaluation.json"), serde_json::to_vec(&file)?);
-        output.add(self.output.join("aligned.csv"), events_table(&data, &aligned, TIME));
-        output.add(self.output.join("missed.csv"), missed_table(&data, &aligned, TIME, 0.5).0);
+        output.add(self.output.join("aligned.csv"), events_table(&data, aligned, TIME));
+        output.add(self.output.join("missed.csv"), missed_table(&data, aligned, TIME, 0.5).0);
         output.write()?;
         let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
         let result = serde_json::json!({
@@ -144,7 +149,8 @@ impl Demo {
         file: &EvaluationFile,
         output: &mut Output,
     ) -> anyhow::Result<()> {
-        let figures = drawings(content.fitted, content.data, content.aligned, Some(file))?;
+        let mut figures = drawings(content.fitted, content.data, content.aligned, Some(file))?;
+        figures.extend(diagnosis_drawings(content.found));
         for (name, svg) in figures.iter().map(Drawing::file) {
             output.add(self.output.join("figures").join(name), svg);
         }

@@ -17,6 +17,7 @@ use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
 use crate::evaluation_file::EvaluationFile;
+use crate::evidence_text::{behind, caption, options_table};
 use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
@@ -29,7 +30,8 @@ use crate::words::seconds;
 /// Compare learners by cross-validation over sessions or subjects
 ///
 /// Every fold is held out once; options are chosen on the rest, by F1 on hand-aligned labels or,
-/// where there are none, by the evidence of held-out stamps. Learners are called as in the paper:
+/// where there are none, by the evidence of held-out stamps: of options within one standard error of
+/// the best, over sessions, the simplest is taken. Learners are called as in the paper:
 /// a classifier (LR, KLR, NN) and a way to learn from stamps (M all alignments, H labels by hand,
 /// N nearest instance, MI multiple instance, D drop near, S smear).
 #[derive(Debug, Clone, Args, Serialize)]
@@ -288,7 +290,7 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
     let labelled = summaries.iter().any(|summary| summary.labelled.is_some());
     let header: &[&str] = match labelled {
         true => &["learner", "learns from", "F1", "95 % interval", "precision", "recall", "p"],
-        false => &["learner", "learns from", "log evidence per stamp"],
+        false => &["learner", "learns from", "log evidence per stamp", "behind the best"],
     };
     let mut table = bare_table(header);
     for summary in summaries {
@@ -298,6 +300,7 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
             None => {
                 let evidence = summary.log_evidence_per_stamp;
                 row.push(evidence.map_or("impossible".to_owned(), |value| format!("{value:.3}")));
+                row.push(behind(summary.behind));
             }
         }
         table.add_row(row);
@@ -313,7 +316,11 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
              (paired t-test, corrected for the number of learners)"
         );
     }
-    text + &event_table(summaries).map_or(String::new(), |events| format!("\n\n{events}"))
+    let further = [event_table(summaries), options_table(summaries)];
+    if !labelled && further[1].is_none() {
+        text += &format!("\n{}", caption());
+    }
+    further.into_iter().flatten().fold(text, |text, more| format!("{text}\n\n{more}"))
 }
 
 /// Scores of the learners by events; nothing without labels.

@@ -2,11 +2,13 @@
 
 pub(crate) mod align;
 pub(crate) mod demo;
+pub(crate) mod diagnose;
 pub(crate) mod evaluate;
 pub(crate) mod featurize;
 pub(crate) mod fit;
 pub(crate) mod inspect;
 pub(crate) mod manual;
+pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod simulate;

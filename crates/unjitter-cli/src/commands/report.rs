@@ -4,17 +4,21 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use unjitter::evaluation::{EventOptions, detect_events, fingerprint};
+use unjitter::diagnosis::{Diagnosis, DiagnosisOptions, diagnose};
+use unjitter::evaluation::{EventOptions, detect_events};
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
 use unjitter::model::Estimate;
-use unjitter::{AlignOptions, Aligned, Fitted, Learned, Warning};
+use unjitter::{AlignOptions, Aligned, Control, Fitted, Learned, Warning};
 
 use super::align::{align, refuse_aligned};
+use super::diagnose::{OTHER_DATA, is_other, options};
 use super::evaluate::{event_scores, tolerance};
 use super::fit::estimates;
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
+use crate::diagnosis_gallery::{STEMS, diagnosis_drawings};
+use crate::diagnosis_text;
 use crate::evaluation_file::EvaluationFile;
 use crate::gallery::{Drawing, drawings, drawn};
 use crate::input::Input;
@@ -66,8 +70,8 @@ impl Report {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut promised = vec![self.output.clone()];
         if let Some(folder) = &self.figures {
-            let stems = drawn(self.evaluation.is_some());
-            promised.extend(stems.iter().map(|stem| folder.join(format!("{stem}.svg"))));
+            let stems = drawn(self.evaluation.is_some()).iter().chain(&STEMS);
+            promised.extend(stems.map(|stem| folder.join(format!("{stem}.svg"))));
         }
         let mut output = Output::promise(promised.iter().map(PathBuf::as_path), self.force)?;
         let fitted = self.model.load()?;
@@ -81,15 +85,22 @@ impl Report {
             None => None,
         };
         let aligned = align(&fitted, &data, &AlignOptions::default())?;
-        let figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
+        let mut figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
+        let found = diagnosed(&fitted, &data)?;
+        figures.extend(diagnosis_drawings(&found));
         if let Some(folder) = &self.figures {
             for (name, svg) in figures.iter().map(Drawing::file) {
                 output.add(folder.join(name), svg);
             }
         }
         let written = self.figures.as_ref().map_or(0, |_| figures.len());
-        let content =
-            Content { fitted: &fitted, data: &data, aligned: &aligned, signals: &signals };
+        let content = Content {
+            fitted: &fitted,
+            data: &data,
+            aligned: &aligned,
+            signals: &signals,
+            found: &found,
+        };
         let title = self.title.clone().unwrap_or_else(|| content.title());
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
         let command = words.collect::<Vec<_>>().join(" ");
@@ -110,12 +121,19 @@ impl Report {
     }
 }
 
+/// The diagnosis for a page, without the questions that take long.
+pub(crate) fn diagnosed(fitted: &Fitted, data: &Dataset) -> anyhow::Result<Diagnosis> {
+    let options = DiagnosisOptions { priors: false, ..options(data) };
+    Ok(diagnose(fitted, &data.sessions(), &options, Control::default())?)
+}
+
 /// The content of a page.
 pub(crate) struct Content<'a> {
     pub fitted: &'a Fitted,
     pub data: &'a Dataset,
     pub aligned: &'a [Aligned],
     pub signals: &'a [RawSignal],
+    pub found: &'a Diagnosis,
 }
 
 impl Content<'_> {
@@ -144,7 +162,12 @@ impl Content<'_> {
                 .filter(|drawing| drawing.stem != "alignment")
                 .map(|drawing| drawing.figure)
                 .collect(),
-            tables: self.modes().into_iter().chain(evaluation.map(comparison_table)).collect(),
+            tables: self
+                .modes()
+                .into_iter()
+                .chain(evaluation.map(comparison_table))
+                .chain(goodness_of_fit(self.found))
+                .collect(),
         }
     }
 
@@ -156,9 +179,8 @@ impl Content<'_> {
         let sessions = self.data.recordings.iter().map(|recording| &recording.session);
         let far = sessions.filter_map(|session| self.fitted.far_stamps(session));
         warnings.extend(far.map(|warning| warning.to_string()));
-        let known = self.fitted.metadata().get("fingerprint").and_then(|value| value.as_str());
-        if known.is_some_and(|known| known != fingerprint(&self.data.recordings)) {
-            warnings.push("the model was fitted to other data than those shown here".to_owned());
+        if is_other(self.fitted, self.data) {
+            warnings.push(OTHER_DATA.to_owned());
         }
         warnings.extend(evaluation.iter().flat_map(|file| file.warnings.clone()));
         warnings
@@ -287,6 +309,24 @@ fn stamp_view(stamp: &unjitter::AlignedStamp) -> StampView {
         p_instance: stamp.p_instance,
         p_spurious: stamp.p_spurious,
     }
+}
+
+/// What a diagnosis says, and the sessions that fit worst.
+fn goodness_of_fit(found: &Diagnosis) -> [TableView; 2] {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let remarks = TableView {
+        title: "Goodness of fit".to_owned(),
+        caption: "What the model says of these sessions, beside what they are.".to_owned(),
+        header: texts(&["finding"]),
+        rows: found.remarks(" s").into_iter().map(|remark| vec![remark]).collect(),
+    };
+    let sessions = TableView {
+        title: "Sessions that fit worst".to_owned(),
+        caption: diagnosis_text::CAPTION.to_owned(),
+        header: texts(&diagnosis_text::HEADER),
+        rows: diagnosis_text::rows(found),
+    };
+    [remarks, sessions]
 }
 
 fn comparison_table(file: &EvaluationFile) -> TableView {

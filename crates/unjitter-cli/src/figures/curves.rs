@@ -46,7 +46,7 @@ pub struct CurveDot {
 }
 
 impl CurveDot {
-    fn is_drawn(&self) -> bool {
+    pub(super) fn is_drawn(&self) -> bool {
         self.x.is_finite() && self.y.is_finite()
     }
 }
@@ -92,7 +92,8 @@ fn axes(data: &Curves) -> (Axis, Axis) {
     (x, y)
 }
 
-fn line(frame: &Frame<'_, '_>, points: &[CurveDot], style: Style, aside: f64) {
+/// A line with the intervals of its points, moved aside by some pixels.
+pub(super) fn line(frame: &Frame<'_, '_>, points: &[CurveDot], style: Style, aside: f64) {
     let canvas: &Canvas<'_> = frame.canvas;
     let shifted = |x: f64, y: f64| (frame.across(x) + aside, frame.up(y));
     let with_interval = || points.iter().filter(|p| p.low.is_finite() && p.high.is_finite());

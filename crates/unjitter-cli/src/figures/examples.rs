@@ -14,7 +14,11 @@ fn examples_for_the_eye() {
         ("precision_recall", precision_recall_example()),
         ("calibration", calibration_example()),
         ("changes", changes_example()),
+        ("panels", panels_example()),
         ("delays", delays_example()),
+        ("residuals", residuals_example()),
+        ("quantiles", quantiles_example()),
+        ("drift", drift_example()),
         ("alignment", alignment_example()),
     ];
     for (name, svg) in examples {
@@ -117,6 +121,23 @@ fn changes_example() -> String {
     })
 }
 
+fn panels_example() -> String {
+    let curve = |name: &str, from: f64, steps: &[f64]| {
+        let dot =
+            |&x: &f64| CurveDot { x, y: from - 0.2 / (x + 2.0), low: f64::NAN, high: f64::NAN };
+        Curve { name: name.into(), points: steps.iter().map(dot).collect() }
+    };
+    let stamped = curve("stamped", 0.9, &[0.0, 5.0, 10.0, 20.0, 40.0]);
+    let labelled = curve("labelled", 0.95, &[0.0, 1.0, 3.0, 5.0, 10.0]);
+    let f1 = Panel { y_label: "expected F1".into(), curves: vec![stamped.clone(), labelled] };
+    let widths = Panel { y_label: "width".into(), curves: vec![stamped] };
+    panels(&Panels {
+        title: "What more sessions would tell".into(),
+        x_label: "sessions".into(),
+        panels: vec![f1, widths],
+    })
+}
+
 fn delays_example() -> String {
     // Sums of three fractions are nearly bell-shaped.
     let delay = |k: i32| {
@@ -129,6 +150,47 @@ fn delays_example() -> String {
         x_label: "stamp − instance (s)".into(),
         delays: (0..179).map(delay).chain([9.0]).map(|delay| (delay, 1.0)).collect(),
         density: (0..=120).map(|k| bell(f64::from(k) / 15.0 - 4.0)).collect(),
+    })
+}
+
+fn residuals_example() -> String {
+    let gap = |k: i32| (0.618_033_9 * f64::from(k)).fract().powf(1.15);
+    residuals(&Residuals {
+        title: "Do stamps come as expected?".into(),
+        gaps: (0..180).map(gap).collect(),
+        band: 0.1,
+    })
+}
+
+fn quantiles_example() -> String {
+    let dot = |k: i32| {
+        let x = f64::from(k - 50) / 16.0;
+        QuantileDot {
+            learned: x,
+            found: 1.05 * x + 0.1,
+            low: x - 0.3,
+            high: x + 0.3 + 0.01 * x * x,
+        }
+    };
+    quantiles(&Quantiles {
+        title: "Are delays distributed as was learned?".into(),
+        x_label: "learned quantile of the delay, in seconds".into(),
+        y_label: "quantile of the stamps".into(),
+        points: (0..100).map(dot).collect(),
+    })
+}
+
+fn drift_example() -> String {
+    let stamp = |k: i32| {
+        let u = 0.618_033_9 * f64::from(k);
+        (u.fract(), 2.0 * (3.1 * u).fract() + (7.7 * u).fract() + u.fract(), (5.3 * u).fract())
+    };
+    drift(&Drift {
+        title: "Do presses get later?".into(),
+        x_label: "place in the session, from beginning to end".into(),
+        y_label: "delay, in seconds".into(),
+        stamps: (0..180).map(stamp).collect(),
+        slope: Some((1.0, 0.2)),
     })
 }
 

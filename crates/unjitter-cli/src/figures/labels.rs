@@ -8,7 +8,7 @@ use crate::palette::INK;
 /// Pixels from one name to the next.
 const APART: f64 = 17.0;
 /// Pixels before a name for its line and marker.
-const SAMPLE: f64 = 34.0;
+pub(super) const SAMPLE: f64 = 34.0;
 
 /// Pixels that the longest name needs to the right of a figure.
 pub(super) fn room<'n>(names: impl Iterator<Item = &'n str>) -> f64 {

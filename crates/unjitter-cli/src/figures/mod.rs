@@ -13,11 +13,15 @@ mod canvas;
 mod changes;
 mod curves;
 mod delays;
+mod drift;
 #[cfg(test)]
 mod examples;
 mod frame;
 mod labels;
+mod panels;
 mod precision_recall;
+mod quantiles;
+mod residuals;
 mod style;
 #[cfg(test)]
 mod tests;
@@ -29,4 +33,8 @@ pub use canvas::as_file;
 pub(crate) use changes::{Changes, changes};
 pub use curves::{Curve, CurveDot, Curves, curves};
 pub(crate) use delays::{Delays, delays};
+pub(crate) use drift::{Drift, drift};
+pub(crate) use panels::{Panel, Panels, panels};
 pub(crate) use precision_recall::{PrecisionRecall, PrecisionRecallCurve, precision_recall};
+pub(crate) use quantiles::{QuantileDot, Quantiles, quantiles};
+pub(crate) use residuals::{Residuals, residuals};

@@ -6,7 +6,7 @@ use crate::palette;
 /// A figure drawn from the same few numbers.
 type Draw = fn(name: &str, numbers: &[f64]) -> String;
 
-const FIGURES: [(&str, Draw); 9] = [
+const FIGURES: [(&str, Draw); 13] = [
     ("curves", |name, numbers| {
         let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: y - 0.1, high: y + 0.1 };
         let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
@@ -59,10 +59,38 @@ const FIGURES: [(&str, Draw); 9] = [
             range: (-1.0, 1.0),
         })
     }),
+    ("panels", |name, numbers| {
+        let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: f64::NAN, high: f64::NAN };
+        let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
+        let panel = Panel { y_label: name.into(), curves: vec![curve; 2] };
+        panels(&Panels { title: name.into(), x_label: name.into(), panels: vec![panel; 2] })
+    }),
     ("delays", |name, numbers| {
         let density = numbers.iter().map(|&x| (x, 1.0)).collect();
         let of = numbers.iter().map(|&x| (2.0 * x, 0.5)).collect();
         delays(&Delays { title: name.into(), x_label: name.into(), delays: of, density })
+    }),
+    ("residuals", |name, numbers| {
+        residuals(&Residuals { title: name.into(), gaps: numbers.to_vec(), band: 0.2 })
+    }),
+    ("quantiles", |name, numbers| {
+        let dot =
+            |&x: &f64| QuantileDot { learned: x, found: 1.1 * x, low: 0.8 * x, high: 1.2 * x };
+        quantiles(&Quantiles {
+            title: name.into(),
+            x_label: name.into(),
+            y_label: name.into(),
+            points: numbers.iter().map(dot).collect(),
+        })
+    }),
+    ("drift", |name, numbers| {
+        drift(&Drift {
+            title: name.into(),
+            x_label: name.into(),
+            y_label: name.into(),
+            stamps: numbers.iter().map(|&x| (x, 2.0 * x, 0.5)).collect(),
+            slope: Some((0.4, 0.1)),
+        })
     }),
     ("alignment", |name, numbers| {
         let instance =

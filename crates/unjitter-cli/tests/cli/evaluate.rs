@@ -40,6 +40,11 @@ fn without_labels_the_evidence_of_stamps_decides() {
     let arguments = ["--ignore", "other", "--folds", "2", "--inner-folds", "2"];
     let out = folder.ok(&small("evaluate", &[&arguments[..], &["--precisions", "0.1,1"]].concat()));
     assert!(out.contains("log evidence per stamp") && !out.contains("LR-H"), "{out}");
+    for expected in
+        ["behind the best", "best\n", " \u{b1} ", "weight_precision 0.1", "the simplest is"]
+    {
+        assert!(out.contains(expected), "{expected} is missing from {out}");
+    }
     let arguments = [&arguments[..], &["--learners", "lr-h", "-o", "x"]].concat();
     let err = folder.fails(3, &small("evaluate", &arguments));
     assert!(err.contains("it has no hand-aligned labels"), "{err}");

@@ -3,6 +3,7 @@
 mod align;
 mod config;
 mod demo;
+mod diagnose;
 mod evaluate;
 mod explanations;
 mod featurize;
@@ -14,6 +15,7 @@ mod mistakes;
 mod only;
 mod options;
 mod outputs;
+mod plan;
 mod predict;
 mod readme;
 mod report;

@@ -7,7 +7,8 @@ fn a_page_and_its_figures_are_written() {
     folder.ok(&["report", "data", "--evaluation", "evaluation.json", "--figures", "figures"]);
     let page = folder.read("report.html");
     assert!(page.to_lowercase().starts_with("<!doctype html>"));
-    for expected in ["typical delay", "Learners compared", "session-01", "<svg"] {
+    for expected in ["typical delay", "Learners compared", "Goodness of fit", "session-01", "<svg"]
+    {
         assert!(page.contains(expected), "{expected} is missing");
     }
     let mut figures: Vec<String> = std::fs::read_dir(folder.path("figures"))
@@ -21,7 +22,10 @@ fn a_page_and_its_figures_are_written() {
         "changes.svg",
         "comparison.svg",
         "delays.svg",
+        "drift.svg",
         "precision-recall.svg",
+        "quantiles.svg",
+        "residuals.svg",
     ];
     assert_eq!(figures, expected);
     // Nothing on the page is fetched from anywhere.

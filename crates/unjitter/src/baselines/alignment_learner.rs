@@ -22,6 +22,10 @@ impl Learner for AlignmentLearner {
         format!("{}-M", abbreviation(&self.model.classifier))
     }
 
+    fn weight_precision(&self) -> f64 {
+        self.model.priors.weight_precision
+    }
+
     fn options(&self) -> serde_json::Value {
         described("imprecise", self)
     }

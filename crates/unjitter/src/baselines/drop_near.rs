@@ -30,6 +30,10 @@ impl Learner for DropNear {
         format!("{}-D", abbreviation(&self.supervised.classifier))
     }
 
+    fn weight_precision(&self) -> f64 {
+        self.supervised.priors.weight_precision
+    }
+
     fn options(&self) -> serde_json::Value {
         described("drop_near", self)
     }

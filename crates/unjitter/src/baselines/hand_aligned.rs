@@ -19,6 +19,10 @@ impl Learner for HandAligned {
         format!("{}-H", abbreviation(&self.supervised.classifier))
     }
 
+    fn weight_precision(&self) -> f64 {
+        self.supervised.priors.weight_precision
+    }
+
     fn options(&self) -> serde_json::Value {
         described("hand_aligned", self)
     }

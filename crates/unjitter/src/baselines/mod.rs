@@ -42,6 +42,14 @@ pub enum TrainedModel {
 }
 
 impl TrainedModel {
+    /// How many numbers were learned.
+    pub(crate) fn parameters(&self) -> Result<usize> {
+        match self {
+            TrainedModel::Detector(detector) => Ok(detector.params().len()),
+            TrainedModel::Fitted(fitted) => fitted.learned_parameters(),
+        }
+    }
+
     /// Probability of the positive label, one per row of `features`.
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         match self {
@@ -63,6 +71,12 @@ impl TrainedModel {
 pub trait Learner: Debug + Send + Sync {
     /// Short name, such as "LR-M".
     fn name(&self) -> String;
+
+    /// Precision of the prior on its weights; of learners as good as each other, the simpler has the larger. 0
+    /// for none.
+    fn weight_precision(&self) -> f64 {
+        0.0
+    }
 
     /// All its options: two learners are the same if and only if these are.
     fn options(&self) -> serde_json::Value;

@@ -58,6 +58,10 @@ impl Learner for MultipleInstance {
         }
     }
 
+    fn weight_precision(&self) -> f64 {
+        self.supervised.priors.weight_precision
+    }
+
     fn options(&self) -> serde_json::Value {
         described("multiple_instance", self)
     }

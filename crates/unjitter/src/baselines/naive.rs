@@ -20,6 +20,10 @@ impl Learner for Naive {
         format!("{}-N", abbreviation(&self.supervised.classifier))
     }
 
+    fn weight_precision(&self) -> f64 {
+        self.supervised.priors.weight_precision
+    }
+
     fn options(&self) -> serde_json::Value {
         described("naive", self)
     }

@@ -29,6 +29,10 @@ impl Learner for Smear {
         format!("{}-S", abbreviation(&self.supervised.classifier))
     }
 
+    fn weight_precision(&self) -> f64 {
+        self.supervised.priors.weight_precision
+    }
+
     fn options(&self) -> serde_json::Value {
         described("smear", self)
     }

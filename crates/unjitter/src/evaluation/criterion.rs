@@ -1,7 +1,8 @@
 //! Criteria for choosing hyper-parameters.
 //!
 //! The paper chooses by F1 on hand-aligned labels, which users with sloppy stamps do not have. The
-//! held-out log evidence of the stamps needs no clean label.
+//! held-out log evidence of the stamps needs no clean label. F1 takes the best candidate; evidence the simplest
+//! of those that are equal to it (`selection`).
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,6 @@ use serde::{Deserialize, Serialize};
 pub enum Criterion {
     /// F1 on hand-aligned labels at the threshold, pooled over folds: the paper's.
     F1,
-    /// Log evidence of the stamps, summed over folds.
+    /// Log evidence of the stamps, compared session by session.
     LogEvidence,
 }

@@ -1,7 +1,7 @@
 //! Nested cross-validation over sessions or subjects.
 //!
 //! Every outer fold is held out once. On the rest, an inner cross-validation compares each learner's
-//! candidates (a grid of options); the best is trained on all the rest and evaluated on the fold. Inner
+//! candidates (a grid of options); one is chosen, trained on all the rest and evaluated on the fold. Inner
 //! and final fits are the cells of a journal; cells run in parallel and do not depend on each other's
 //! order, so the numbers are the same on any number of threads and after any interruption.
 
@@ -16,6 +16,7 @@ use super::fingerprint::{digest, fingerprint};
 use super::folds::{GroupBy, folds, groups};
 use super::instances::{Confusion, confusion};
 use super::journal::Journal;
+use super::selection::CandidateResult;
 use super::threshold::Threshold;
 use crate::baselines::{Annotated, Learner};
 use crate::{Control, Error, Recording, Result};
@@ -94,6 +95,8 @@ pub struct ContenderResult {
     pub name: String,
     /// One per outer fold.
     pub folds: Vec<FoldResult>,
+    /// How its candidates did; empty if there was no choice, or if F1 made it.
+    pub candidates: Vec<CandidateResult>,
 }
 
 /// Result of a contender on one outer fold.
@@ -104,13 +107,20 @@ pub struct FoldResult {
     pub chosen: usize,
     /// Threshold of its probabilities.
     pub threshold: f64,
-    /// Log evidence of the held-out stamps. `None` if they are impossible, and for a bare detector unless
-    /// candidates are chosen by it.
-    pub log_evidence: Option<f64>,
+    /// Log evidence of the stamps of each held-out recording. `None` if some are impossible, and for a bare
+    /// detector unless candidates are chosen by it.
+    pub evidence: Option<Vec<f64>>,
     /// Probabilities of the instances of each held-out recording.
     pub probabilities: Vec<Vec<f64>>,
     /// Hits and errors on hand-aligned labels, pooled over the fold, if it has labels.
     pub confusion: Option<Confusion>,
+}
+
+impl FoldResult {
+    /// Log evidence of all held-out stamps.
+    pub fn log_evidence(&self) -> Option<f64> {
+        Some(self.evidence.as_ref()?.iter().sum())
+    }
 }
 
 impl ContenderResult {
@@ -135,11 +145,13 @@ impl ContenderResult {
 }
 
 /// Result of an inner fit on its held-out part.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct InnerResult {
-    confusion: Option<Confusion>,
-    /// `None` if not requested.
-    log_evidence: Option<f64>,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct InnerResult {
+    pub(super) confusion: Option<Confusion>,
+    /// Of each held-out recording; `None` if not requested, or if some are impossible.
+    pub(super) evidence: Option<Vec<f64>>,
+    /// Numbers that were learned.
+    pub(super) parameters: usize,
 }
 
 /// A line of the journal.
@@ -210,11 +222,12 @@ impl CrossValidation {
                 }
             })
             .collect::<Result<_>>()?;
-        let judged = contenders.iter().zip(results.chunks(plan.outer.len()));
+        let judged = contenders.iter().zip(results.chunks(plan.outer.len())).enumerate();
         let contenders = judged
-            .map(|(contender, folds)| ContenderResult {
+            .map(|(k, (contender, folds))| ContenderResult {
                 name: contender.name.clone(),
                 folds: folds.to_vec(),
+                candidates: plan.candidates(k, &inner, folds),
             })
             .collect();
         let groups = groups(&plan.recordings, self.group_by);
@@ -251,22 +264,22 @@ impl CrossValidation {
 }
 
 /// All cells of the work.
-struct Plan<'a> {
-    options: &'a CrossValidation,
-    recordings: Vec<&'a Recording<'a>>,
-    outer: Vec<Vec<usize>>,
-    contenders: &'a [Contender],
+pub(super) struct Plan<'a> {
+    pub(super) options: &'a CrossValidation,
+    pub(super) recordings: Vec<&'a Recording<'a>>,
+    pub(super) outer: Vec<Vec<usize>>,
+    pub(super) contenders: &'a [Contender],
 }
 
 /// One inner fit: a candidate trained outside one outer fold and one inner fold.
 #[derive(Debug)]
-struct InnerCell {
-    contender: usize,
-    candidate: usize,
-    fold: usize,
+pub(super) struct InnerCell {
+    pub(super) contender: usize,
+    pub(super) candidate: usize,
+    pub(super) fold: usize,
     inner_fold: usize,
     training: Vec<usize>,
-    held_out: Vec<usize>,
+    pub(super) held_out: Vec<usize>,
 }
 
 impl InnerCell {
@@ -277,7 +290,7 @@ impl InnerCell {
 }
 
 impl<'a> Plan<'a> {
-    fn criterion(&self) -> Criterion {
+    pub(super) fn criterion(&self) -> Criterion {
         let labelled = self.recordings.iter().all(|recording| recording.truth.is_some());
         let default = if labelled { Criterion::F1 } else { Criterion::LogEvidence };
         self.options.criterion.unwrap_or(default)
@@ -344,7 +357,7 @@ impl<'a> Plan<'a> {
         let seed = self.options.seed;
         let trained = learner.fit(&training, seed, control)?;
         let annotated = Annotated::new(&trained, &training, seed, control);
-        let held_out = self.at(&cell.held_out);
+        let (held_out, parameters) = (self.at(&cell.held_out), trained.parameters()?);
         match self.criterion() {
             Criterion::F1 => {
                 let threshold = self.threshold(cell.contender, &annotated)?;
@@ -353,42 +366,13 @@ impl<'a> Plan<'a> {
                     let probabilities = trained.predict(recording.session.features())?;
                     confusion = confusion + judge(recording, &probabilities, threshold)?;
                 }
-                Ok(InnerResult { confusion: Some(confusion), log_evidence: None })
+                Ok(InnerResult { confusion: Some(confusion), evidence: None, parameters })
             }
             Criterion::LogEvidence => {
-                let log_evidence = sum_evidence(&annotated, &held_out)?;
-                Ok(InnerResult { confusion: None, log_evidence })
+                let evidence = evidence(&annotated, &held_out)?;
+                Ok(InnerResult { confusion: None, evidence, parameters })
             }
         }
-    }
-
-    /// The best candidate of a contender for a fold; the first of equals.
-    fn choose(&self, contender: usize, fold: usize, inner: &[(InnerCell, InnerResult)]) -> usize {
-        let candidates = self.contenders[contender].candidates.len();
-        let score = |candidate: usize| {
-            let own = inner.iter().filter(|(cell, _)| {
-                cell.contender == contender && cell.fold == fold && cell.candidate == candidate
-            });
-            match self.criterion() {
-                Criterion::F1 => {
-                    own.filter_map(|(_, result)| result.confusion)
-                        .fold(Confusion::default(), std::ops::Add::add)
-                        .scores()
-                        .f1
-                }
-                Criterion::LogEvidence => {
-                    own.map(|(_, result)| result.log_evidence.unwrap_or(f64::NEG_INFINITY)).sum()
-                }
-            }
-        };
-        let scores: Vec<f64> = (0..candidates).map(score).collect();
-        let mut best = 0;
-        for (candidate, score) in scores.iter().enumerate() {
-            if *score > scores[best] {
-                best = candidate;
-            }
-        }
-        best
     }
 
     /// Trains the chosen candidate on all but the fold, and evaluates it there.
@@ -418,11 +402,11 @@ impl<'a> Plan<'a> {
         }
         // For a bare detector an annotator would have to be fitted first.
         let is_wanted = annotated.is_own() || self.criterion() == Criterion::LogEvidence;
-        let log_evidence = match is_wanted {
-            true => sum_evidence(&annotated, &held_out)?,
+        let evidence = match is_wanted {
+            true => evidence(&annotated, &held_out)?,
             false => None,
         };
-        Ok(FoldResult { chosen, threshold, log_evidence, probabilities, confusion })
+        Ok(FoldResult { chosen, threshold, evidence, probabilities, confusion })
     }
 }
 
@@ -430,13 +414,11 @@ fn judge(recording: &Recording, probabilities: &[f64], threshold: f64) -> Result
     confusion(probabilities, recording.hand_labels()?, threshold)
 }
 
-/// Summed log evidence; `None` if a recording is impossible.
-fn sum_evidence(annotated: &Annotated<'_>, held_out: &[&Recording]) -> Result<Option<f64>> {
-    let mut sum = 0.0;
-    for recording in held_out {
-        sum += annotated.log_evidence(recording)?;
-    }
-    Ok(sum.is_finite().then_some(sum))
+/// Log evidence of each recording; `None` if one is impossible.
+fn evidence(annotated: &Annotated<'_>, held_out: &[&Recording]) -> Result<Option<Vec<f64>>> {
+    let each = held_out.iter().map(|recording| annotated.log_evidence(recording));
+    let each: Vec<f64> = each.collect::<Result<_>>()?;
+    Ok(each.iter().all(|own| own.is_finite()).then_some(each))
 }
 
 /// The state of running cells.

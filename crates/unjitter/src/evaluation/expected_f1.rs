@@ -58,6 +58,19 @@ pub(super) fn best_threshold(mut scored: Vec<(f64, f64)>) -> f64 {
     threshold
 }
 
+/// The expected F1 of a threshold for scores, each with the probability that its label is positive; 0 if
+/// nothing is found.
+pub(crate) fn expected_f1(scored: impl Iterator<Item = (f64, f64)>, threshold: f64) -> f64 {
+    let (mut hits, mut found, mut positives) = (0.0, 0.0, 0.0);
+    for (score, probability) in scored {
+        positives += probability;
+        if score >= threshold {
+            (hits, found) = (hits + probability, found + 1.0);
+        }
+    }
+    if hits > 0.0 { 2.0 * hits / (found + positives) } else { 0.0 }
+}
+
 /// Half way from `below`, which is excluded, to `score`, so that rounding of scores has no effect.
 fn between(below: f64, score: f64) -> f64 {
     let middle = 0.5 * (below + score);
@@ -71,7 +84,7 @@ mod tests {
     use crate::math::Random;
 
     /// The expected F1 of a threshold: as the ratio of expectations, and over all 2ⁿ labels.
-    fn expected_f1(scored: &[(f64, f64)], threshold: f64) -> (f64, f64) {
+    fn both_f1(scored: &[(f64, f64)], threshold: f64) -> (f64, f64) {
         let found: Vec<bool> = scored.iter().map(|(score, _)| *score >= threshold).collect();
         let k = found.iter().filter(|found| **found).count() as f64;
         let of = |labels: usize, i: usize| labels >> i & 1 == 1;
@@ -86,10 +99,7 @@ mod tests {
             // Nothing found and nothing to find is no hit either.
             exact += if hits > 0.0 { weight * 2.0 * hits / (k + positives) } else { 0.0 };
         }
-        let hits: f64 = scored.iter().zip(&found).filter(|one| *one.1).map(|one| one.0.1).sum();
-        let positives: f64 = scored.iter().map(|one| one.1).sum();
-        let plugged_in = if hits > 0.0 { 2.0 * hits / (k + positives) } else { 0.0 };
-        (plugged_in, exact)
+        (expected_f1(scored.iter().copied(), threshold), exact)
     }
 
     /// Scores with ties that rank labels roughly: rare ones, certain ones, or any.
@@ -111,9 +121,9 @@ mod tests {
         let mut random = Random::new(1);
         for n in (1..=6).cycle().take(600) {
             let scored = draw(&mut random, n);
-            let chosen = expected_f1(&scored, best_threshold(scored.clone())).0;
+            let chosen = both_f1(&scored, best_threshold(scored.clone())).0;
             for (score, _) in &scored {
-                let other = expected_f1(&scored, *score).0;
+                let other = both_f1(&scored, *score).0;
                 // Rounding of sums in different orders.
                 assert!(chosen >= other - 1e-15, "{scored:?}: {chosen} but {other} at {score}");
             }
@@ -127,14 +137,14 @@ mod tests {
         for n in (1..=10).cycle().take(1000) {
             let scored = draw(&mut random, n);
             let exact = scored.iter().map(|(score, _)| {
-                let (plugged_in, exact) = expected_f1(&scored, *score);
+                let (plugged_in, exact) = both_f1(&scored, *score);
                 // The supremum for one instance, of 2q/(1 + q) − q, plus rounding.
                 let most = 3.0 - 2.0 * 2f64.sqrt() + 1e-12;
                 assert!((plugged_in - exact).abs() <= most, "{scored:?} at {score}");
                 exact
             });
             let best = exact.fold(0.0, f64::max);
-            let lost = best - expected_f1(&scored, best_threshold(scored.clone())).1;
+            let lost = best - both_f1(&scored, best_threshold(scored.clone())).1;
             // The worst case that a search found.
             assert!(lost < 0.08, "{scored:?} loses {lost}");
             (loss, cases) = (loss + lost, cases + 1.0);
@@ -147,7 +157,7 @@ mod tests {
     fn certain_labels_give_the_exact_f1() {
         let scored = [(0.9, 1.0), (0.6, 0.0), (0.5, 1.0), (0.1, 0.0), (0.1, 1.0)];
         for (score, _) in scored {
-            let (plugged_in, exact) = expected_f1(&scored, score);
+            let (plugged_in, exact) = both_f1(&scored, score);
             // One rounding.
             assert!((plugged_in - exact).abs() < 1e-15);
         }

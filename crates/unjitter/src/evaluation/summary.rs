@@ -9,6 +9,7 @@ use super::curve::average_precision;
 use super::event_summary::{EventScoring, EventSummary};
 use super::instances::{Confusion, confusion};
 use super::scores::Scores;
+use super::selection::{CandidateResult, HeldOut, behind_best};
 use super::significance::{bonferroni, paired_t_test};
 use crate::{Control, Recording, Result};
 
@@ -31,6 +32,13 @@ pub struct Summary {
     pub labelled: Option<LabelledSummary>,
     /// Mean log evidence of a held-out stamp; `None` if some stamps were impossible.
     pub log_evidence_per_stamp: Option<f64>,
+    /// How much less log evidence it has than the best contender, per session (or subject), paired over them;
+    /// `None` without evidence.
+    #[serde(default)]
+    pub behind: Option<HeldOut>,
+    /// How its candidates did, where the evidence chose among them.
+    #[serde(default)]
+    pub candidates: Vec<CandidateResult>,
 }
 
 /// Results of a contender against hand-aligned labels.
@@ -64,11 +72,11 @@ impl Comparison {
     ) -> Result<Vec<Summary>> {
         let stamps: usize = recordings.iter().map(|one| one.session.stamps().len()).sum();
         let reference_f1 = self.contenders.get(reference).and_then(ContenderResult::f1);
+        let evidence: Vec<_> = self.contenders.iter().map(|one| self.evidence(one)).collect();
         let mut lines = Vec::with_capacity(self.contenders.len());
-        for (k, judged) in self.contenders.iter().enumerate() {
-            let evidence: Option<Vec<f64>> =
-                judged.folds.iter().map(|fold| fold.log_evidence).collect();
-            let evidence = evidence.filter(|_| stamps > 0);
+        for ((k, judged), behind) in self.contenders.iter().enumerate().zip(behind_best(&evidence))
+        {
+            let evidence = evidence[k].as_ref().filter(|_| stamps > 0);
             let mut labelled = self.labelled(judged, recordings, options, control)?;
             if let (Some(labelled), Some(reference_f1)) = (&mut labelled, &reference_f1)
                 && k != reference
@@ -80,10 +88,24 @@ impl Comparison {
                 name: judged.name.clone(),
                 labelled,
                 log_evidence_per_stamp: evidence.map(|all| all.iter().sum::<f64>() / stamps as f64),
+                behind,
+                candidates: judged.candidates.clone(),
             });
             control.tell(lines.len(), self.contenders.len(), None);
         }
         Ok(lines)
+    }
+
+    /// Log evidence of the stamps of each group of recordings; `None` if some have none.
+    fn evidence(&self, judged: &ContenderResult) -> Option<Vec<f64>> {
+        let mut by_recording = vec![0.0; self.groups.iter().map(Vec::len).sum()];
+        for (fold, result) in self.folds.iter().zip(&judged.folds) {
+            for (&k, own) in fold.iter().zip(result.evidence.as_ref()?) {
+                *by_recording.get_mut(k)? = *own;
+            }
+        }
+        let sum = |group: &Vec<usize>| group.iter().map(|&k| by_recording[k]).sum();
+        Some(self.groups.iter().map(sum).collect())
     }
 
     /// Probabilities of a contender's held-out instances, by recording.

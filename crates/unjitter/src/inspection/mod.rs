@@ -31,6 +31,7 @@ pub use finding::{Finding, SessionShift, SessionStamps, Severity, Shift, Strange
 pub use histogram::Histogram;
 pub use summary::{Balance, PerSession, Spacing, Summary};
 pub use words::duration;
+pub(crate) use words::{count, names, three_digits};
 
 use serde::Serialize;
 

@@ -23,7 +23,7 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// A number with three digits, or all digits before the point.
-pub(super) fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
@@ -45,12 +45,12 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// A number and its noun.
-pub(super) fn count(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// The first few names of a list that may be long.
-pub(super) fn names<S: AsRef<str>>(names: &[S]) -> String {
+pub(crate) fn names<S: AsRef<str>>(names: &[S]) -> String {
     list(names.iter().map(|name| shown(name.as_ref())).collect())
 }
 

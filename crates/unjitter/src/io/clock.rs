@@ -250,6 +250,17 @@ impl Clock {
         }
     }
 
+    /// Hours since midnight at the clock's zero, in its own zone; none if its times are numbers.
+    pub fn hour(&self) -> Option<f64> {
+        let ahead = match self.style {
+            Style::Number(_) | Style::Decimal(_) => return None,
+            Style::Civil | Style::Zulu | Style::TimeOfDay { .. } => 0,
+            Style::Zoned(offset) => offset.seconds(),
+        };
+        let local = self.origin + i128::from(ahead) * NANOSECONDS;
+        Some(local.rem_euclid(24 * 3600 * NANOSECONDS) as f64 / 3600e9)
+    }
+
     /// Seconds from a whole hour of the clock to the moment `seconds` after its zero. Whole hours are
     /// removed first, because they would leave no digits.
     pub(crate) fn past_the_hour(&self, seconds: f64) -> f64 {
@@ -311,6 +322,22 @@ mod tests {
 
     fn clock(text: &str) -> Clock {
         Clock::starting_at(text, TimeUnit::S).unwrap()
+    }
+
+    #[test]
+    fn hours_are_those_of_its_own_zone() {
+        for (start, hour) in [
+            ("2024-05-31T14:30:00", Some(14.5)),
+            ("2024-05-31T22:30:00Z", Some(22.5)),
+            ("2024-05-31T01:15:00+02:00", Some(1.25)),
+            ("1969-12-31T23:00:00-05:30", Some(23.0)),
+            // Times of day are counted from midnight.
+            ("14:03:27", Some(0.0)),
+            ("1700000000", None),
+            ("12.5", None),
+        ] {
+            assert_eq!(clock(start).hour(), hour, "{start}");
+        }
     }
 
     #[test]

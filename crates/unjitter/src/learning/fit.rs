@@ -168,16 +168,23 @@ impl<'a> Problem<'a> {
         seed: u64,
         control: Control<'a>,
     ) -> Result<Self> {
-        model.check()?;
-        check_together(sessions)?;
-        if sessions.iter().all(|session| session.stamps().is_empty()) {
-            return Err(Error::NoStamps { sessions: sessions.len() });
-        }
-        let median = median_spacing(sessions);
-        let time_unit = model.time_unit.unwrap_or(median);
+        check(model, sessions)?;
+        let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let classifier = model.classifier.fit(&features, seed, control)?;
         let parts = Parts::new(classifier, model.stamp_model(time_unit)?);
+        Self::with_parts(model, sessions, parts, time_unit, control)
+    }
+
+    /// With the parts built, for times in this unit. Sessions and model were checked.
+    pub(super) fn with_parts(
+        model: &Model,
+        sessions: &'a [Session<'a>],
+        parts: Parts,
+        time_unit: f64,
+        control: Control<'a>,
+    ) -> Result<Self> {
+        let median = median_spacing(sessions);
         let (spacing, gap) = (median / time_unit, median_gap(sessions).max(median) / time_unit);
         let superposed = match model.counts {
             Counts::Auto => {
@@ -335,8 +342,8 @@ impl<'a> Problem<'a> {
 
     /// Whether a result has more evidence of sessions that were left out of learning than another's.
     fn is_better(&self, own: &Searched, other: &Self, others: &Searched) -> Result<bool> {
-        let own = modes::left_out(&self.objective()?, &own.best);
-        let others = modes::left_out(&other.objective()?, &others.best);
+        let own = modes::left_out(&self.objective()?, &own.best.minimum.params);
+        let others = modes::left_out(&other.objective()?, &others.best.minimum.params);
         let gain = own.zip(others).map(|(own, others)| HeldOut::difference(&own, &others).mean);
         Ok(gain.is_some_and(|gain| gain > 0.0))
     }
@@ -408,6 +415,16 @@ impl<'a> Problem<'a> {
         };
         Ok(Searched { fitted, best: optima.swap_remove(0), most })
     }
+}
+
+/// Refuses a model or sessions that nothing can be learned from.
+pub(super) fn check(model: &Model, sessions: &[Session]) -> Result<()> {
+    model.check()?;
+    check_together(sessions)?;
+    if sessions.iter().all(|session| session.stamps().is_empty()) {
+        return Err(Error::NoStamps { sessions: sessions.len() });
+    }
+    Ok(())
 }
 
 /// The model's priors, on the scale of the data where it leaves that open: stamps per instance and unit of

@@ -46,7 +46,9 @@ pub(super) fn choose(
         let is_rival = |optimum: &&Optimum| optimum.minimum.value < worst;
         optima
             .iter()
-            .map(|optimum| Some(optimum).filter(is_rival).and_then(|o| left_out(objective, o)))
+            .map(|optimum| {
+                Some(optimum).filter(is_rival).and_then(|o| left_out(objective, &o.minimum.params))
+            })
             .collect()
     } else {
         vec![None; optima.len()]
@@ -86,8 +88,9 @@ pub(super) fn choose(
     modes
 }
 
-/// Log evidence of each session when it was left out of learning, or nothing if there is one session.
-pub(super) fn left_out(objective: &MapObjective<'_>, optimum: &Optimum) -> Option<Vec<f64>> {
+/// Log evidence of each session when it was left out of learning, which begins at the optimum of all; nothing
+/// if there is one session.
+pub(super) fn left_out(objective: &MapObjective<'_>, optimum: &[f64]) -> Option<Vec<f64>> {
     let groups = objective.data().len().min(FOLDS);
     if groups < 2 {
         return None;
@@ -98,7 +101,7 @@ pub(super) fn left_out(objective: &MapObjective<'_>, optimum: &Optimum) -> Optio
         let rest = objective.without(is_out);
         let options = LbfgsOptions { max_iterations: FOLD_ITERATIONS, ..LbfgsOptions::default() };
         let mut watch = quiet(objective.control());
-        let found = minimise(&rest, &optimum.minimum.params, &options, &mut watch)?;
+        let found = minimise(&rest, optimum, &options, &mut watch)?;
         let params = objective.full(&found.params);
         for session in (0..evidence.len()).filter(|&session| is_out(session)) {
             evidence[session] = objective.session_evidence(session, &params)?;

@@ -43,15 +43,16 @@ pub(super) fn unbiased(
     if !problem.is_free() || !is_learned || best.learned.spread < CROWDED * problem.gap() {
         return None;
     }
-    let (params, start) = (objective.full(&best.minimum.params), options.seed);
-    let found = (0..options.simulations as u64)
-        .filter_map(|k| missing(problem, objective, best, start.wrapping_add(k)));
-    let found: Vec<f64> = found.collect();
+    let found: Vec<f64> = (0..options.simulations as u64)
+        .filter_map(|k| missing(problem, objective, best, options.seed.wrapping_add(k)))
+        .filter(|missing| missing.is_finite())
+        .collect();
     let missing = found.iter().sum::<f64>() / found.len() as f64;
-    if objective.control().is_stop_requested() || !(missing.abs() < FURTHEST) {
+    let is_told = !found.is_empty() && missing.abs() < FURTHEST;
+    if !is_told || objective.control().is_stop_requested() {
         return None;
     }
-    let mut stretched = params;
+    let mut stretched = objective.full(&best.minimum.params);
     let spreads = objective.places().iter().filter(|&&at| is_spread(at));
     spreads.for_each(|&at| stretched[at] -= missing);
     let held = objective.holding(is_spread, &stretched).settled_after(best.minimum.iterations);

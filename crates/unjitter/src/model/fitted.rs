@@ -51,6 +51,12 @@ impl Fitted {
         self.parts.layout.parameters().iter().map(|parameter| parameter.name.as_str())
     }
 
+    /// How many numbers were learned: those of all parameters that were not held.
+    pub(crate) fn learned_parameters(&self) -> Result<usize> {
+        let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        Ok(frozen.iter().filter(|value| value.is_none()).count())
+    }
+
     /// How sure the fit is of its parameters; none if it has too many or did not converge, if the data
     /// cannot tell some of them, or in files of earlier versions.
     pub fn uncertainty(&self) -> Option<&Uncertainty> {
@@ -219,7 +225,7 @@ impl Fitted {
 
     /// Calls the stamp model with a session in units, the log-odds of all instances, and those of the
     /// observed ones, ±∞ if the label is known.
-    pub(super) fn with_log_odds<T>(
+    pub(crate) fn with_log_odds<T>(
         &self,
         session: &Session,
         ask: impl FnOnce(
@@ -244,7 +250,7 @@ impl Fitted {
     }
 
     /// Contribution of known labels to the log evidence, and of densities per unit of the data.
-    pub(super) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
+    pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
         log_labels(session, log_odds) - session.stamps().len() as f64 * self.time_unit.ln()
     }
 }

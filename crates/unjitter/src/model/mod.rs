@@ -23,7 +23,7 @@ pub use annotator::{Annotator, Gradient};
 pub use counts::BoundCounts;
 pub use detector::Detector;
 pub use fitted::Fitted;
-pub(crate) use fitted::{THRESHOLD, check_threshold};
+pub(crate) use fitted::{THRESHOLD, check_level, check_threshold};
 pub(crate) use in_time::InTime;
 pub use mode::Mode;
 pub use noise::BoundNoise;

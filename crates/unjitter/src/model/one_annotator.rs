@@ -12,8 +12,8 @@ use super::stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, Sta
 use super::superposed::Superposed;
 use crate::Error;
 use crate::inference::{
-    Alignment, Buffers, CountTables, DelayDensity, Impossible, Lattice, Marginals, Messages, Order,
-    Pass, Shares, SpanSolution, Stamped, Timeline,
+    Alignment, Buffers, Compensator, CountTables, DelayDensity, DelayDistribution, Impossible,
+    Lattice, Marginals, Messages, Order, Pass, Shares, SpanSolution, Stamped, Timeline,
 };
 use crate::math::Random;
 use crate::params::{ParameterSpec, Role, Transform};
@@ -149,14 +149,14 @@ impl StampModel for OneAnnotator {
                 drawn.delays.push(delay);
             }
         }
-        let (mut time, rate) = (times[0], self.log_background(params).exp());
-        while rate > 0.0 {
-            // Gaps of a Poisson process: a unit Gamma of shape one is exponential.
-            time += random.gamma(1.0) / rate;
-            if time > times[times.len() - 1] {
-                break;
-            }
+        let rate = self.log_background(params).exp();
+        let last = times.last().copied().unwrap_or(f64::NEG_INFINITY);
+        // Gaps of a Poisson process: a unit Gamma of shape one is exponential. Without a rate they have no end.
+        let mut gap = || random.gamma(1.0) / rate;
+        let mut time = times.first().copied().unwrap_or(f64::INFINITY) + gap();
+        while time <= last {
             drawn.times.push(time);
+            time += gap();
         }
         drawn.times.sort_by(f64::total_cmp);
         drawn
@@ -321,6 +321,22 @@ impl BoundStampModel for BoundAnnotator<'_> {
         let mut best = self.lattice(timeline, log_odds).best_alignment(found);
         best.log_weight += self.no_more(timeline);
         best
+    }
+
+    fn delays(&self) -> DelayDistribution {
+        DelayDistribution::new(&self.density)
+    }
+
+    fn compensator(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        watched: &dyn Fn(f64) -> f64,
+    ) -> Compensator {
+        // Counts beyond the stamps of the session were possible too.
+        let tables = tables(self.model.counts.as_ref(), self.counts, LONGEST_TABLE);
+        let stamped = self.stamped(timeline);
+        Lattice { stamped, log_odds, counts: &tables }.compensator(&self.delays(), watched)
     }
 
     fn sample(

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::Control;
-use crate::inference::{Alignment, Impossible, Marginals, Messages, Timeline};
+use crate::inference::{
+    Alignment, Compensator, DelayDistribution, Impossible, Marginals, Messages, Timeline,
+};
 use crate::math::Random;
 use crate::params::ParameterSpec;
 
@@ -144,6 +146,18 @@ pub trait BoundStampModel: Sync {
         log_odds: &[f64],
         found: &Marginals,
     ) -> Alignment;
+
+    /// The distribution of the delay.
+    fn delays(&self) -> DelayDistribution;
+
+    /// How many stamps were to be expected between stamps, given those before; `watched` is how long
+    /// somebody annotated up to a time.
+    fn compensator(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        watched: &dyn Fn(f64) -> f64,
+    ) -> Compensator;
 
     /// Draws alignments from the posterior, given its marginals: an instance for each stamp, or none if it
     /// came from nowhere. Cut short if a stop is requested. Fails if only the marginals are known.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::one_annotator::{OneAnnotator, Superposition};
 use super::stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, StampModel, Sums};
-use crate::inference::{Alignment, Impossible, Marginals, Timeline};
+use crate::inference::{
+    Alignment, Compensator, DelayDistribution, Impossible, Marginals, Timeline,
+};
 use crate::math::Random;
 use crate::params::ParameterSpec;
 
@@ -85,6 +87,19 @@ impl BoundStampModel for Bound<'_> {
         found: &Marginals,
     ) -> Alignment {
         self.whole.best_alignment(timeline, log_odds, found)
+    }
+
+    fn delays(&self) -> DelayDistribution {
+        self.whole.delays()
+    }
+
+    fn compensator(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        watched: &dyn Fn(f64) -> f64,
+    ) -> Compensator {
+        self.whole.compensator(timeline, log_odds, watched)
     }
 
     fn sample(

@@ -122,6 +122,12 @@ impl Uncertainty {
         self.sandwich.as_ref().map(|sandwich| sandwich.clusters)
     }
 
+    /// Standard errors of the unconstrained numbers at `places`.
+    pub(crate) fn standard_errors(&self) -> Vec<f64> {
+        let size = self.places.len();
+        (0..size).map(|k| self.covariance()[k * (size + 1)].sqrt()).collect()
+    }
+
     fn covariance(&self) -> &[f64] {
         self.sandwich.as_ref().map_or(&self.posterior, |sandwich| &sandwich.covariance)
     }
