@@ -40,9 +40,12 @@ pub struct CandidateResult {
     pub chosen: usize,
 }
 
+/// Log evidence per session that nobody would choose by, however regular it is: odds of a hundredth.
+const NOTHING: f64 = 0.01;
+
 /// Whether something so far behind the best counts as equal to it.
 pub fn is_equal(behind: &HeldOut) -> bool {
-    behind.mean <= behind.standard_error
+    behind.mean <= behind.standard_error.max(NOTHING)
 }
 
 /// How much less evidence each has than the best, session by session; none where it has none.
