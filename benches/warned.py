@@ -42,6 +42,7 @@ WORDS = {
     "two explanations of the stamps": "Modes",
     "below half the spacing": "TinySpread",
     "events have several stamps": "SeveralStamps",
+    "events may have several stamps": "PerhapsSeveralStamps",
     "is large beside the median gap": "SpreadNearGap",
     "far from every instance": "FarStamps",
 }

@@ -127,6 +127,13 @@ pub enum Warning {
         /// By how much the log evidence is higher than with one stamp at most.
         gain: f64,
     },
+    /// The stamps of one event may be several, though one at most was taken.
+    PerhapsSeveralStamps {
+        /// Stamps of an event, on average, if so.
+        mean: f64,
+        /// By how much the log evidence is lower then.
+        loss: f64,
+    },
     /// The data cannot tell some parameters apart.
     TradePlaces {
         /// Their names.
@@ -194,6 +201,12 @@ impl fmt::Display for Warning {
                 f,
                 "events have several stamps, {mean:.1} on average: counts without a limit explain them \
                  better than one stamp at most, by {gain:.0} in the log evidence, and were used"
+            ),
+            Warning::PerhapsSeveralStamps { mean, loss } => write!(
+                f,
+                "events may have several stamps: {mean:.1} on average explain them nearly as well as one at \
+                 most, which was taken, with {loss:.0} less in the log evidence. If several people pressed, \
+                 or one of them twice, take Poisson counts"
             ),
             Warning::TradePlaces { parameters } => write!(
                 f,

@@ -97,7 +97,7 @@ impl Model {
         let rounds = if self.counts == Counts::Auto { 2 } else { 1 };
         let mut one_problem = Problem::new(self, sessions, options.seed, control)?;
         one_problem.round = (0, rounds);
-        let one = one_problem.search(options)?;
+        let mut one = one_problem.search(options)?;
         if self.counts != Counts::Auto || one.most < SEVERAL || control.is_stop_requested() {
             return one_problem.measured(one, options);
         }
@@ -113,8 +113,16 @@ impl Model {
             several.fitted.warnings.push(Warning::SeveralStamps { mean, gain });
             return problem.measured(several, options);
         }
+        one.fitted.warnings.extend(perhaps_several(mean, gain, stamps));
         one_problem.measured(one, options)
     }
+}
+
+/// Warns if several stamps of an event were learned, and hardly explain less than the one at most that was
+/// taken: features that look at neighbouring instances let each of several stamps have an event of its own.
+fn perhaps_several(mean: f64, gain: f64, stamps: usize) -> Option<Warning> {
+    let is_close = gain > -CLEARLY_SEVERAL * stamps as f64;
+    (mean >= BELIEVED && is_close).then_some(Warning::PerhapsSeveralStamps { mean, loss: -gain })
 }
 
 /// What a search came to.
@@ -509,4 +517,19 @@ fn judge(
         values,
     };
     (outcome, found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_stamps_that_were_not_believed_are_told_if_they_are_nearly_as_good() {
+        let told = |mean: f64, gain: f64| perhaps_several(mean, gain, 1000).is_some();
+        assert!(told(2.0, -50.0) && told(1.75, 100.0));
+        // Too few for an event, or clearly less evidence.
+        assert!(!told(1.6, -50.0) && !told(2.0, -151.0));
+        let words = perhaps_several(2.0, -49.6, 1000).unwrap().to_string();
+        assert!(words.contains("2.0 on average") && words.contains("with 50 less"), "{words}");
+    }
 }
