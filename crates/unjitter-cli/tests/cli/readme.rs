@@ -45,7 +45,7 @@ fn the_walk_through_works() {
         folder.ok(&arguments);
         verbs += 1;
     }
-    assert_eq!(verbs, 8);
+    assert_eq!(verbs, 9);
     for file in
         ["model.json", "aligned.csv", "missed.csv", "report.html", "found.csv", "probabilities.csv"]
     {
