@@ -15,6 +15,7 @@ use super::search::Optimum;
 use super::start::NEAR;
 use super::watcher::quiet;
 use crate::math::{Random, lower_median, sigmoid};
+use crate::outcome::StopReason;
 use crate::params::Role;
 
 /// Spreads that are shorter than this share of the usual gap between stamps come back as they are, to a few
@@ -57,7 +58,8 @@ pub(super) fn unbiased(
     spreads.for_each(|&at| stretched[at] -= missing);
     let held = objective.holding(is_spread, &stretched).settled_after(best.minimum.iterations);
     let mut watch = quiet(objective.control());
-    let found = minimise(&held, &held.free(&stretched), &options.optimiser, &mut watch)?;
+    let found = minimise(&held, &held.free(&stretched), &options.optimiser, &mut watch);
+    let found = found.filter(|found| found.stop != StopReason::Cancelled)?;
     let params = objective.free(&held.full(&found.params));
     // The value of all parameters, to compare with other optima.
     let value = objective.evaluate(&params, &mut vec![0.0; params.len()]);
