@@ -1,7 +1,9 @@
 //! The place of every stamp, and which stamps are missing or wrong.
 
+use std::collections::BTreeMap;
+
 use crate::Session;
-use crate::inference::Marginals;
+use crate::inference::Responsibilities;
 use crate::math::sigmoid;
 
 /// A session's stamps and instances after alignment.
@@ -56,6 +58,56 @@ pub struct AlignedInstance {
     pub p_missed: f64,
     /// Whether the session was annotated here.
     pub observed: bool,
+}
+
+/// An instance that may have given a stamp.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// Its position in the session.
+    pub instance: usize,
+    /// Probability that it gave the stamp.
+    pub p: f64,
+}
+
+/// An event that somebody stamped, with the stamps of all annotators.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenEvent {
+    /// The instance.
+    pub instance: usize,
+    /// Its time.
+    pub time: f64,
+    /// Probability that it is an event.
+    pub p_positive: f64,
+    /// Its stamps, by position among those of the session.
+    pub stamps: Vec<usize>,
+    /// Who gave them, by position among the annotators of the session, in order.
+    pub seen_by: Vec<usize>,
+}
+
+impl Aligned {
+    /// The events that stamps belong to by the best alignment, in order of time: one for all stamps of an instance.
+    pub fn events(&self, session: &Session<'_>) -> Vec<SeenEvent> {
+        let mut events: BTreeMap<usize, SeenEvent> = BTreeMap::new();
+        for (l, stamp) in self.stamps.iter().enumerate() {
+            let Some(instance) = stamp.best_instance else { continue };
+            let AlignedInstance { time, p_positive, .. } = self.instances[instance];
+            let event = events.entry(instance).or_insert_with(|| SeenEvent {
+                instance,
+                time,
+                p_positive,
+                stamps: Vec::new(),
+                seen_by: Vec::new(),
+            });
+            event.stamps.push(l);
+            event.seen_by.extend(session.annotator_of(l));
+        }
+        let mut events: Vec<SeenEvent> = events.into_values().collect();
+        for event in &mut events {
+            event.seen_by.sort_unstable();
+            event.seen_by.dedup();
+        }
+        events
+    }
 }
 
 /// How to align.
@@ -114,21 +166,45 @@ impl Place {
 }
 
 impl Averaged {
-    /// Adds the posterior under some parameters.
-    pub(crate) fn add(&mut self, marginals: &Marginals) {
-        let Marginals { responsibilities, counts, .. } = marginals;
+    /// Adds posteriors under some parameters: of each stream, whose stamps have these positions among all, and
+    /// for each instance the probabilities that it is positive, and that it is and nobody stamped it.
+    pub(crate) fn add<'a>(
+        &mut self,
+        streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize])>,
+        instances: impl Iterator<Item = [f64; 2]>,
+    ) {
         let none = Place { first: 0, shares: Vec::new(), positive: 0.0 };
-        self.stamps.resize(responsibilities.stamps(), none);
-        for (l, place) in self.stamps.iter_mut().enumerate() {
-            let positive = responsibilities.of_stamp_positive(l).iter().sum();
-            place.add(responsibilities.instances(l).start, responsibilities.of_stamp(l), positive);
+        for (own, positions) in streams {
+            let most = positions.iter().map(|last| last + 1).max().unwrap_or(0);
+            self.stamps.resize(self.stamps.len().max(most), none.clone());
+            for (l, &position) in positions.iter().enumerate() {
+                let positive = own.of_stamp_positive(l).iter().sum();
+                let place = &mut self.stamps[position];
+                place.add(own.instances(l).start, own.of_stamp(l), positive);
+            }
         }
-        self.instances.resize(counts.instances(), [0.0; 2]);
-        for (i, [positive, missed]) in self.instances.iter_mut().enumerate() {
-            *positive += counts.positive(i);
-            *missed += counts.missed(i);
+        for (i, [positive, missed]) in instances.enumerate() {
+            if self.instances.len() == i {
+                self.instances.push([0.0; 2]);
+            }
+            self.instances[i][0] += positive;
+            self.instances[i][1] += missed;
         }
         self.count += 1.0;
+    }
+
+    /// The average of several averages, by how many posteriors they have; none if there is none at all.
+    pub(crate) fn of(averages: Vec<Self>) -> Option<Self> {
+        averages.into_iter().filter(|own| own.count > 0.0).reduce(|mut all, own| {
+            for (place, own) in all.stamps.iter_mut().zip(&own.stamps) {
+                place.add(own.first, &own.shares, own.positive);
+            }
+            for (sums, own) in all.instances.iter_mut().zip(own.instances) {
+                sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+            }
+            all.count += own.count;
+            all
+        })
     }
 
     /// Where every stamp belongs, with an interval at this level. `observed` maps instances to those of the
@@ -145,6 +221,20 @@ impl Averaged {
             aligned_stamp(session, observed, place, self.count, level, l, best_instance)
         };
         self.stamps.iter().enumerate().map(place).collect()
+    }
+
+    /// Where each stamp may have come from, in order of time: instances with at least this probability. One minus
+    /// the sum of all is the probability that it came from nowhere.
+    pub(crate) fn candidates(&self, observed: &[usize], at_least: f64) -> Vec<Vec<Candidate>> {
+        let of = |place: &Place| {
+            let all = place.shares.iter().enumerate();
+            let all = all.map(|(k, share)| Candidate {
+                instance: observed[place.first + k],
+                p: share / self.count,
+            });
+            all.filter(|candidate| candidate.p >= at_least).collect()
+        };
+        self.stamps.iter().map(of).collect()
     }
 
     /// The posterior of every instance of the session.
@@ -245,7 +335,9 @@ mod tests {
         let found = lattice.marginals().unwrap();
         let best = lattice.best_alignment(&found);
         let mut posterior = Averaged::default();
-        posterior.add(&found);
+        let positions: Vec<usize> = (0..stamps.len()).collect();
+        let streams = [(&found.responsibilities, positions.as_slice())];
+        posterior.add(streams.into_iter(), std::iter::empty());
         posterior.aligned_stamps(&session, &[0, 1, 2, 3], &best.instances, 0.95)
     }
 

@@ -151,6 +151,81 @@ pub enum Error {
          parameters, label some instances and learn from them, or use fewer features"
     )]
     NotInformative,
+    /// Deviations of groups, which cannot be summed over sessions in several places.
+    #[error(
+        "a number that varies between groups cannot be learned from sessions in several places; learn it from \
+         sessions in memory, or without `varies` and `clock`"
+    )]
+    GroupsInParts,
+    /// Parameters of another model.
+    #[error("{found} parameters, expected the {expected} of the model")]
+    ParameterCount {
+        /// How many were given.
+        found: usize,
+        /// How many the model has.
+        expected: usize,
+    },
+    /// What a worker in another place said when it failed.
+    #[error("{0}")]
+    Worker(String),
+    /// A slice that must run parallel to the stamps but has another length.
+    #[error("session {session}: {found} {what} for {expected} stamps")]
+    StampMismatch {
+        /// Name of the session.
+        session: String,
+        /// What was counted: "annotators", …
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many stamps there are.
+        expected: usize,
+    },
+    /// A number that is to differ between groups of which there are none.
+    #[error(
+        "{variation}: no session says which group it is of; name annotators, subjects or devices, or \
+         let it differ by session"
+    )]
+    NoGroups {
+        /// What was asked for.
+        variation: String,
+    },
+    /// A stamp in an interval whose width is none.
+    #[error(
+        "session {session}: the width of stamp {index} is {width}, expected a number of at least 0"
+    )]
+    StampWidth {
+        /// Its session.
+        session: String,
+        /// Its position.
+        index: usize,
+        /// The width.
+        width: f64,
+    },
+    /// A group of stamps that a model has not seen.
+    #[error(
+        "session {session}: {variation} is not known of {group}, which the model has not seen; adapt it to \
+         the session first"
+    )]
+    UnseenGroup {
+        /// Its name.
+        session: String,
+        /// What differs.
+        variation: String,
+        /// The group.
+        group: String,
+    },
+    /// A variation that was given twice.
+    #[error("{variation}: it is given twice")]
+    VariesTwice {
+        /// What was asked for.
+        variation: String,
+    },
+    /// A number that is to differ but that the model does not have.
+    #[error("{variation}: the model has no such number; take other noise, or leave it out")]
+    NothingVaries {
+        /// What was asked for.
+        variation: String,
+    },
     /// Work that was stopped before it had a result.
     #[error("the work was stopped before it had found anything")]
     Cancelled,

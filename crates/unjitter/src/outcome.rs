@@ -139,6 +139,13 @@ pub enum Warning {
         /// Their names.
         parameters: Vec<String>,
     },
+    /// Clocks that the stamps do not tell: they are taken to be like the others.
+    ClocksNotFound {
+        /// Those for which several places explain the stamps about equally well.
+        several: Vec<String>,
+        /// Those of which the stamps hardly tell anything.
+        flat: Vec<String>,
+    },
     /// Stamps that lie far from every instance.
     FarStamps {
         /// Name of the session.
@@ -214,6 +221,19 @@ impl fmt::Display for Warning {
                  well, so each alone is uncertain; hold one if you know it, or label some instances",
                 parameters.join(" and ")
             ),
+            Warning::ClocksNotFound { several, flat } => {
+                write!(f, "clocks were not found, and are taken to be about as the others: ")?;
+                let told = [
+                    (several, "several offsets explain the stamps about equally well"),
+                    (flat, "the stamps hardly tell the offset"),
+                ];
+                for (k, (names, why)) in told.iter().filter(|(own, _)| !own.is_empty()).enumerate()
+                {
+                    let semicolon = if k > 0 { "; " } else { "" };
+                    write!(f, "{semicolon}for {} {why}", some(names))?;
+                }
+                write!(f, ". Look at their profiles, or say how far clocks can be off")
+            }
             Warning::FarStamps { session, count, index, time, spreads } => write!(
                 f,
                 "session {session}: {count} stamps lie far from every instance and widen the learned \
@@ -221,6 +241,16 @@ impl fmt::Display for Warning {
                  when somebody was annotating"
             ),
         }
+    }
+}
+
+/// The first names, and how many others there are.
+fn some(names: &[String]) -> String {
+    const TOLD: usize = 3;
+    let first = names[..names.len().min(TOLD)].join(", ");
+    match names.len() {
+        ..=TOLD => first,
+        all => format!("{first} and {} others", all - TOLD),
     }
 }
 

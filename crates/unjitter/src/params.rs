@@ -129,6 +129,8 @@ pub enum Role {
     Shape,
     /// Stamps per unit of time that no instance gives.
     Background,
+    /// By how much a group differs from all others.
+    Deviation,
 }
 
 /// A named group of parameters, as a part declares it.
@@ -181,6 +183,16 @@ impl Parameter {
         let scale = time_unit.powi(self.spec.time_power);
         natural.iter_mut().for_each(|v| *v *= scale);
         natural
+    }
+
+    /// One of its natural values.
+    pub(crate) fn natural_entry(&self, params: &[f64], time_unit: f64, entry: usize) -> f64 {
+        match self.spec.transform {
+            Transform::Free => {
+                params[self.range.start + entry] * time_unit.powi(self.spec.time_power)
+            }
+            _ => self.natural(params, time_unit)[entry],
+        }
     }
 
     /// Unconstrained numbers for natural values given in the user's unit of time.
@@ -244,6 +256,11 @@ impl Layout {
     pub fn part(&self, name: &str) -> Range<usize> {
         let own = self.parts.iter().find(|(part, _)| *part == name);
         own.map_or(self.dim..self.dim, |(_, range)| range.clone())
+    }
+
+    /// The parameter that a number of the flat vector belongs to.
+    pub(crate) fn at(&self, place: usize) -> Option<&Parameter> {
+        self.parameters.iter().find(|own| own.range.contains(&place))
     }
 
     /// The parameter of that full name.

@@ -239,6 +239,8 @@ impl Priors {
             Role::DegreesOfFreedom => gamma(self.degrees_of_freedom, x),
             Role::Shape => gamma(self.shape, x),
             Role::Background => gamma(self.background.unwrap_or(Self::background(1.0)), x),
+            // How wide deviations scatter is learned with them: their density is that of the groups.
+            Role::Deviation => (0.0, 0.0),
             Role::CountSplit | Role::MixtureWeight => {
                 unreachable!("simplexes are handled as a whole")
             }

@@ -2,7 +2,7 @@
 //!
 //! Input is checked here; the rest of the crate relies on it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::features::{FeatureView, Features};
 use crate::{Error, Result};
@@ -15,9 +15,29 @@ pub struct Session<'a> {
     features: Features<'a>,
     times: Vec<f64>,
     stamps: Vec<f64>,
+    /// Widths of the intervals in which stamps lie, around their times; empty if all times are known.
+    widths: Vec<f64>,
     labels: Option<Vec<Option<bool>>>,
-    subject: Option<String>,
     observed: Option<Vec<(f64, f64)>>,
+    annotators: Annotators,
+    about: About,
+}
+
+/// Who stamped a session.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Annotators {
+    /// Their names, in order; none if they are not known.
+    names: Vec<String>,
+    /// Which of them gave each stamp.
+    of_stamps: Vec<usize>,
+}
+
+/// What sessions may have in common.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct About {
+    subject: Option<String>,
+    device: Option<String>,
+    clock: Option<String>,
 }
 
 impl<'a> Session<'a> {
@@ -38,7 +58,17 @@ impl<'a> Session<'a> {
         check_features(&name, view)?;
         check_times(&name, "time", &times)?;
         check_times(&name, "stamp", &stamps)?;
-        Ok(Self { name, features, times, stamps, labels: None, subject: None, observed: None })
+        Ok(Self {
+            name,
+            features,
+            times,
+            stamps,
+            widths: Vec::new(),
+            labels: None,
+            observed: None,
+            annotators: Annotators::default(),
+            about: About::default(),
+        })
     }
 
     /// Adds known labels: one per instance, `None` if unknown.
@@ -53,8 +83,8 @@ impl<'a> Session<'a> {
         let features = features.into();
         same_length(&self.name, "rows of features", features.view().nrows(), self.len())?;
         check_features(&self.name, features.view())?;
-        let Self { name, times, stamps, labels, subject, observed, .. } = self;
-        Ok(Session { name, features, times, stamps, labels, subject, observed })
+        let Self { name, times, stamps, widths, labels, observed, annotators, about, .. } = self;
+        Ok(Session { name, features, times, stamps, widths, labels, observed, annotators, about })
     }
 
     /// The same session with other times of its instances, in the unit of the stamps.
@@ -65,21 +95,118 @@ impl<'a> Session<'a> {
         Ok(self)
     }
 
-    /// The same session with other stamps. Stamps outside the observed intervals are dropped, since they
-    /// were not annotated.
+    /// The same session with other stamps at known times, whose annotators are not known. Stamps outside the
+    /// observed intervals are dropped, since they were not annotated.
     pub fn with_stamps(mut self, stamps: Vec<f64>) -> Result<Self> {
         check_times(&self.name, "stamp", &stamps)?;
         self.stamps = stamps;
+        self.widths = Vec::new();
+        self.annotators = Annotators::default();
         if let Some(intervals) = &self.observed {
             self.stamps.retain(|&stamp| is_inside(intervals, stamp));
         }
         Ok(self)
     }
 
+    /// The same session with each stamp moved, in any way; they are put in order again, each with its
+    /// annotator. All are kept: what was annotated is not asked.
+    pub(crate) fn with_moved_stamps(mut self, moved: &[f64]) -> Result<Self> {
+        let mut order: Vec<usize> = (0..moved.len()).collect();
+        order.sort_by(|&a, &b| moved[a].total_cmp(&moved[b]));
+        self.stamps = order.iter().map(|&l| moved[l]).collect();
+        check_times(&self.name, "stamp", &self.stamps)?;
+        if !self.annotators.of_stamps.is_empty() {
+            let of = &self.annotators.of_stamps;
+            self.annotators.of_stamps = order.iter().map(|&l| of[l]).collect();
+        }
+        if !self.widths.is_empty() {
+            self.widths = order.iter().map(|&l| self.widths[l]).collect();
+        }
+        Ok(self)
+    }
+
+    /// The same session with some of its stamps only, each with its annotator; `is_kept` is asked by position.
+    pub fn keeping_stamps(mut self, is_kept: impl Fn(usize) -> bool) -> Self {
+        let kept: Vec<usize> = (0..self.stamps.len()).filter(|&l| is_kept(l)).collect();
+        self.stamps = kept.iter().map(|&l| self.stamps[l]).collect();
+        if !self.widths.is_empty() {
+            self.widths = kept.iter().map(|&l| self.widths[l]).collect();
+        }
+        if !self.annotators.of_stamps.is_empty() {
+            let of = &self.annotators.of_stamps;
+            self.annotators.of_stamps = kept.iter().map(|&l| of[l]).collect();
+        }
+        self
+    }
+
+    /// Adds how wide the intervals are, around the times of the stamps, in which these were pressed; 0 where a
+    /// time is known.
+    pub fn with_widths(mut self, widths: Vec<f64>) -> Result<Self> {
+        let (found, expected) = (widths.len(), self.stamps.len());
+        if found != expected {
+            let what = "widths of stamps";
+            return Err(Error::StampMismatch { session: self.name, what, found, expected });
+        }
+        if let Some(index) = widths.iter().position(|&width| !(width >= 0.0 && width.is_finite())) {
+            let (session, width) = (self.name, widths[index]);
+            return Err(Error::StampWidth { session, index, width });
+        }
+        let is_any = widths.iter().any(|&width| width > 0.0);
+        self.widths = if is_any { widths } else { Vec::new() };
+        Ok(self)
+    }
+
+    /// The same session with the stamps of one annotator alone, who is then not told, and borrowed features.
+    pub(crate) fn stream(&self, annotator: usize) -> Result<Session<'_>> {
+        let is_own = |l: &usize| self.annotator_of(*l).is_none_or(|own| own == annotator);
+        let own: Vec<usize> = (0..self.stamps.len()).filter(is_own).collect();
+        let pick = |values: &[f64]| own.iter().filter_map(|&l| values.get(l).copied()).collect();
+        let (name, features) = (self.name.clone(), Features::from(self.features.view()));
+        Ok(Session {
+            name,
+            features,
+            times: self.times.clone(),
+            stamps: pick(&self.stamps),
+            widths: pick(&self.widths),
+            labels: self.labels.clone(),
+            observed: self.observed.clone(),
+            annotators: Annotators::default(),
+            about: self.about.clone(),
+        })
+    }
+
     /// Adds the person or animal recorded, whose sessions belong together.
     pub fn with_subject(mut self, subject: impl Into<String>) -> Self {
-        self.subject = Some(subject.into());
+        self.about.subject = Some(subject.into());
         self
+    }
+
+    /// Adds the device that recorded or was pressed.
+    pub fn with_device(mut self, device: impl Into<String>) -> Self {
+        self.about.device = Some(device.into());
+        self
+    }
+
+    /// Adds the clock that the stamps were taken by, if sessions share one.
+    pub fn with_clock(mut self, clock: impl Into<String>) -> Self {
+        self.about.clock = Some(clock.into());
+        self
+    }
+
+    /// Adds who gave each stamp. Everybody who gave one annotated the whole session, and so did those of
+    /// `also`, who gave none. Each annotator's stamps are a stream of their own.
+    pub fn with_annotators(mut self, of_stamps: &[String], also: &[String]) -> Result<Self> {
+        let (found, expected) = (of_stamps.len(), self.stamps.len());
+        if found != expected {
+            let what = "annotators";
+            return Err(Error::StampMismatch { session: self.name, what, found, expected });
+        }
+        let names: BTreeSet<&String> = of_stamps.iter().chain(also).collect();
+        let names: Vec<String> = names.into_iter().cloned().collect();
+        let number = |name| names.binary_search(name).unwrap_or(0);
+        let of_stamps = of_stamps.iter().map(number).collect();
+        self.annotators = Annotators { names, of_stamps };
+        Ok(self)
     }
 
     /// Adds the closed intervals of time that were annotated. Instances outside them neither explain
@@ -118,9 +245,19 @@ impl<'a> Session<'a> {
         self.features.view()
     }
 
+    /// The same, shared or borrowed as the session has them.
+    pub(crate) fn shared_features(&self) -> Features<'a> {
+        self.features.clone()
+    }
+
     /// Time of each instance.
     pub fn times(&self) -> &[f64] {
         &self.times
+    }
+
+    /// The width of the interval, around its time, in which a stamp was pressed; 0 if the time is known.
+    pub fn width_of(&self, stamp: usize) -> f64 {
+        self.widths.get(stamp).copied().unwrap_or(0.0)
     }
 
     /// The stamps.
@@ -140,7 +277,40 @@ impl<'a> Session<'a> {
 
     /// The person or animal recorded.
     pub fn subject(&self) -> Option<&str> {
-        self.subject.as_deref()
+        self.about.subject.as_deref()
+    }
+
+    /// The device that recorded or was pressed.
+    pub fn device(&self) -> Option<&str> {
+        self.about.device.as_deref()
+    }
+
+    /// The clock that the stamps were taken by.
+    pub fn clock(&self) -> Option<&str> {
+        self.about.clock.as_deref()
+    }
+
+    /// Who annotated the session, in order of their names; empty if that is not known.
+    pub fn annotators(&self) -> &[String] {
+        &self.annotators.names
+    }
+
+    /// Which annotator gave a stamp, by position among [`annotators`](Self::annotators).
+    pub fn annotator_of(&self, stamp: usize) -> Option<usize> {
+        self.annotators.of_stamps.get(stamp).copied()
+    }
+
+    /// The stamps of each annotator by themselves; of all together if annotators are not known.
+    pub fn streams(&self) -> Vec<(Option<&str>, Vec<f64>)> {
+        if self.annotators.names.is_empty() {
+            return vec![(None, self.stamps.clone())];
+        }
+        let own = |k: usize| -> Vec<f64> {
+            let of = self.stamps.iter().zip(&self.annotators.of_stamps);
+            of.filter(|(_, of)| **of == k).map(|(stamp, _)| *stamp).collect()
+        };
+        let names = self.annotators.names.iter().enumerate();
+        names.map(|(k, name)| (Some(name.as_str()), own(k))).collect()
     }
 
     /// The annotated intervals, if they are given.

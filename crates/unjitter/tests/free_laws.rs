@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use kept::Kept;
 use unjitter::inference::{Marginals, Order, Stamp, Timeline};
 use unjitter::math::Random;
-use unjitter::model::{Learned, OneAnnotator, StampModel, Sums};
+use unjitter::model::{Clock, Learned, OneAnnotator, StampModel, Sums};
 use unjitter::{Counts, Noise};
 
 /// A session and its annotator.
@@ -20,13 +20,19 @@ struct Case {
     log_odds: Vec<f64>,
     learned: Learned,
     duration: f64,
+    /// Stamps per unit of time that are usual, if the background goes with them.
+    usual_rate: Option<f64>,
 }
 
 impl Case {
     fn with<T>(&self, work: impl FnOnce(&OneAnnotator, &[f64], Timeline<'_>) -> T) -> T {
         let (counts, noise) = (self.counts.build().unwrap(), Noise::Gaussian.build(1.0).unwrap());
         let model = OneAnnotator::new(Arc::from(counts), Arc::from(noise));
-        let model = model.with_order(Order::Free).with_background();
+        let model = model.with_order(Order::Free);
+        let model = match self.usual_rate {
+            Some(rate) => model.with_proportional_background(rate),
+            None => model.with_background(),
+        };
         let stamps = Stamp::at(&self.stamps);
         let timeline = Timeline::new(&self.times, &stamps, 1.0);
         let timeline = Timeline { duration: self.duration, ..timeline };
@@ -35,7 +41,10 @@ impl Case {
 
     fn posterior(&self) -> Marginals {
         self.with(|model, params, timeline| {
-            model.bind(params, self.stamps.len()).posterior(timeline, &self.log_odds).unwrap()
+            model
+                .bind(params, Clock::default(), self.stamps.len())
+                .posterior(timeline, &self.log_odds, None)
+                .unwrap()
         })
     }
 }
@@ -75,7 +84,7 @@ fn cases(instances: usize, stamps: usize) -> Vec<Case> {
         let (delay, spread, miss_rate, false_rate) = (0.5, 1.5, 0.15, 0.03);
         let learned = Learned { delay, spread, miss_rate, false_rate, background_rate: 0.02 };
         let duration = times[instances - 1] + 20.0;
-        Case { counts, times, stamps: z, log_odds, learned, duration }
+        Case { counts, times, stamps: z, log_odds, learned, duration, usual_rate: None }
     };
     (0..).zip(kinds).map(case).collect()
 }
@@ -204,7 +213,7 @@ fn any_number_of_threads_gives_the_same_bits() {
             let rows = Kept { log_odds: &case.log_odds, derivatives };
             let sums = case.with(|model, params, timeline| {
                 let mut sums = Sums::zeros(0, params.len());
-                let bound = model.bind(params, case.stamps.len());
+                let bound = model.bind(params, Clock::default(), case.stamps.len());
                 pool.install(|| bound.add(timeline, &rows, &mut sums)).unwrap();
                 sums
             });
@@ -214,5 +223,26 @@ fn any_number_of_threads_gives_the_same_bits() {
         assert!(one.0.value.is_finite());
         assert_eq!(one, on(2), "{:?}", case.counts);
         assert_eq!(one, on(4), "{:?}", case.counts);
+    }
+}
+
+#[test]
+fn a_background_in_proportion_is_that_of_the_sessions_own_rate() {
+    for mut case in cases(40, 12) {
+        // Three times as many stamps as are usual.
+        let usual = 12.0 / case.duration / 3.0;
+        let proportional = Case { usual_rate: Some(usual), ..case.clone() }.posterior();
+        case.learned.background_rate *= 3.0;
+        let own = case.posterior();
+        // A few roundings, in an evidence that is stationary at messages good to 1e-6.
+        let (a, b) = (proportional.log_evidence, own.log_evidence);
+        assert!((a - b).abs() < 1e-9, "{:?}: {a} {b}", case.counts);
+        assert_same(&proportional, &own, |i, l| (i, l), 1e-6, &case.counts);
+        // Nobody who does not press slips.
+        let silent = Case { stamps: Vec::new(), usual_rate: Some(usual), ..case.clone() };
+        let without = Case { stamps: Vec::new(), ..case.clone() };
+        let slips = case.learned.background_rate * case.duration;
+        let gain = silent.posterior().log_evidence - without.posterior().log_evidence;
+        assert!((gain - slips).abs() < 1e-12 * slips.max(1.0), "{gain} {slips}"); // one rounding
     }
 }

@@ -181,6 +181,9 @@ impl DelayDensity for Flat {
     fn reach(&self, _log_drop: f64) -> (f64, f64) {
         (f64::NEG_INFINITY, f64::INFINITY)
     }
+    fn log_mean_density(&self, delays: &[f64], _width: f64, out: &mut [f64]) {
+        self.log_density(delays, out);
+    }
 }
 
 fn log_binomial(n: usize, k: usize) -> f64 {
@@ -345,6 +348,11 @@ impl DelayDensity for Mirrored<'_> {
     fn reach(&self, log_drop: f64) -> (f64, f64) {
         let (low, high) = self.0.density().reach(log_drop);
         (-high, -low)
+    }
+
+    fn log_mean_density(&self, delays: &[f64], width: f64, out: &mut [f64]) {
+        let delays: Vec<f64> = delays.iter().map(|delay| -delay).collect();
+        self.0.density().log_mean_density(&delays, width, out);
     }
 }
 

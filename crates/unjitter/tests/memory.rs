@@ -10,7 +10,9 @@ use peak::{peak_of, peak_of_all};
 use unjitter::inference::{Impossible, Order, Stamp, Timeline};
 use unjitter::learning::{LbfgsOptions, Objective, Problem};
 use unjitter::memory::{memory_limit, set_memory_limit};
-use unjitter::model::{Annotator, BoundStampModel, Learned, OneAnnotator, Rows, StampModel, Sums};
+use unjitter::model::{
+    Annotator, BoundStampModel, Clock, Learned, OneAnnotator, Rows, StampModel, Sums,
+};
 use unjitter::{
     Control, Counts, Error, FitOptions, Model, Noise, PosteriorOptions, Result, Session, Warning,
     posterior,
@@ -136,9 +138,16 @@ impl Rows for Given<'_> {
     }
 }
 
+fn model(counts: &Counts, order: Order) -> OneAnnotator {
+    let (counts, noise) = (counts.build().unwrap(), Noise::Gaussian.build(1.0).unwrap());
+    let model = OneAnnotator::new(Arc::from(counts), Arc::from(noise)).with_order(order);
+    if order == Order::Free { model.with_background() } else { model }
+}
+
 /// A session under a model.
 struct Presses {
-    model: OneAnnotator,
+    counts: Counts,
+    order: Order,
     params: Vec<f64>,
     times: Vec<f64>,
     stamps: Vec<Stamp>,
@@ -153,23 +162,21 @@ impl Presses {
         (instances, stamps, spread): (usize, usize, f64),
     ) -> Self {
         let (times, stamps) = wrong_clock(instances, stamps, 0.05);
-        let (counts, noise) = (counts.build().unwrap(), Noise::Gaussian.build(1.0).unwrap());
-        let mut model = OneAnnotator::new(Arc::from(counts), Arc::from(noise)).with_order(order);
-        if order == Order::Free {
-            model = model.with_background();
-        }
         let (delay, background_rate) = (0.0, 1e-3);
         let (miss_rate, false_rate) = (0.1, 0.01);
         let learned = Learned { delay, spread, miss_rate, false_rate, background_rate };
-        let (params, log_odds) = (model.start(&learned), vec![-4.0; instances]);
-        Self { model, params, times, stamps: Stamp::at(&stamps), log_odds }
+        let params = model(counts, order).start(&learned);
+        let (counts, log_odds) = (counts.clone(), vec![-4.0; instances]);
+        Self { counts, order, params, times, stamps: Stamp::at(&stamps), log_odds }
     }
 
     fn with<T>(
         &self,
         work: impl FnOnce(&dyn BoundStampModel, Timeline<'_>) -> std::result::Result<T, Impossible>,
     ) -> Result<T> {
-        let bound = self.model.bind(&self.params, self.stamps.len());
+        // A model of its own, whose buffers are empty.
+        let model = model(&self.counts, self.order);
+        let bound = model.bind(&self.params, Clock::default(), self.stamps.len());
         let (session, stamps, instances) = (String::new(), self.stamps.len(), self.times.len());
         work(bound.as_ref(), Timeline::new(&self.times, &self.stamps, 1.0)).map_err(|why| match why
         {
@@ -188,7 +195,7 @@ impl Presses {
 
     fn aligned(&self) -> Result<f64> {
         self.with(|bound, timeline| {
-            let found = bound.posterior(timeline, &self.log_odds)?;
+            let found = bound.posterior(timeline, &self.log_odds, None)?;
             Ok(bound.best_alignment(timeline, &self.log_odds, &found).log_weight)
         })
     }

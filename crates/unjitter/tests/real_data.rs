@@ -116,6 +116,8 @@ fn real_human_errors_cost_little() {
         // Eight extra presses for a hundred events.
         spurious: Spurious::PerInstance(0.08 * positives / negatives),
         offset_spread: 0.0,
+        drift_spread: 0.0,
+        rounded: 0.0,
     };
     let contenders =
         [Contender::single(HandAligned::default()), Contender::single(AlignmentLearner::default())];

@@ -13,7 +13,7 @@ use unjitter::inference::{Stamp, Timeline};
 use unjitter::io::{Columns, Dataset, DatasetFiles};
 use unjitter::learning::{Objective, Problem};
 use unjitter::model::Annotator;
-use unjitter::{Control, FitOptions, Model, Priors, Recording, Session};
+use unjitter::{AlignOptions, Control, FitOptions, Fitted, Model, Priors, Recording, Session};
 
 use crate::data::{Data, numbers};
 use crate::dialogue::Dialogue;
@@ -112,8 +112,8 @@ impl Case {
     }
 
     /// `evaluate`, the plain `logistic` loss beside it, `prepare` (what comes before the first
-    /// evaluation), and a whole `fit`, which answers with iterations, evaluations and the largest
-    /// entry of the gradient, too.
+    /// evaluation), a whole `fit`, which answers with iterations, evaluations and the largest
+    /// entry of the gradient, too; and `plug-in` and `64 draws`, alignments of all sessions.
     fn objective<R: BufRead, W: Write>(
         &self,
         sessions: &[Session<'_>],
@@ -123,6 +123,8 @@ impl Case {
         let params = numbers(&self.folder.join("params"))?;
         let problem = OnceLock::new();
         let problem = || problem.get_or_init(|| self.problem(sessions));
+        let known = OnceLock::new();
+        let fitted = || known.get_or_init(|| self.fitted(sessions));
         let mut objective = None;
         let mut at = params.clone();
         dialogue.serve(|what, numbers| match what {
@@ -147,6 +149,8 @@ impl Case {
                 objective.dim() as f64
             }
             "fit" => self.whole_fit(sessions, numbers),
+            "plug-in" => aligned(fitted(), sessions, 0),
+            "64 draws" => aligned(fitted(), sessions, 64),
             other => panic!("no such thing as {other}"),
         })
     }
@@ -156,11 +160,13 @@ impl Case {
             .expect("a model that can be fitted")
     }
 
+    fn fitted(&self, sessions: &[Session<'_>]) -> Fitted {
+        let fitted = self.model.fit(sessions, &self.fit, Control::default());
+        fitted.expect("sessions that can be fitted")
+    }
+
     fn whole_fit(&self, sessions: &[Session<'_>], numbers: &mut Vec<f64>) -> f64 {
-        let fitted = self
-            .model
-            .fit(sessions, &self.fit, Control::default())
-            .expect("sessions that can be fitted");
+        let fitted = self.fitted(sessions);
         let outcome = fitted.outcome();
         numbers.clear();
         numbers.extend([outcome.iterations as f64, outcome.evaluations as f64]);
@@ -226,4 +232,11 @@ impl Case {
             numbers.extend(row);
         }
     }
+}
+
+/// The log evidence of all sessions, each aligned with so many draws of the parameters.
+fn aligned(fitted: &Fitted, sessions: &[Session<'_>], draws: usize) -> f64 {
+    let options = AlignOptions { draws, ..AlignOptions::default() };
+    let align = |session| fitted.align_with(session, &options).expect("stamps that are possible");
+    sessions.iter().map(|session| align(session).log_evidence).sum()
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use unjitter::inference::{Messages, Timeline};
-use unjitter::model::{OneAnnotator, Rows, StampModel};
+use unjitter::model::{Clock, OneAnnotator, Rows, StampModel};
 use unjitter::{Model, Sums};
 
 /// Log-odds as they were given, their derivatives, and the messages of the last evaluation.
@@ -29,7 +29,7 @@ impl<'a> Kept<'a> {
         numbers: &mut Vec<f64>,
     ) -> f64 {
         let mut sums = Sums::zeros(0, params.len());
-        let bound = annotator.bind(params, timeline.stamps.len());
+        let bound = annotator.bind(params, Clock::default(), timeline.stamps.len());
         bound.add(timeline, self, &mut sums).expect("stamps that are possible");
         let d_log_odds = self.d_log_odds.lock().unwrap_or_else(PoisonError::into_inner);
         numbers.clear();

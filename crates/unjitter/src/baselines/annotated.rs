@@ -40,7 +40,7 @@ impl<'a> Annotated<'a> {
 
     /// log p(stamps) of a recording; −∞ where the model makes them impossible.
     pub(crate) fn log_evidence(&self, recording: &Recording) -> Result<f64> {
-        match self.ask(recording, Fitted::log_evidence) {
+        match self.ask(recording, Fitted::held_out_log_evidence) {
             Err(Error::Infeasible { .. } | Error::TooManyStamps { .. }) => Ok(f64::NEG_INFINITY),
             other => other,
         }

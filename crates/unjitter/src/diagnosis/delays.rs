@@ -8,8 +8,8 @@
 use serde::Serialize;
 
 use super::distance::Distance;
-use crate::inference::DelayDistribution;
-use crate::model::Fitted;
+use crate::inference::{DelayDistribution, Marginals};
+use crate::model::{Fitted, Stream};
 use crate::{Result, Session};
 
 /// Most points of a comparison of quantiles.
@@ -50,37 +50,62 @@ pub(super) struct Delays {
     pub(super) stamps: Vec<StampDelay>,
 }
 
-/// The delays of a session and its log evidence; `hour` is that of the day at time zero.
+/// The delays of each annotator's stamps in a session, and its log evidence; `hour` is that of the day at time
+/// zero. Where groups differ, a delay is told as one that is as unusual among all, `learned`.
 pub(super) fn delays(
     fitted: &Fitted,
     session: &Session<'_>,
     hour: Option<f64>,
-) -> Result<(Delays, f64)> {
+    learned: &DelayDistribution,
+) -> Result<(Vec<Delays>, f64)> {
     fitted.with_log_odds(session, |data, log_odds, pinned, bound| {
-        let found = bound.posterior(data.timeline(), pinned)?;
-        let mut delays = Delays::default();
-        for (l, (stamp, &time)) in data.stamps.iter().zip(session.stamps()).enumerate() {
-            let instances = found.responsibilities.instances(l);
-            let shares = found.responsibilities.of_stamp(l);
-            let own = data.times[instances].iter().zip(shares).filter(|(_, share)| **share > 0.0);
-            let own = own.map(|(t, &share)| (stamp.time - t, share));
-            let weight: f64 = own.clone().map(|(_, share)| share).sum();
-            let mean = own.clone().map(|(delay, share)| delay * share).sum::<f64>() / weight;
-            delays.pairs.extend(own);
-            if weight > 0.0 {
-                delays.stamps.push(StampDelay {
-                    position: position(session, time),
+        let found = bound.posterior(pinned)?;
+        let stream = |(k, stream): (usize, &Stream)| {
+            let mut delays = Delays::default();
+            let times = bound.times_of(k);
+            for (l, (stamp, &position)) in stream.stamps.iter().zip(&stream.positions).enumerate() {
+                let time = session.stamps()[position];
+                let own = &found.streams[k];
+                let told = stamp_delay(own, l, stamp.time, &times, &mut delays.pairs);
+                delays.stamps.extend(told.map(|(delay, weight)| StampDelay {
+                    position: place(session, time),
                     hour: hour.map(|hour| (hour + time / 3600.0).rem_euclid(24.0)),
-                    delay: mean * fitted.time_unit,
+                    delay: delay * fitted.time_unit,
                     weight,
-                });
+                }));
             }
-        }
+            if !fitted.parts.groups.is_empty() {
+                let own = bound.stream(k).delays();
+                let usual = |delay: f64| learned.quantile(own.share_below(delay));
+                delays.pairs.iter_mut().for_each(|(delay, _)| *delay = usual(*delay));
+            }
+            delays
+        };
+        let delays = data.streams.iter().enumerate().map(stream).collect();
         Ok((delays, found.log_evidence + fitted.offset(session, log_odds)))
     })
 }
 
-fn position(session: &Session<'_>, time: f64) -> f64 {
+/// Posterior mean of a stamp's delay, and the probability that an instance gave it, if there is any; adds
+/// the delay from each instance to the pairs.
+fn stamp_delay(
+    found: &Marginals,
+    l: usize,
+    stamp: f64,
+    times: &[f64],
+    pairs: &mut Vec<(f64, f64)>,
+) -> Option<(f64, f64)> {
+    let (instances, shares) =
+        (found.responsibilities.instances(l), found.responsibilities.of_stamp(l));
+    let own = times[instances].iter().zip(shares).filter(|(_, share)| **share > 0.0);
+    let own = own.map(|(t, &share)| (stamp - t, share));
+    let weight: f64 = own.clone().map(|(_, share)| share).sum();
+    let mean = own.clone().map(|(delay, share)| delay * share).sum::<f64>() / weight;
+    pairs.extend(own);
+    (weight > 0.0).then_some((mean, weight))
+}
+
+fn place(session: &Session<'_>, time: f64) -> f64 {
     let (first, last) = (session.times()[0], session.times()[session.len() - 1]);
     if last > first { ((time - first) / (last - first)).clamp(0.0, 1.0) } else { 0.5 }
 }

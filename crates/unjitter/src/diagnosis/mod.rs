@@ -4,10 +4,12 @@
 //! stands out. Everything but [`families`](DiagnosisOptions::families) takes about as long as aligning, and
 //! a session that stands out as long as some 120 evaluations of its evidence. `docs/model.md`, section 22.
 
+mod agreement;
 mod delays;
 mod distance;
 mod drift;
 mod families;
+mod intervals;
 mod priors;
 mod remarks;
 mod remedies;
@@ -19,17 +21,19 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
+pub use agreement::{Agreement, AnnotatorShare, PairAgreement, agreement};
 pub use delays::{DelayQuantile, StampDelay};
 pub use distance::Distance;
 pub use drift::Slope;
 pub use families::FamilyFit;
+pub use intervals::Intervals;
 pub use priors::{MovedParameter, PriorSensitivity};
 pub use remedies::Remedy;
 pub use sessions::SessionFit;
 
 use crate::error::require;
 use crate::inference::{Compensator, DelayDistribution};
-use crate::model::{Fitted, Mode};
+use crate::model::{Clock, Fitted, Mode};
 use crate::session::check_together;
 use crate::{Control, Result, Session};
 use delays::Delays;
@@ -41,6 +45,10 @@ pub struct DiagnosisOptions {
     pub priors: bool,
     /// Whether to compare noise models, which learns anew in folds.
     pub families: bool,
+    /// Whether to follow the profiles of what was learned, at some thirty evaluations for each number.
+    pub profiles: bool,
+    /// Draws of the sessions to learn from, as the slow check of intervals; 0 for none, at least 40 to tell.
+    pub bootstrap: usize,
     /// The hour of the day at time zero of each session, if times are seconds and it is known; empty if of
     /// none.
     pub hours: Vec<Option<f64>>,
@@ -48,7 +56,7 @@ pub struct DiagnosisOptions {
 
 impl Default for DiagnosisOptions {
     fn default() -> Self {
-        Self { priors: true, families: false, hours: Vec::new() }
+        Self { priors: true, families: false, profiles: true, bootstrap: 0, hours: Vec::new() }
     }
 }
 
@@ -78,9 +86,14 @@ pub struct Diagnosis {
     /// Every session, worst first.
     pub sessions: Vec<SessionFit>,
     /// Every subject, where they are known.
-    pub subjects: Vec<SubjectFit>,
+    pub subjects: Vec<GroupFit>,
+    /// Every annotator, where they are known.
+    pub annotators: Vec<GroupFit>,
     /// Other noise models, best first, if they were asked for and there are several sessions.
     pub families: Option<Vec<FamilyFit>>,
+    /// Intervals of what was learned of the annotator, by several ways, if they were asked for and the fit
+    /// knows how sure it is.
+    pub intervals: Option<Vec<Intervals>>,
     /// The annotator's priors, weaker and stronger, if they were asked for and the fit knows how sure it is.
     pub priors: Option<Vec<PriorSensitivity>>,
     /// The noise of the fit.
@@ -89,13 +102,17 @@ pub struct Diagnosis {
     pub modes: Vec<Mode>,
 }
 
-/// How the sessions of one subject fit.
+/// How the stamps of one subject or annotator fit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SubjectFit {
-    /// The person or animal recorded.
-    pub subject: String,
-    /// Its sessions.
+pub struct GroupFit {
+    /// Whose they are.
+    pub name: String,
+    /// Sessions of the subject, or that the annotator stamped.
     pub sessions: usize,
+    /// All stamps.
+    pub stamps: usize,
+    /// As many as the model expects.
+    pub expected: f64,
     /// Gaps between stamps, in time that counts expected stamps.
     pub residuals: Distance,
     /// Delays of the stamps, beside the learned ones.
@@ -104,10 +121,27 @@ pub struct SubjectFit {
 
 /// What is computed of a session by itself.
 struct Piece {
-    compensator: Compensator,
-    delays: Delays,
+    /// Of each annotator.
+    compensators: Vec<Compensator>,
+    /// Of each annotator's stamps.
+    delays: Vec<Delays>,
     log_evidence: f64,
 }
+
+impl Piece {
+    /// Stamps that were to be expected.
+    fn expected(&self) -> f64 {
+        self.compensators.iter().map(|own| own.expected).sum()
+    }
+
+    /// What belongs together of each annotator's stamps.
+    fn streams(&self) -> impl Iterator<Item = StreamPiece<'_>> {
+        self.compensators.iter().zip(&self.delays)
+    }
+}
+
+/// Gaps and delays of one annotator's stamps in a session.
+type StreamPiece<'a> = (&'a Compensator, &'a Delays);
 
 /// Asks how well a fitted model describes sessions, usually those that it was learned from.
 pub fn diagnose(
@@ -120,23 +154,24 @@ pub fn diagnose(
     let hours = options.hours.len();
     let fits = hours == 0 || hours == sessions.len();
     require("hours", hours as f64, fits, "one for each session, or none")?;
+    let annotator = &fitted.params[fitted.parts.annotator()];
+    let learned = fitted.parts.stamp_model.bind(annotator, Clock::default(), 1).delays();
     let piece = |(k, session): (usize, &Session<'_>)| {
         control.stop_if_requested()?;
         let hour = options.hours.get(k).copied().flatten();
-        let (delays, log_evidence) = delays::delays(fitted, session, hour)?;
-        let compensator = residuals::compensator(fitted, session)?;
-        Ok(Piece { compensator, delays, log_evidence })
+        let (delays, log_evidence) = delays::delays(fitted, session, hour, &learned)?;
+        let compensators = residuals::compensators(fitted, session)?;
+        Ok(Piece { compensators, delays, log_evidence })
     };
     let pieces: Vec<Piece> = sessions.par_iter().enumerate().map(piece).collect::<Result<_>>()?;
-    let annotator = &fitted.params[fitted.parts.annotator()];
-    let learned = fitted.parts.stamp_model.bind(annotator, 1).delays();
-    let all: Vec<&Delays> = pieces.iter().map(|piece| &piece.delays).collect();
-    let gaps = residuals::uniform_gaps(pieces.iter().map(|piece| &piece.compensator));
+    let is_stamped = sessions.iter().any(|session| !session.stamps().is_empty());
+    let all: Vec<&Delays> = pieces.iter().flat_map(|piece| &piece.delays).collect();
+    let gaps = residuals::uniform_gaps(pieces.iter().flat_map(|piece| &piece.compensators));
     let delays = delays::distance(all.iter().copied(), &learned);
     Ok(Diagnosis {
         stamps: sessions.iter().map(|session| session.stamps().len()).sum(),
-        expected: pieces.iter().map(|piece| piece.compensator.expected).sum(),
-        surplus: residuals::surplus(pieces.iter().map(|piece| &piece.compensator)),
+        expected: pieces.iter().map(Piece::expected).sum(),
+        surplus: residuals::surplus(pieces.iter().flat_map(|piece| &piece.compensators)),
         residuals: residuals::distance(&gaps),
         gaps,
         quantiles: delays::quantiles(&all, &learned, delays.band, fitted.time_unit),
@@ -146,8 +181,13 @@ pub fn diagnose(
         over_day: drift::over_day(&all),
         sessions: session_fits(fitted, sessions, &pieces, &learned, control)?,
         subjects: subject_fits(sessions, &pieces, &learned),
+        annotators: annotator_fits(sessions, &pieces, &learned),
         families: match options.families {
             true => families::families(fitted, sessions, control)?,
+            false => None,
+        },
+        intervals: match is_stamped && (options.profiles || options.bootstrap > 0) {
+            true => intervals::intervals(fitted, sessions, options.bootstrap, control)?,
             false => None,
         },
         priors: match options.priors {
@@ -176,18 +216,18 @@ fn session_fits(
     let fit = |k: usize| {
         control.stop_if_requested()?;
         let (session, piece) = (&sessions[k], &pieces[k]);
-        let gaps = residuals::uniform_gaps([&piece.compensator].into_iter());
+        let gaps = residuals::uniform_gaps(piece.compensators.iter());
         let mut own = SessionFit {
             session: session.name().to_owned(),
             subject: session.subject().map(str::to_owned),
             stamps: session.stamps().len(),
-            expected: piece.compensator.expected,
-            surplus: residuals::surplus([&piece.compensator].into_iter()),
+            expected: piece.expected(),
+            surplus: residuals::surplus(piece.compensators.iter()),
             log_evidence_per_stamp: evidence[k].map(|(own, _)| own),
             deviations: deviations[k],
             is_far_below: deviations[k].is_some_and(|own| own < lowest),
             residuals: residuals::distance(&gaps),
-            delays: delays::distance([&piece.delays].into_iter(), learned),
+            delays: delays::distance(piece.delays.iter(), learned),
             remedy: None,
         };
         if own.stamps > 0 {
@@ -206,21 +246,43 @@ fn subject_fits(
     sessions: &[Session<'_>],
     pieces: &[Piece],
     learned: &DelayDistribution,
-) -> Vec<SubjectFit> {
-    let mut by_subject: BTreeMap<&str, Vec<&Piece>> = BTreeMap::new();
+) -> Vec<GroupFit> {
+    let mut groups: BTreeMap<&str, Vec<Vec<StreamPiece<'_>>>> = BTreeMap::new();
     for (session, piece) in sessions.iter().zip(pieces) {
         if let Some(subject) = session.subject() {
-            by_subject.entry(subject).or_default().push(piece);
+            groups.entry(subject).or_default().push(piece.streams().collect());
         }
     }
-    let fit = |(subject, own): (&str, Vec<&Piece>)| {
-        let gaps = residuals::uniform_gaps(own.iter().map(|piece| &piece.compensator));
-        SubjectFit {
-            subject: subject.to_owned(),
-            sessions: own.len(),
-            residuals: residuals::distance(&gaps),
-            delays: delays::distance(own.iter().map(|piece| &piece.delays), learned),
+    groups.into_iter().map(|(name, own)| group_fit(name, &own, learned)).collect()
+}
+
+fn annotator_fits(
+    sessions: &[Session<'_>],
+    pieces: &[Piece],
+    learned: &DelayDistribution,
+) -> Vec<GroupFit> {
+    let mut groups: BTreeMap<&str, Vec<Vec<StreamPiece<'_>>>> = BTreeMap::new();
+    for (session, piece) in sessions.iter().zip(pieces) {
+        for (annotator, own) in session.annotators().iter().zip(piece.streams()) {
+            groups.entry(annotator).or_default().push(vec![own]);
         }
-    };
-    by_subject.into_iter().map(fit).collect()
+    }
+    groups.into_iter().map(|(name, own)| group_fit(name, &own, learned)).collect()
+}
+
+/// How the stamps of a group fit, by session.
+fn group_fit(
+    name: &str,
+    sessions: &[Vec<StreamPiece<'_>>],
+    learned: &DelayDistribution,
+) -> GroupFit {
+    let compensators = || sessions.iter().flatten().map(|(own, _)| *own);
+    GroupFit {
+        name: name.to_owned(),
+        sessions: sessions.len(),
+        stamps: compensators().map(|own| own.gaps.len()).sum(),
+        expected: compensators().map(|own| own.expected).sum(),
+        residuals: residuals::distance(&residuals::uniform_gaps(compensators())),
+        delays: delays::distance(sessions.iter().flatten().map(|(_, own)| *own), learned),
+    }
 }

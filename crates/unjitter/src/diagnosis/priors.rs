@@ -58,10 +58,7 @@ fn moved(fitted: &Fitted, sure: &Uncertainty, params: &[f64]) -> Vec<MovedParame
     let errors = sure.standard_errors();
     let mut all = Vec::new();
     for (&at, error) in sure.places.iter().zip(errors) {
-        let parameters = fitted.parts.layout.parameters();
-        let Some(parameter) = parameters.iter().find(|own| own.range.contains(&at)) else {
-            continue;
-        };
+        let Some(parameter) = fitted.parts.layout.at(at) else { continue };
         let k = at - parameter.range.start;
         let value = |params: &[f64]| parameter.natural(params, fitted.time_unit)[k];
         let is_list = parameter.spec.len > 1 || parameter.spec.transform == Transform::Simplex;

@@ -7,8 +7,7 @@
 
 use serde::Serialize;
 
-use crate::inference::Impossible;
-use crate::model::{BoundStampModel, Fitted, InTime, Sums};
+use crate::model::Fitted;
 use crate::params::Role;
 use crate::{Result, Session};
 
@@ -77,14 +76,13 @@ pub(super) fn remedy(
 /// The best shift and the best spread; neither if the session looks well and small ones gain nothing.
 fn moved(fitted: &Fitted, session: &Session<'_>, is_suspect: bool) -> Result<Vec<Remedy>> {
     fitted.with_log_odds(session, |data, _, log_odds, bound| {
-        let here = evidence(fitted, bound, data, log_odds)?;
+        let here = bound.log_evidence(log_odds)?;
         let gain = |role: Role, by: f64| {
             let mut params = fitted.params.clone();
             if !add(fitted, role, by, &mut params) {
                 return f64::NEG_INFINITY;
             }
-            let bound = fitted.parts.bind(&params, data.stamps.len());
-            let there = evidence(fitted, bound.as_ref(), data, log_odds);
+            let there = fitted.parts.bind(&params, data).log_evidence(log_odds);
             there.map_or(f64::NEG_INFINITY, |there| there - here)
         };
         let half = 0.5 * fitted.learned().spread / fitted.time_unit;
@@ -101,18 +99,6 @@ fn moved(fitted: &Fitted, session: &Session<'_>, is_suspect: bool) -> Result<Vec
         let shift = Remedy::Shift { by: -by * fitted.time_unit, gain: shifted };
         Ok(vec![shift, Remedy::Spread { factor: log_factor.exp(), gain: widened }])
     })
-}
-
-/// Log evidence of the stamps, in units of the model.
-fn evidence(
-    fitted: &Fitted,
-    bound: &dyn BoundStampModel,
-    data: &InTime,
-    log_odds: &[f64],
-) -> std::result::Result<f64, Impossible> {
-    let mut sums = Sums::zeros(0, fitted.parts.annotator().len());
-    bound.add(data.timeline(), &log_odds, &mut sums)?;
-    Ok(sums.value)
 }
 
 /// Adds to all parameters of a role; false if there is none.

@@ -5,31 +5,40 @@
 //! what is left of one after its last stamp is not lost.
 
 use super::distance::Distance;
-use crate::inference::Compensator;
-use crate::model::{Fitted, InTime};
+use crate::inference::{Compensator, Timeline};
+use crate::model::Fitted;
 use crate::{Result, Session};
 
-/// The expected numbers of stamps between the stamps of a session.
-pub(super) fn compensator(fitted: &Fitted, session: &Session<'_>) -> Result<Compensator> {
+/// The expected numbers of stamps between the stamps of a session, by annotator. Each is told what the others
+/// know of the labels.
+pub(super) fn compensators(fitted: &Fitted, session: &Session<'_>) -> Result<Vec<Compensator>> {
     fitted.with_log_odds(session, |data, _, log_odds, bound| {
-        let intervals = annotated(session, data, fitted.time_unit);
-        let watched = |until: f64| -> f64 {
-            intervals.iter().map(|(from, to)| until.clamp(*from, *to) - from).sum()
+        let told = match data.streams.len() {
+            1 => vec![log_odds.to_vec()],
+            _ => bound.posterior(log_odds)?.log_odds,
         };
-        Ok(bound.compensator(data.timeline(), log_odds, &watched))
+        let compensator = |(k, log_odds): (usize, &Vec<f64>)| {
+            let timeline = bound.timeline(k);
+            let intervals = annotated(session, timeline, fitted.time_unit);
+            let watched = |until: f64| -> f64 {
+                intervals.iter().map(|(from, to)| until.clamp(*from, *to) - from).sum()
+            };
+            bound.stream(k).compensator(timeline, log_odds, &watched)
+        };
+        Ok(told.iter().enumerate().map(compensator).collect())
     })
 }
 
 /// When somebody was annotating, in units since the first instance.
-fn annotated(session: &Session<'_>, data: &InTime, unit: f64) -> Vec<(f64, f64)> {
+fn annotated(session: &Session<'_>, timeline: Timeline<'_>, unit: f64) -> Vec<(f64, f64)> {
     let origin = session.times()[0];
     match session.observed() {
         Some(all) => {
             all.iter().map(|(from, to)| ((from - origin) / unit, (to - origin) / unit)).collect()
         }
         None => {
-            let first = data.stamps.first().map_or(0.0, |stamp| stamp.time.min(0.0));
-            vec![(first, first + data.timeline().duration)]
+            let first = timeline.stamps.first().map_or(0.0, |stamp| stamp.time.min(0.0));
+            vec![(first, first + timeline.duration)]
         }
     }
 }

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use crate::Recording;
+use crate::{Recording, Session};
 
 /// 32 hexadecimal digits that change with any value of any recording or their order. For telling
 /// data apart, not for security.
@@ -27,8 +27,28 @@ pub fn fingerprint(recordings: &[Recording]) -> String {
         for &(start, end) in session.observed().unwrap_or_default() {
             numbers(&mut hasher, &[start, end]);
         }
+        groups(&mut hasher, session);
     }
     finish(&hasher)
+}
+
+/// Adds whose stamps they are, where that is known; what is not known changes no fingerprint.
+fn groups(hasher: &mut SipHasher24, session: &Session<'_>) {
+    for (what, name) in [("device", session.device()), ("clock", session.clock())] {
+        if name.is_some() {
+            text(hasher, Some(what));
+            text(hasher, name);
+        }
+    }
+    if !session.annotators().is_empty() {
+        session.annotators().iter().for_each(|name| text(hasher, Some(name)));
+        (0..session.stamps().len())
+            .filter_map(|stamp| session.annotator_of(stamp))
+            .for_each(|annotator| hasher.write_usize(annotator));
+    }
+    if session.observed().is_some_and(<[_]>::is_empty) {
+        text(hasher, Some("observed by nobody"));
+    }
 }
 
 /// 32 hexadecimal digits that change with any of the texts or their order.
@@ -53,4 +73,35 @@ fn text(hasher: &mut SipHasher24, text: Option<&str>) {
 fn numbers(hasher: &mut SipHasher24, values: &[f64]) {
     hasher.write_usize(values.len());
     values.iter().for_each(|value| hasher.write_u64(value.to_bits()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Features;
+
+    #[test]
+    fn whose_stamps_they_are_tells_data_apart() {
+        let session = || {
+            let features = Features::new(vec![0.0; 3], 3, 1).unwrap();
+            Session::new("walk", features, vec![0.0, 1.0, 2.0], vec![0.5, 1.5]).unwrap()
+        };
+        let stamped = |names: [&str; 2], also: &[String]| {
+            session().with_annotators(&names.map(str::to_owned), also).unwrap()
+        };
+        let sessions = [
+            session(),
+            session().with_device("watch"),
+            session().with_clock("watch"),
+            stamped(["Ada", "Ada"], &[]),
+            stamped(["Ada", "Ben"], &[]),
+            stamped(["Ben", "Ada"], &[]),
+            stamped(["Ada", "Ada"], &["Ben".to_owned()]),
+            session().with_stamps(vec![]).unwrap(),
+            session().with_stamps(vec![]).unwrap().with_observed(vec![]).unwrap(),
+        ];
+        let prints = sessions.map(|session| fingerprint(&[Recording { session, truth: None }]));
+        let distinct: std::collections::BTreeSet<&String> = prints.iter().collect();
+        assert_eq!(distinct.len(), prints.len(), "{prints:?}");
+    }
 }

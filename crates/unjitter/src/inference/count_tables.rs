@@ -91,6 +91,11 @@ impl CountTables {
         self.ratios
     }
 
+    /// log c!·p(c | y).
+    pub(super) fn log_weight(&self, label: usize, count: usize) -> f64 {
+        self.log_weights[label][count]
+    }
+
     /// log p(y | f) + log c!·p(c | y).
     pub fn log_joint(&self, log_odds: f64, label: usize, count: usize) -> f64 {
         let log_label = crate::math::log_sigmoid(if label == 1 { log_odds } else { -log_odds });

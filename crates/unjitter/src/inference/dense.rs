@@ -132,10 +132,11 @@ impl Dense {
 
 /// log p(z_l | t_i), instance by instance.
 fn log_densities(lattice: &Lattice<'_>) -> Vec<f64> {
-    let Stamped { times, stamps, unit, density, .. } = lattice.stamped;
+    let Stamped { times, stamps, unit, .. } = lattice.stamped;
     let delays: Vec<f64> =
         times.iter().flat_map(|t| stamps.iter().map(move |z| (z.time - t) / unit)).collect();
     let mut out = vec![0.0; delays.len()];
-    density.log_density(&delays, &mut out);
+    let of: Vec<usize> = times.iter().flat_map(|_| 0..stamps.len()).collect();
+    lattice.stamped.log_densities(&of, &delays, &mut out);
     out
 }

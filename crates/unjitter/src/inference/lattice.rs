@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::count_tables::CountTables;
+use super::free::Messages;
 use super::marginals::{CountMarginals, Marginals, Responsibilities};
 use super::outputs::Shares;
-use super::pass::{Pass, SpanSolution};
+use super::pass::{Buffers, Pass, SpanSolution};
 use super::unstamped::silent_shares;
 use super::vocabulary::{Impossible, Stamped};
 use crate::scratch::Scratch;
@@ -36,9 +37,18 @@ impl std::fmt::Debug for Lattice<'_> {
 impl Lattice<'_> {
     /// The posterior over all alignments. Counts are summed one by one, so that each has its marginal.
     pub fn marginals(&self) -> Result<Marginals, Impossible> {
+        self.marginals_in(&Scratch::default(), None)
+    }
+
+    /// The same in buffers that are there, beginning with messages that were kept.
+    pub fn marginals_in(
+        &self,
+        scratch: &Scratch<Buffers>,
+        messages: Option<&Messages>,
+    ) -> Result<Marginals, Impossible> {
         let counts = self.counts.without_ratios();
-        let pass = MarginalsPass { log_odds: self.log_odds, counts: &counts };
-        let found = self.stamped.run(&pass, &counts, &Scratch::default())?;
+        let pass = MarginalsPass { log_odds: self.log_odds, counts: &counts, messages };
+        let found = self.stamped.run(&pass, &counts, scratch)?;
         let (counts, responsibilities) = found.sums;
         Ok(Marginals { log_evidence: found.log_evidence, counts, responsibilities })
     }
@@ -48,6 +58,7 @@ impl Lattice<'_> {
 struct MarginalsPass<'a> {
     log_odds: &'a [f64],
     counts: &'a CountTables,
+    messages: Option<&'a Messages>,
 }
 
 impl Pass for MarginalsPass<'_> {
@@ -79,6 +90,10 @@ impl Pass for MarginalsPass<'_> {
             sums.0
                 .append(silent_shares(self.counts, log_odds).map(|share| silent * share), stamped);
         }
+    }
+
+    fn messages(&self) -> Option<&Messages> {
+        self.messages
     }
 
     fn add(&self, _: &mut Self::Sums, _: Self::Sums) {

@@ -58,6 +58,7 @@ pub use alignment::Alignment;
 pub use compensator::Compensator;
 pub use count_tables::CountTables;
 pub use distribution::DelayDistribution;
+pub(crate) use distribution::{NODES, cubic};
 pub use expected::Expected;
 pub use free::Messages;
 pub use lattice::Lattice;

@@ -1,5 +1,7 @@
 //! Outputs of the solvers.
 
+use std::ops::Range;
+
 use super::expected::Expected;
 use super::free::Messages;
 use super::vocabulary::Block;
@@ -46,6 +48,11 @@ impl Shares<'_> {
     /// Number of stamps.
     pub fn stamps(&self) -> usize {
         self.band.loaded().len()
+    }
+
+    /// Each stamp with its cells.
+    pub fn cells(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        self.band.loaded().map(|stamp| (stamp, self.band.cells_of(stamp)))
     }
 }
 

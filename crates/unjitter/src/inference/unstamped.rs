@@ -15,7 +15,7 @@ use multiversion::multiversion;
 
 use super::count_tables::CountTables;
 use super::expected::Expected;
-use crate::math::{LANES, Lanes, exp, sum_in_lanes};
+use crate::math::{LANES, Lanes, exp, sigmoid, sum_in_lanes};
 
 /// Above this, the reciprocal of a linear weight may have lost digits to underflow, and logarithms take over.
 const MOST: f64 = 1e37;
@@ -341,11 +341,13 @@ pub(super) fn log_silence(tables: &CountTables, log_odds: f64) -> f64 {
     if log_weight == f64::NEG_INFINITY { 0.0 } else { log_weight }
 }
 
-/// p(y | silent) in log space; zero for both where the instance cannot be silent.
+/// p(y | silent); zero for both where the instance cannot be silent.
 pub(super) fn silent_shares(tables: &CountTables, log_odds: f64) -> [f64; 2] {
-    let log_weight = tables.log_mixed(log_odds, 0);
-    if log_weight == f64::NEG_INFINITY {
+    let [negative, positive] = [0, 1].map(|label| tables.log_weight(label, 0));
+    // ∞ − ∞: the only possible label is never silent.
+    let given_silence = log_odds + (positive - negative);
+    if given_silence.is_nan() {
         return [0.0, 0.0];
     }
-    [0, 1].map(|y| (tables.log_joint(log_odds, y, 0) - log_weight).exp())
+    [sigmoid(-given_silence), sigmoid(given_silence)]
 }

@@ -14,19 +14,25 @@ pub trait DelayDensity: Sync {
 
     /// An interval of delays outside which the log density is below `log_peak − log_drop`.
     fn reach(&self, log_drop: f64) -> (f64, f64);
+
+    /// Overwrites `out` with the log of the mean density over an interval of this width around each delay.
+    fn log_mean_density(&self, delays: &[f64], width: f64, out: &mut [f64]);
 }
 
 /// A stamp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stamp {
-    /// When it was pressed.
+    /// When it was pressed, or the middle of the interval in which it was.
     pub time: f64,
+    /// The width of that interval; 0 if the time is known. The density of such a stamp is the mean over the
+    /// interval, whose limit, as the interval shrinks, is that of a known time.
+    pub width: f64,
 }
 
 impl Stamp {
     /// Stamps at these times.
     pub fn at(times: &[f64]) -> Vec<Self> {
-        times.iter().map(|&time| Self { time }).collect()
+        times.iter().map(|&time| Self { time, width: 0.0 }).collect()
     }
 }
 
@@ -86,6 +92,34 @@ impl<'a> Timeline<'a> {
         let Self { times, stamps, unit, .. } = self;
         let (log_background, order) = (f64::NEG_INFINITY, Order::Ordered);
         Stamped { times, stamps, unit, density, log_background, order }
+    }
+}
+
+impl Stamped<'_> {
+    /// An interval of delays outside which the density of no stamp is above its level at this drop from the peak.
+    pub(super) fn reach(&self, log_drop: f64) -> (f64, f64) {
+        let (low, high) = self.density.reach(log_drop);
+        let widest = self.stamps.iter().map(|stamp| stamp.width).fold(0.0, f64::max);
+        let half = 0.5 * widest / self.unit;
+        (low - half, high + half)
+    }
+
+    /// Overwrites `out` with the log densities of delays, each of a stamp.
+    pub(super) fn log_densities(&self, stamps: &[usize], delays: &[f64], out: &mut [f64]) {
+        if stamps.iter().all(|&stamp| self.stamps[stamp].width == 0.0) {
+            return self.density.log_density(delays, out);
+        }
+        for ((&stamp, delay), out) in stamps.iter().zip(delays.chunks(1)).zip(out.chunks_mut(1)) {
+            self.log_densities_of(stamp, delay, out);
+        }
+    }
+
+    /// The same for delays of one stamp.
+    pub(super) fn log_densities_of(&self, stamp: usize, delays: &[f64], out: &mut [f64]) {
+        match self.stamps[stamp].width {
+            0.0 => self.density.log_density(delays, out),
+            width => self.density.log_mean_density(delays, width / self.unit, out),
+        }
     }
 }
 

@@ -78,8 +78,8 @@ fn message(finding: &Finding, duration: Words) -> String {
         ),
         Finding::SeveralAnnotators { column, people } => format!(
             "the column `{}` of the events tells {} people apart: {}; their stamps are taken for \
-             those of one, who presses more than once where they press for the same events: if \
-             they differ much, keep one with `only`",
+             those of one, who presses more than once where they press for the same events; name it \
+             as the column of annotators, and each has stamps of their own",
             shown(column),
             people.len(),
             names(people)
@@ -139,7 +139,7 @@ fn message(finding: &Finding, duration: Words) -> String {
         Finding::RoundedStamps { stamps, of, grid, spacing } => format!(
             "{stamps} of {of} stamps are at a whole multiple of {}, with instances {} apart: they \
              were rounded. A fit takes that for sloppiness, about {} of it; use finer ones if \
-             there are any",
+             there are any, or say what they were rounded to",
             duration(*grid),
             duration(*spacing),
             duration(grid / 12f64.sqrt())

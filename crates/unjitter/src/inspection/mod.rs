@@ -168,7 +168,7 @@ fn misplaced(view: &View<'_>) -> Vec<Finding> {
 pub fn inspect_files(files: &DatasetFiles, columns: &Columns) -> Result<Inspection> {
     let mut instances = InstancesTable::read(&files.instances, columns)?;
     if let Some(path) = &files.sessions {
-        instances = instances.with_subjects(path, columns)?;
+        instances = instances.with_sessions(path, columns)?;
     }
     let events = files.events.as_ref().map(|path| EventsTable::read(path, columns)).transpose()?;
     Ok(inspect(&instances, events.as_ref()))

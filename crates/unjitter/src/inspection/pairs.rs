@@ -18,8 +18,8 @@ const DEVIATIONS: f64 = 5.0;
 
 pub(super) fn check(view: &View<'_>) -> Option<Finding> {
     let (mut pairs, mut gaps) = (Vec::new(), 0);
-    for session in &view.sessions {
-        let own: Vec<f64> = session.stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    for stamps in view.streams() {
+        let own: Vec<f64> = stamps.windows(2).map(|pair| pair[1] - pair[0]).collect();
         for (k, &gap) in own.iter().enumerate() {
             let before = if k > 0 { own[k - 1] } else { f64::INFINITY };
             let after = own.get(k + 1).copied().unwrap_or(f64::INFINITY);

@@ -15,7 +15,7 @@ const LEAST: usize = 10;
 pub(super) fn check(view: &View<'_>) -> Option<Finding> {
     let of = view.stamps();
     let spacing = view.spacing;
-    if of < LEAST || spacing <= 0.0 {
+    if of < LEAST || spacing <= 0.0 || view.are_between() {
         return None;
     }
     let on = |grid: f64| -> usize {

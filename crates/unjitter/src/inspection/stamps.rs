@@ -33,13 +33,15 @@ pub(super) fn check(view: &View<'_>, has_table: bool) -> Vec<Finding> {
     } else if stamps < features {
         findings.push(Finding::FewerThanFeatures { stamps, features });
     }
-    let sessions = view.names(|session| session.stamps.len() > session.times.len());
+    let sessions = view
+        .names(|session| session.streams.values().any(|stamps| stamps.len() > session.times.len()));
     if !sessions.is_empty() {
         findings.push(Finding::MoreThanInstances { sessions });
     }
     findings.extend(unstamped(view));
     let same = view.stamp_gaps().partition_point(|&gap| gap <= 0.0);
-    if same > 0 {
+    // Rounding brings stamps together.
+    if same > 0 && !view.are_between() {
         findings.push(Finding::SameTime { stamps: same, of: stamps });
     }
     findings

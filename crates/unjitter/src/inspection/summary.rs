@@ -18,6 +18,12 @@ pub struct Summary {
     pub sessions: usize,
     /// Subjects, if any session names one.
     pub subjects: Option<usize>,
+    /// Annotators, if any are known.
+    pub annotators: Option<usize>,
+    /// Devices, if any session names one.
+    pub devices: Option<usize>,
+    /// Clocks that sessions name, if any does.
+    pub clocks: Option<usize>,
     /// Instances.
     pub instances: usize,
     /// Features.
@@ -85,15 +91,18 @@ pub struct Balance {
 
 impl Summary {
     pub(super) fn of(view: &View<'_>) -> Self {
-        let subjects: HashSet<&str> =
-            view.sessions.iter().filter_map(|session| session.subject).collect();
+        let streams = view.sessions.iter().flat_map(|session| session.streams.keys());
+        let annotators: HashSet<&String> = streams.flatten().collect();
         let length = |session: &Stamped<'_>| session.span().1 - session.span().0;
         let hours = view.sessions.iter().map(length).sum::<f64>() / 3600.0;
         let stamps = view.stamps();
         let gaps = view.stamp_gaps();
         Self {
             sessions: view.sessions.len(),
-            subjects: Some(subjects.len()).filter(|&subjects| subjects > 0),
+            subjects: distinct(view, |session| session.subject),
+            annotators: Some(annotators.len()).filter(|&annotators| annotators > 0),
+            devices: distinct(view, |session| session.device),
+            clocks: distinct(view, |session| session.shared_clock),
             instances: view.instances(),
             features: view.features.len(),
             stamps,
@@ -106,6 +115,12 @@ impl Summary {
             balance: Balance::of(view),
         }
     }
+}
+
+/// How many different names sessions have for something, if any has one.
+fn distinct<'a>(view: &View<'a>, name: impl Fn(&Stamped<'a>) -> Option<&'a str>) -> Option<usize> {
+    let names: HashSet<&str> = view.sessions.iter().filter_map(name).collect();
+    Some(names.len()).filter(|&names| names > 0)
 }
 
 impl PerSession {

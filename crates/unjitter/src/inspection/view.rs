@@ -7,7 +7,7 @@ use super::delays_after;
 use super::finding::{Finding, Stranger};
 use crate::Session;
 use crate::features::FeatureView;
-use crate::io::{Clock, EventsTable, InstancesTable, ReadSession, suggest};
+use crate::io::{Clock, EventsTable, InstancesTable, ReadSession, ReadStamp, suggest};
 use crate::math::quantile;
 
 /// Most unknown names that are looked up.
@@ -35,6 +35,13 @@ pub(super) struct Stamped<'a> {
     pub(super) labels: Cow<'a, [Option<bool>]>,
     /// On the clock of the times, sorted.
     pub(super) stamps: Vec<f64>,
+    /// Whether stamps are said to lie in intervals, as rounded ones do.
+    pub(super) are_between: bool,
+    /// The same by annotator; those of unknown ones together.
+    pub(super) streams: BTreeMap<Option<String>, Vec<f64>>,
+    pub(super) device: Option<&'a str>,
+    /// The clock of the stamps, if sessions share it.
+    pub(super) shared_clock: Option<&'a str>,
 }
 
 impl<'a> Stamped<'a> {
@@ -47,6 +54,10 @@ impl<'a> Stamped<'a> {
             features: FeatureView::of_rows(&read.values, columns),
             labels: Cow::Borrowed(&read.labels),
             stamps: Vec::new(),
+            are_between: false,
+            streams: read.annotators.iter().map(|name| (Some(name.clone()), vec![])).collect(),
+            device: read.device.as_deref(),
+            shared_clock: read.shared_clock.as_deref(),
         }
     }
 
@@ -59,6 +70,14 @@ impl<'a> Stamped<'a> {
             features: session.features(),
             labels: vec![None; session.len()].into(),
             stamps: session.stamps().to_vec(),
+            are_between: (0..session.stamps().len()).any(|l| session.width_of(l) > 0.0),
+            streams: session
+                .streams()
+                .into_iter()
+                .map(|(name, stamps)| (name.map(str::to_owned), stamps))
+                .collect(),
+            device: session.device(),
+            shared_clock: session.clock(),
         }
     }
 
@@ -93,6 +112,7 @@ impl<'a> View<'a> {
         };
         for session in &mut sessions {
             session.stamps.sort_by(f64::total_cmp);
+            session.streams.values_mut().for_each(|stamps| stamps.sort_by(f64::total_cmp));
         }
         (Self::together(&instances.features, sessions), findings)
     }
@@ -132,12 +152,22 @@ impl<'a> View<'a> {
         self.sessions.iter().map(|session| session.stamps.len()).sum()
     }
 
-    /// Gaps of neighbouring stamps, sorted.
+    /// Whether stamps are said to lie in intervals, as rounded ones do.
+    pub(super) fn are_between(&self) -> bool {
+        self.sessions.iter().any(|session| session.are_between)
+    }
+
+    /// The stamps of every annotator in every session.
+    pub(super) fn streams(&self) -> impl Iterator<Item = &Vec<f64>> {
+        self.sessions.iter().flat_map(|session| session.streams.values())
+    }
+
+    /// Gaps of neighbouring stamps of one annotator, sorted.
     pub(super) fn stamp_gaps(&self) -> Vec<f64> {
-        let gaps = |session: &Stamped<'_>| -> Vec<f64> {
-            session.stamps.windows(2).map(|pair| pair[1] - pair[0]).collect()
+        let gaps = |stamps: &Vec<f64>| -> Vec<f64> {
+            stamps.windows(2).map(|pair| pair[1] - pair[0]).collect()
         };
-        let mut gaps: Vec<f64> = self.sessions.iter().flat_map(gaps).collect();
+        let mut gaps: Vec<f64> = self.streams().flat_map(gaps).collect();
         gaps.sort_by(f64::total_cmp);
         gaps
     }
@@ -176,20 +206,25 @@ fn place(
             None if sessions.len() == 1 => 0,
             None => return vec![Finding::NoSessionColumn { sessions: sessions.len() }],
         };
-        match instances.sessions[at].seconds(events.time_text(row)) {
-            Ok(time) => sessions[at].stamps.push(time),
-            Err(expected) => unreadable.push((row, expected)),
+        match events.stamp(row, &instances.sessions[at]) {
+            Ok(ReadStamp { time, width, .. }) => {
+                sessions[at].are_between |= width > 0.0;
+                let annotator = events.annotator_of(row).map(str::to_owned);
+                sessions[at].stamps.push(time);
+                sessions[at].streams.entry(annotator).or_default().push(time);
+            }
+            Err((column, expected)) => unreadable.push((row, column, expected)),
         }
     }
     let mut findings = Vec::new();
     if !strangers.is_empty() {
         findings.push(unknown_sessions(&strangers, instances));
     }
-    if let Some((row, expected)) = unreadable.first() {
+    if let Some((row, column, expected)) = unreadable.first() {
         findings.push(Finding::UnreadableTimes {
             stamps: unreadable.len(),
             line: events.rows[*row].line(),
-            value: crate::io::shown(events.time_text(*row)),
+            value: crate::io::shown(events.rows[*row].cell(*column)),
             expected: expected.clone(),
         });
     }

@@ -2,25 +2,28 @@
 //!
 //! ```text
 //! instances   session, time, features…, label (optional), subject (optional)
-//! events      session, time, whatever else                      the sloppy stamps
-//! sessions    session, subject                                  optional
+//! events      session, time, annotator (optional), whatever else   the sloppy stamps; with earliest and
+//!                                                               latest, they lie between these
+//! sessions    session, subject, device, clock, annotators       optional, as are all but the first
 //! observed    session, start, end                               optional: when somebody annotated
 //! signal      session, time, values…                            optional: for looking at
 //! ```
 //!
 //! Instances are sorted by time within their session; sessions may be mixed. Events may come in any
-//! order. A table without a session column is one session.
+//! order. A table without a session column is one session. Annotators of a session are those who gave a stamp,
+//! and those whom the table of sessions names as `Ada; Ben`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, TimeUnit};
 use super::events::EventsTable;
-use super::instances::InstancesTable;
-use super::observed;
+use super::instances::{InstancesTable, ReadSession};
 use super::source::display_name;
+use super::{annotators, observed};
 use crate::session::Recording;
 use crate::{Error, Result, Session};
 
@@ -31,7 +34,7 @@ pub struct DatasetFiles {
     pub instances: PathBuf,
     /// The stamps.
     pub events: Option<PathBuf>,
-    /// Subjects of sessions.
+    /// What sessions have in common, and who annotated them.
     pub sessions: Option<PathBuf>,
     /// Annotated intervals.
     pub observed: Option<PathBuf>,
@@ -107,7 +110,7 @@ fn contents(folder: &Path) -> Result<String> {
 }
 
 /// Names of the columns, the unit of numeric times, and the choice of events.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Columns {
     /// The session's name.
@@ -130,6 +133,20 @@ pub struct Columns {
     pub event_session: Option<String>,
     /// The time in the events, if different.
     pub event_time: Option<String>,
+    /// The earliest and latest time of a stamp, in the events, if it is known to lie between two.
+    pub earliest: String,
+    /// See `earliest`.
+    pub latest: String,
+    /// The nearest multiple that times in the events are rounded to, in seconds.
+    pub rounded: Option<f64>,
+    /// Who gave a stamp, in the events; if empty, nobody is told apart.
+    pub annotator: String,
+    /// The device that recorded or was pressed, in the table of sessions.
+    pub device: String,
+    /// The clock that stamps were taken by, in the table of sessions.
+    pub clock: String,
+    /// Everybody who annotated a session, in the table of sessions, with semicolons between them.
+    pub annotators: String,
     /// The chosen events: by column, the accepted values. All by default.
     pub only: BTreeMap<String, Vec<String>>,
 }
@@ -147,6 +164,13 @@ impl Default for Columns {
             has_header: true,
             event_session: None,
             event_time: None,
+            earliest: "earliest".to_owned(),
+            latest: "latest".to_owned(),
+            rounded: None,
+            annotator: "annotator".to_owned(),
+            device: "device".to_owned(),
+            clock: "clock".to_owned(),
+            annotators: "annotators".to_owned(),
             only: BTreeMap::new(),
         }
     }
@@ -173,7 +197,7 @@ impl Dataset {
     pub fn read(files: &DatasetFiles, columns: &Columns, use_labels: bool) -> Result<Self> {
         let mut instances = InstancesTable::read(&files.instances, columns)?;
         if let Some(path) = &files.sessions {
-            instances = instances.with_subjects(path, columns)?;
+            instances = instances.with_sessions(path, columns)?;
         }
         let events = match &files.events {
             Some(path) => Some(EventsTable::read(path, columns)?),
@@ -198,22 +222,25 @@ impl Dataset {
         };
         let (mut recordings, mut clocks, mut stamp_rows) = (vec![], vec![], vec![]);
         let InstancesTable { features, sessions, positions, .. } = instances;
-        for (read, stamps) in sessions.into_iter().zip(&mut stamps) {
+        for (mut read, stamps) in sessions.into_iter().zip(&mut stamps) {
             // Stable: stamps at the same time keep the order of their lines.
             stamps.sort_by(|a, b| a.time.total_cmp(&b.time));
             let times = stamps.iter().map(|stamp| stamp.time).collect();
             let truth: Option<Vec<bool>> = read.labels.iter().copied().collect();
             let known = read.labels.iter().any(Option::is_some);
-            let matrix =
-                ndarray::Array2::from_shape_vec((read.times.len(), features.len()), read.values)
-                    .expect("every row has one value per feature");
-            let mut session = Session::new(read.name, matrix, read.times, times)?;
-            if let Some(subject) = read.subject {
-                session = session.with_subject(subject);
+            let (values, instants) = (take(&mut read.values), take(&mut read.times));
+            let matrix = ndarray::Array2::from_shape_vec((instants.len(), features.len()), values)
+                .expect("every row has one value per feature");
+            let widths = stamps.iter().map(|stamp| stamp.width).collect();
+            let session = Session::new(&read.name, matrix, instants, times)?;
+            let mut session = session.with_widths(widths)?;
+            if let Some(events) = &events {
+                session = annotators::add(session, &read, events, stamps)?;
             }
             if use_labels && known {
                 session = session.with_labels(read.labels.clone())?;
             }
+            let session = about(session, &read);
             recordings.push(Recording { session, truth });
             clocks.push(read.clock);
             stamp_rows.push(stamps.iter().map(|stamp| stamp.row).collect());
@@ -245,6 +272,20 @@ impl Dataset {
     /// The position of the session with this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
+    }
+}
+
+/// The session with what it has in common with others.
+fn about(mut session: Session<'static>, read: &ReadSession) -> Session<'static> {
+    if let Some(subject) = &read.subject {
+        session = session.with_subject(subject);
+    }
+    if let Some(device) = &read.device {
+        session = session.with_device(device);
+    }
+    match &read.shared_clock {
+        Some(clock) => session.with_clock(clock),
+        None => session,
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::dataset::Columns;
-use super::instances::{InstancesTable, named};
+use super::instances::{InstancesTable, ReadSession, named};
+use super::moments::{Moments, Wrong};
 use super::suggest::{listed, suggest};
 use super::table::{Row, Table, TableText, shown};
 use crate::{Error, Result};
@@ -21,16 +22,21 @@ pub struct EventsTable {
     delimiter: u8,
     has_header: bool,
     session: Option<usize>,
-    time: usize,
+    moments: Moments,
+    annotator: Option<usize>,
     /// Whether each line is chosen.
     meant: Vec<bool>,
+    /// Annotators whose stamps alone are chosen.
+    only_annotators: Option<Vec<String>>,
 }
 
 /// A stamp of a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadStamp {
-    /// In seconds of the session's clock.
+    /// In seconds of the session's clock; the middle, if all that is known is an interval.
     pub time: f64,
+    /// The width of that interval; 0 if the moment is known.
+    pub width: f64,
     /// Its line in the table, from 0.
     pub row: usize,
 }
@@ -43,8 +49,13 @@ impl EventsTable {
             Some(name) => Some(table.column_of(Some("event_session"), name)?),
             None => named(&table, "event_session", &columns.session, &Columns::default().session)?,
         };
-        let time = columns.event_time.as_ref().unwrap_or(&columns.time);
-        let time = table.column_of(Some("event_time"), time)?;
+        let moments = Moments::find(&table, columns)?;
+        let usual = Columns::default().annotator;
+        let annotator = match columns.annotator.is_empty() {
+            true => None,
+            false => named(&table, "annotator", &columns.annotator, &usual)?,
+        };
+        let only_annotators = columns.only.get(&columns.annotator).cloned();
         let only = columns.only.iter().map(|(name, values)| Ok((table.column(name)?, &values[..])));
         let only: Vec<(usize, &[String])> = only.collect::<Result<_>>()?;
         let mut rows = Vec::new();
@@ -59,7 +70,18 @@ impl EventsTable {
         let meant: Vec<bool> = rows.iter().map(is_meant).collect();
         let (header, delimiter) = (table.header().to_vec(), table.delimiter());
         let (file, has_header) = (table.file().to_owned(), columns.has_header);
-        Ok(Self { file, header, rows, delimiter, has_header, session, time, meant })
+        Ok(Self {
+            file,
+            header,
+            rows,
+            delimiter,
+            has_header,
+            session,
+            moments,
+            annotator,
+            meant,
+            only_annotators,
+        })
     }
 
     /// The chosen lines, from 0: those with a requested value, or all.
@@ -75,18 +97,64 @@ impl EventsTable {
     /// Names of the session and time columns, and the separator of cells.
     pub fn layout(&self) -> (&str, &str, u8) {
         let session = self.session.map_or("session", |column| &self.header[column]);
-        let time = if self.has_header { self.header[self.time].as_str() } else { "time" };
+        let time = if self.has_header { self.time_column() } else { "time" };
         (if self.has_header { session } else { "session" }, time, self.delimiter)
     }
 
-    /// The name of the time column in the header.
+    /// The name of the time column in the header; of the earliest time, if there is no other.
     pub fn time_column(&self) -> &str {
-        &self.header[self.time]
+        &self.header[self.moments.time]
+    }
+
+    /// Whether the table has no time beside the earliest and latest.
+    pub fn is_between(&self) -> bool {
+        self.moments.is_between()
+    }
+
+    /// Names of the columns of earliest and latest times, if the table has both.
+    pub fn between_columns(&self) -> Option<[&str; 2]> {
+        self.moments.between().map(|(a, b)| [self.header[a].as_str(), self.header[b].as_str()])
+    }
+
+    /// Whether a column tells when stamps were pressed.
+    pub(crate) fn tells_moments(&self, column: usize) -> bool {
+        self.moments.reads(column)
     }
 
     /// The time of a line, as written.
     pub fn time_text(&self, row: usize) -> &str {
-        self.rows[row].cell(self.time)
+        self.rows[row].cell(self.moments.time)
+    }
+
+    /// The moment of a line as written: its time, or `earliest/latest`.
+    pub fn stamp_text(&self, row: usize) -> String {
+        self.moments.text(&self.rows[row])
+    }
+
+    /// When the stamp of a line was pressed, or the cell that does not tell.
+    pub(crate) fn stamp(
+        &self,
+        row: usize,
+        session: &ReadSession,
+    ) -> std::result::Result<ReadStamp, Wrong> {
+        let (time, width) = self.moments.read(&self.rows[row], session)?;
+        Ok(ReadStamp { time, width, row })
+    }
+
+    /// The column that names who gave each stamp, if there is one.
+    pub fn annotator_column(&self) -> Option<usize> {
+        self.annotator
+    }
+
+    /// Who gave the stamp of a line, if it is said.
+    pub fn annotator_of(&self, row: usize) -> Option<&str> {
+        let name = self.annotator.map(|column| self.rows[row].cell(column));
+        name.filter(|name| !name.is_empty())
+    }
+
+    /// Whether stamps of an annotator would be chosen.
+    pub(super) fn chooses_annotator(&self, name: &str) -> bool {
+        self.only_annotators.as_ref().is_none_or(|only| only.iter().any(|one| one == name))
     }
 
     /// The stamps of every session, in the order of lines.
@@ -94,9 +162,9 @@ impl EventsTable {
         let mut stamps = vec![Vec::new(); instances.sessions.len()];
         for row in self.meant() {
             let at = self.place(row, instances)?;
-            let time = instances.sessions[at].seconds(self.time_text(row));
-            let time = time.map_err(|expected| self.wrong_cell(row, self.time, expected))?;
-            stamps[at].push(ReadStamp { time, row });
+            let stamp = self.stamp(row, &instances.sessions[at]);
+            let wrong = |(column, expected)| self.wrong_cell(row, column, expected);
+            stamps[at].push(stamp.map_err(wrong)?);
         }
         Ok(stamps)
     }
@@ -158,7 +226,7 @@ impl EventsTable {
         text.into()
     }
 
-    fn wrong_cell(&self, row: usize, column: usize, expected: String) -> Error {
+    pub(super) fn wrong_cell(&self, row: usize, column: usize, expected: String) -> Error {
         Error::Cell {
             file: self.file.clone(),
             line: self.rows[row].line(),

@@ -7,7 +7,7 @@ use super::clock::Clock;
 use super::dataset::{Columns, lone_session};
 use super::odd_times::refuse_days;
 use super::table::{Row, Table, shown, with_point};
-use super::{order, subjects};
+use super::{order, sessions};
 use crate::Result;
 
 /// The problem of a table without instances.
@@ -42,6 +42,12 @@ pub struct ReadSession {
     pub labels: Vec<Option<bool>>,
     /// The person or animal recorded.
     pub subject: Option<String>,
+    /// The device that recorded or was pressed.
+    pub device: Option<String>,
+    /// The clock that the stamps were taken by, if sessions share one.
+    pub shared_clock: Option<String>,
+    /// Who annotated it, as far as the table of sessions says.
+    pub annotators: Vec<String>,
 }
 
 impl ReadSession {
@@ -181,9 +187,9 @@ impl InstancesTable {
         Ok(Self { features, sessions, file: table.file().to_owned(), positions })
     }
 
-    /// Adds the subjects from a table of sessions.
-    pub fn with_subjects(mut self, path: &Path, columns: &Columns) -> Result<Self> {
-        subjects::add(&mut self, path, columns)?;
+    /// Adds what a table of sessions tells: subjects, devices, clocks, annotators.
+    pub fn with_sessions(mut self, path: &Path, columns: &Columns) -> Result<Self> {
+        sessions::add(&mut self, path, columns)?;
         Ok(self)
     }
 
@@ -203,8 +209,17 @@ fn begin(
     let clock = Clock::starting_at(row.cell(places.time), columns.times_in)
         .map_err(|expected| table.wrong_cell(row, places.time, expected))?;
     let subject = places.subject.map(|k| row.cell(k).to_owned()).filter(|name| !name.is_empty());
-    let (times, values, labels) = (vec![], vec![], vec![]);
-    Ok(ReadSession { name: name.to_owned(), clock, times, values, labels, subject })
+    Ok(ReadSession {
+        name: name.to_owned(),
+        clock,
+        times: Vec::new(),
+        values: Vec::new(),
+        labels: Vec::new(),
+        subject,
+        device: None,
+        shared_clock: None,
+        annotators: Vec::new(),
+    })
 }
 
 fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Files: output can be read back to the bit, and input is checked.
 
+mod annotators;
 mod chunks;
 mod clock;
 mod dataset;
@@ -11,14 +12,15 @@ mod header;
 mod instances;
 mod metadata;
 mod model_file;
+mod moments;
 mod observed;
 mod odd_times;
 mod order;
 mod pretty;
 mod saved_mode;
+mod sessions;
 mod signals;
 mod source;
-mod subjects;
 mod suggest;
 mod table;
 mod time_of_day;

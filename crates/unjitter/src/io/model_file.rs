@@ -4,7 +4,9 @@
 //! format, version      what the file is
 //! metadata             notes that nothing depends on
 //! model, time_unit     what was fitted, and the unit that priors measured time in
+//! stamp_rate           stamps per unit of the data's time, with which stamps from nowhere go
 //! threshold            probability from which an instance counts as an event; 0.5 if it is not there
+//! groups               what differs between groups of stamps: their names, and how wide they scatter
 //! outcome, warnings    how learning ended
 //! parameters           parameters by name: `unconstrained` numbers, which count, and the `natural`
 //!                      values they stand for, in the unit of the data, for reading
@@ -32,7 +34,7 @@ use crate::inference::Order;
 use crate::model::classifier::{
     ClassifierSpec, ClassifierState, KernelSettings, KernelState, Logistic, Mlp,
 };
-use crate::model::{Mode, Model, Parts, THRESHOLD, Uncertainty, check_threshold};
+use crate::model::{Effect, Groups, Mode, Model, Parts, THRESHOLD, Uncertainty, check_threshold};
 use crate::params::{Layout, Parameter};
 use crate::{Error, Fitted, Outcome, Result, Warning};
 
@@ -107,9 +109,14 @@ struct ModelFile {
     metadata: BTreeMap<String, Value>,
     model: Model,
     time_unit: f64,
+    /// Not in files of earlier programs, whose background was the same in all sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stamp_rate: Option<f64>,
     /// Left out where it is the usual one, so that programs of the first version read the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     threshold: Option<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    groups: Vec<Effect>,
     outcome: Outcome,
     warnings: Vec<Warning>,
     /// Empty in files of the first version.
@@ -156,7 +163,9 @@ impl ModelFile {
             metadata: fitted.metadata.clone(),
             model: fitted.model.clone(),
             time_unit: fitted.time_unit,
+            stamp_rate: fitted.stamp_rate,
             threshold: (fitted.threshold != THRESHOLD).then_some(fitted.threshold),
+            groups: fitted.parts.groups.effects().to_vec(),
             outcome: fitted.outcome.clone(),
             warnings: fitted.warnings.clone(),
             modes: fitted.modes.iter().map(SavedMode::from).collect(),
@@ -195,15 +204,23 @@ impl ModelFile {
     }
 
     fn into_fitted(self) -> Result<Fitted> {
-        let Self { metadata, model, time_unit, threshold, outcome, warnings, modes, .. } = self;
+        let Self { metadata, model, time_unit, stamp_rate, threshold, .. } = self;
+        let (groups, outcome, warnings, modes) =
+            (self.groups, self.outcome, self.warnings, self.modes);
         let (parameters, classifier, uncertainty) =
             (self.parameters, self.classifier, self.uncertainty);
         check_model(&model, time_unit)?;
+        if let Some(rate) = stamp_rate.filter(|&rate| !(rate > 0.0 && rate.is_finite())) {
+            let problem = format!("it is {rate:?}, expected a finite number above 0");
+            return Err(broken("stamp_rate", problem));
+        }
         check_classifier(&model.classifier, &classifier, parameters.len())?;
         let parts = Parts::new(
             classifier.check().map_err(|error| within("classifier", &error))?,
-            model.stamp_model(time_unit).map_err(|error| within("model", &error))?,
+            model.stamp_model(time_unit, stamp_rate).map_err(|error| within("model", &error))?,
         );
+        let groups = groups_of(groups, &model, &parts)?;
+        let parts = if groups.is_empty() { parts } else { parts.with_groups(groups) };
         check_parameters(&parameters, &parts.layout, time_unit)?;
         let params: Vec<f64> =
             parameters.iter().flat_map(|parameter| &parameter.unconstrained).map(|x| x.0).collect();
@@ -227,6 +244,7 @@ impl ModelFile {
             parts,
             params,
             time_unit,
+            stamp_rate,
             threshold,
             outcome,
             warnings,
@@ -235,6 +253,25 @@ impl ModelFile {
             metadata,
         })
     }
+}
+
+/// The groups of a file, whose names must be in order and whose effects must be those of the model.
+fn groups_of(effects: Vec<Effect>, model: &Model, parts: &Parts) -> Result<Groups> {
+    let asked = model.varies.iter();
+    if !effects.iter().map(|own| &own.variation).eq(asked) {
+        return Err(broken("groups", "not what model.varies asks for".to_owned()));
+    }
+    for Effect { variation, names, scale } in &effects {
+        if !(*scale > 0.0 && scale.is_finite()) {
+            let problem = format!("{variation}: scale {scale:?}, expected a number above 0");
+            return Err(broken("groups", problem));
+        }
+        if !names.is_sorted_by(|a, b| a < b) {
+            let problem = format!("{variation}: expected names in order, each once");
+            return Err(broken("groups", problem));
+        }
+    }
+    Groups::new(effects, parts.stamp_model.as_ref()).map_err(|error| within("groups", &error))
 }
 
 /// Checks that need no layout: priors, settings, the unit of time.

@@ -40,7 +40,8 @@ pub(super) fn add(dataset: &mut Dataset, path: &Path, columns: &Columns) -> Resu
         );
     }
     for (recording, mut intervals) in dataset.recordings.iter_mut().zip(intervals) {
-        if !intervals.is_empty() {
+        // A session whose annotators are not chosen was observed by nobody, whatever the table says.
+        if !intervals.is_empty() && recording.session.observed().is_none() {
             intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
             // Intervals that overlap, or stamps outside all of them: the tables contradict each other.
             let session = recording.session.clone().with_observed(intervals);

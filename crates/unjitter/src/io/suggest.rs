@@ -32,14 +32,19 @@ pub(super) fn hint(name: &str, known: &[&str]) -> String {
 
 /// The known names as text, up to a limit.
 pub(super) fn listed(known: &[&str]) -> String {
-    if known.is_empty() {
-        return "there is nothing".to_owned();
+    match known.is_empty() {
+        true => "there is nothing".to_owned(),
+        false => format!("it has {}", quoted(known)),
     }
-    let listed: Vec<String> =
-        known.iter().take(LISTED).map(|name| format!("`{}`", shown(name))).collect();
-    let more = known.len().saturating_sub(LISTED);
+}
+
+/// Some names as text, up to a limit.
+pub(super) fn quoted<T: AsRef<str>>(names: &[T]) -> String {
+    let quote = |name: &T| format!("`{}`", shown(name.as_ref()));
+    let quoted: Vec<String> = names.iter().take(LISTED).map(quote).collect();
+    let more = names.len().saturating_sub(LISTED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("it has {}{rest}", listed.join(", "))
+    format!("{}{rest}", quoted.join(", "))
 }
 
 #[cfg(test)]

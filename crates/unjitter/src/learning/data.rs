@@ -1,10 +1,9 @@
 //! Sessions prepared for the objective: features mapped once, times in units, unobserved rows removed.
 
-use crate::inference::Messages;
 use crate::math::lower_median;
-use crate::model::InTime;
 use crate::model::classifier::Classifier;
-use crate::{Control, FeatureView, Features, Session};
+use crate::model::{Exchange, Groups, InTime, Parts};
+use crate::{Control, Features, Session};
 
 /// One session, ready for evaluation.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ pub(crate) struct SessionData<'a> {
     /// Instances with a known label outside the annotated intervals.
     pub(crate) unobserved: Option<LabelledRows<'a>>,
     /// Messages of the last evaluation.
-    pub(super) messages: Messages,
+    pub(super) exchange: Exchange,
 }
 
 /// Rows that take part by their label alone.
@@ -31,14 +30,14 @@ pub(crate) struct LabelledRows<'a> {
 }
 
 impl<'a> SessionData<'a> {
-    /// The same session with other stamps, in units.
-    pub(super) fn with_stamps(&self, stamps: &[f64]) -> Self {
+    /// The same session with other stamps, in units: those of each stream.
+    pub(super) fn with_stamps(&self, stamps: Vec<Vec<f64>>) -> Self {
         Self {
             index: self.index,
             features: self.features.clone(),
             in_time: self.in_time.with_stamps(stamps),
             unobserved: self.unobserved.clone(),
-            messages: Messages::default(),
+            exchange: Exchange::new(self.in_time.streams.len()),
         }
     }
 
@@ -46,18 +45,20 @@ impl<'a> SessionData<'a> {
     /// they are.
     pub(crate) fn new(
         index: usize,
-        session: &'a Session<'_>,
-        classifier: &dyn Classifier,
+        session: &Session<'a>,
+        parts: &Parts,
         time_unit: f64,
         control: Control<'_>,
     ) -> Self {
         let observed = session.observed_instances();
+        let classifier = parts.classifier.as_ref();
+        let in_time = InTime::new(session, &observed, time_unit, &parts.groups);
         Self {
             index,
-            features: rows(classifier, session.features(), &observed, control),
+            features: rows(classifier, session.shared_features(), &observed, control),
             unobserved: unobserved_rows(session, &observed, classifier, control),
-            in_time: InTime::new(session, &observed, time_unit),
-            messages: Messages::default(),
+            exchange: Exchange::new(in_time.streams.len()),
+            in_time,
         }
     }
 }
@@ -65,18 +66,18 @@ impl<'a> SessionData<'a> {
 /// The chosen rows, prepared; a view if possible.
 fn rows<'a>(
     classifier: &dyn Classifier,
-    features: FeatureView<'a>,
+    features: Features<'a>,
     chosen: &[usize],
     control: Control<'_>,
 ) -> Features<'a> {
-    if chosen.len() == features.nrows() {
-        return classifier.prepare(features.into(), control);
+    if chosen.len() == features.view().nrows() {
+        return classifier.prepare(features, control);
     }
-    classifier.prepare(features.select(chosen), control)
+    classifier.prepare(features.view().select(chosen), control)
 }
 
 fn unobserved_rows<'a>(
-    session: &'a Session<'_>,
+    session: &Session<'a>,
     observed: &[usize],
     classifier: &dyn Classifier,
     control: Control<'_>,
@@ -92,13 +93,23 @@ fn unobserved_rows<'a>(
         return None;
     }
     let labels = chosen.iter().filter_map(|&i| session.label(i)).collect();
-    Some(LabelledRows { features: rows(classifier, session.features(), &chosen, control), labels })
+    Some(LabelledRows {
+        features: rows(classifier, session.shared_features(), &chosen, control),
+        labels,
+    })
+}
+
+/// Gaps between neighbouring stamps of the same annotator.
+pub(super) fn gaps(session: &Session) -> Vec<f64> {
+    let own = |stamps: Vec<f64>| -> Vec<f64> {
+        stamps.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    };
+    session.streams().into_iter().flat_map(|(_, stamps)| own(stamps)).collect()
 }
 
 /// The median gap between neighbouring stamps of a session; of all its time if there are no neighbours.
 pub(super) fn median_gap(sessions: &[Session]) -> f64 {
-    let gaps = sessions.iter().flat_map(|s| s.stamps().windows(2).map(|pair| pair[1] - pair[0]));
-    let gap = lower_median(gaps.filter(|&gap| gap > 0.0).collect());
+    let gap = lower_median(sessions.iter().flat_map(gaps).filter(|&gap| gap > 0.0).collect());
     gap.unwrap_or_else(|| 1.0 / stamp_rate(sessions))
 }
 
@@ -119,7 +130,8 @@ pub(super) fn beyond(stamps: impl Iterator<Item = usize> + Clone, enough: usize)
 /// Stamps per unit of the data's time, over all sessions.
 pub(super) fn stamp_rate(sessions: &[Session]) -> f64 {
     let duration = |session: &Session| {
-        InTime::new(session, &session.observed_instances(), 1.0).timeline().duration
+        let observed = session.observed_instances();
+        InTime::new(session, &observed, 1.0, &Groups::default()).duration()
     };
     let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
     let duration: f64 = sessions.iter().map(duration).sum();

@@ -6,21 +6,25 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, beyond, median_gap, median_spacing, stamp_rate};
+use super::grouped::{
+    KnownShift, Shifts, deviations_at, first_scale, learn_deviations, search_shifts,
+};
 use super::information::uncertainty;
 use super::lbfgs::{LbfgsOptions, Minimum};
 use super::map::MapObjective;
 use super::modes::{self, choose};
 use super::objective::Objective;
 use super::search::{Found, Optimum, search};
-use super::start::{Start, begin, starts};
+use super::start::{Start, around, begin, starts};
 use super::unbiased::unbiased;
 use super::warning::{trade_places, warnings};
 use crate::error::require;
 use crate::inference::Order;
 use crate::memory::memory_limit;
 use crate::model::counts::Counts;
-use crate::model::{Fitted, Learned, Mode, Model, Parts, THRESHOLD, check_capacity, infeasible};
+use crate::model::{Fitted, Groups, Learned, Mode, Model, Parts, THRESHOLD, infeasible};
 use crate::outcome::{HeldOut, Outcome, StopReason, Warning};
+use crate::params::Layout;
 use crate::prior::{Normal, Priors};
 use crate::scan::{Peak, scan};
 use crate::session::check_together;
@@ -45,6 +49,9 @@ pub struct FitOptions {
     pub simulations: usize,
     /// Whether to measure how sure the result is.
     pub standard_errors: bool,
+    /// Stamps, about, that are enough to search on; all sessions together then take some further steps. Which
+    /// sessions are searched on depends on their names.
+    pub sample: usize,
     /// Settings of the optimiser.
     pub optimiser: LbfgsOptions,
 }
@@ -57,6 +64,7 @@ impl Default for FitOptions {
             threads: None,
             simulations: 4,
             standard_errors: true,
+            sample: 20_000,
             optimiser: LbfgsOptions::default(),
         }
     }
@@ -71,19 +79,7 @@ impl Model {
         options: &FitOptions,
         control: Control<'_>,
     ) -> Result<Fitted> {
-        match options.threads {
-            // In the pool as a whole: moving every single evaluation there would cost more than a small one.
-            None => rayon::scope(|_| self.fit_here(sessions, options, control)),
-            Some(threads) => {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-                let pool = pool.map_err(|_| Error::OutOfRange {
-                    name: "threads".to_owned(),
-                    value: threads as f64,
-                    expected: "a number of threads that the system can start",
-                })?;
-                pool.install(|| self.fit_here(sessions, options, control))
-            }
-        }
+        in_pool(options.threads, || self.fit_here(sessions, options, control))
     }
 
     fn fit_here(
@@ -92,18 +88,40 @@ impl Model {
         options: &FitOptions,
         control: Control<'_>,
     ) -> Result<Fitted> {
+        if self.varies.is_empty() {
+            return self.fit_together(sessions, options, control);
+        }
+        check(self, sessions)?;
+        Groups::check(&self.varies, sessions)?;
+        let alike = Model { varies: Vec::new(), ..self.clone() };
+        let searching = FitOptions { simulations: 0, standard_errors: false, ..options.clone() };
+        let learn = |sessions: &[Session], known: Option<KnownShift>| {
+            alike.fit_alike(sessions, known, &searching, control)
+        };
+        let (found, shifts) = search_shifts(self, sessions, control, learn)?;
+        Problem::grouped(self, found, &shifts, sessions, options, control)
+    }
+
+    /// Fits one annotator to all stamps, if it is known about where they belong.
+    pub(super) fn fit_alike(
+        &self,
+        sessions: &[Session],
+        known: Option<KnownShift>,
+        options: &FitOptions,
+        control: Control<'_>,
+    ) -> Result<Fitted> {
         let few = options.restarts <= MAX_RESTARTS;
         require("restarts", options.restarts as f64, few, "a number from 0 to 1000000")?;
         let rounds = if self.counts == Counts::Auto { 2 } else { 1 };
         let mut one_problem = Problem::new(self, sessions, options.seed, control)?;
-        one_problem.round = (0, rounds);
+        (one_problem.round, one_problem.known) = ((0, rounds), known);
         let mut one = one_problem.search(options)?;
         if self.counts != Counts::Auto || one.most < SEVERAL || control.is_stop_requested() {
             return one_problem.measured(one, options);
         }
         let model = Model { counts: Counts::Poisson, ..self.clone() };
         let mut problem = Problem::new(&model, sessions, options.seed, control)?;
-        problem.round = (1, rounds);
+        (problem.round, problem.known) = ((1, rounds), known);
         let mut several = problem.search(options)?;
         let gain = several.fitted.outcome.log_evidence - one.fitted.outcome.log_evidence;
         let mean = -several.fitted.learned().miss_rate.ln();
@@ -115,6 +133,26 @@ impl Model {
         }
         one.fitted.warnings.extend(perhaps_several(mean, gain, stamps));
         one_problem.measured(one, options)
+    }
+}
+
+/// Runs work on so many threads, or on those that there are.
+pub(super) fn in_pool<T: Send>(
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    match threads {
+        // In the pool as a whole: moving every single evaluation there would cost more than a small one.
+        None => rayon::scope(|_| work()),
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(|_| Error::OutOfRange {
+                name: "threads".to_owned(),
+                value: threads as f64,
+                expected: "a number of threads that the system can start",
+            })?;
+            pool.install(work)
+        }
     }
 }
 
@@ -155,6 +193,8 @@ pub struct Problem<'a> {
     /// The same with stamps as a superposition, of any number if the counts are to be decided.
     superposed: Parts,
     time_unit: f64,
+    /// Stamps per unit of the data, if the background goes with them.
+    stamp_rate: Option<f64>,
     /// Median spacing of instances, in units.
     spacing: f64,
     /// Median gap between stamps, in units.
@@ -165,6 +205,10 @@ pub struct Problem<'a> {
     control: Control<'a>,
     /// Which search this is, of how many.
     round: (usize, usize),
+    /// About where stamps belong, if clocks were looked for.
+    known: Option<KnownShift>,
+    /// Parameters that are not learned, at their values; empty if there is none besides those of the model.
+    held: Vec<Option<f64>>,
 }
 
 impl<'a> Problem<'a> {
@@ -180,16 +224,19 @@ impl<'a> Problem<'a> {
         let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let classifier = model.classifier.fit(&features, seed, control)?;
-        let parts = Parts::new(classifier, model.stamp_model(time_unit)?);
-        Self::with_parts(model, sessions, parts, time_unit, control)
+        let stamp_rate = Some(stamp_rate(sessions));
+        let parts = Parts::new(classifier, model.stamp_model(time_unit, stamp_rate)?);
+        let parts = grouped_parts(&parts, model, sessions, time_unit)?;
+        Self::with_parts(model, sessions, parts, (time_unit, stamp_rate), control)
     }
 
-    /// With the parts built, for times in this unit. Sessions and model were checked.
+    /// With the parts built, for times in this unit and so many stamps per unit of the data. Sessions and
+    /// model were checked.
     pub(super) fn with_parts(
         model: &Model,
         sessions: &'a [Session<'a>],
         parts: Parts,
-        time_unit: f64,
+        (time_unit, usual_rate): (f64, Option<f64>),
         control: Control<'a>,
     ) -> Result<Self> {
         let median = median_spacing(sessions);
@@ -197,7 +244,8 @@ impl<'a> Problem<'a> {
         let superposed = match model.counts {
             Counts::Auto => {
                 let several = Model { counts: Counts::Poisson, ..model.clone() };
-                parts.with_stamp_model(several.stamp_model(time_unit)?).superposed()
+                let several = parts.with_stamp_model(several.stamp_model(time_unit, usual_rate)?);
+                several.with_groups(parts.groups.clone()).superposed()
             }
             _ => parts.superposed(),
         };
@@ -210,13 +258,26 @@ impl<'a> Problem<'a> {
             parts,
             superposed,
             time_unit,
+            stamp_rate: usual_rate,
             spacing,
             gap,
             mean_gap,
             priors,
             control,
             round: (0, 1),
+            known: None,
+            held: Vec::new(),
         })
+    }
+
+    /// The same with some parameters held at these values.
+    pub(super) fn holding(self, held: Vec<Option<f64>>) -> Self {
+        Self { held, ..self }
+    }
+
+    /// The layout of all parameters.
+    pub fn layout(&self) -> &Layout {
+        &self.parts.layout
     }
 
     /// Which search this is, of how many.
@@ -246,7 +307,9 @@ impl<'a> Problem<'a> {
 
     /// Minus the log posterior, as a function of the parameters that are not frozen.
     pub fn objective(&self) -> Result<MapObjective<'_>> {
-        let frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        let mut frozen = self.model.frozen_params(&self.parts.layout, self.time_unit)?;
+        let held = frozen.iter_mut().zip(&self.held);
+        held.for_each(|(frozen, held)| *frozen = frozen.or(*held));
         let data = self.data(&frozen)?;
         Ok(MapObjective::new(&self.parts, &self.priors, data, &frozen, self.control))
     }
@@ -256,10 +319,8 @@ impl<'a> Problem<'a> {
         let max_count = self.parts.stamp_model.max_count(&known[self.parts.annotator()]);
         let mut data = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
-            let classifier = self.parts.classifier.as_ref();
-            let ready = SessionData::new(index, session, classifier, self.time_unit, self.control);
-            let (stamps, instances) = (ready.in_time.stamps.len(), ready.in_time.times.len());
-            check_capacity(session.name(), stamps, instances, max_count)?;
+            let ready = SessionData::new(index, session, &self.parts, self.time_unit, self.control);
+            ready.in_time.check_capacity(session.name(), max_count)?;
             data.push(ready);
         }
         Ok(Arc::new(data))
@@ -299,6 +360,10 @@ impl<'a> Problem<'a> {
 
     /// The starts: the naive one and so many others.
     pub(super) fn starts(&self, restarts: usize, seed: u64) -> Result<Vec<Start>> {
+        if let Some(known) = self.known {
+            let KnownShift { delay, spread, .. } = known.in_units_of(self.time_unit);
+            return Ok(around(restarts, seed, (delay, spread), self.spacing));
+        }
         let peaks = match restarts {
             0..=3 => None,
             _ => {
@@ -328,7 +393,10 @@ impl<'a> Problem<'a> {
             Some((earliest, latest)) => {
                 (earliest..=latest).contains(&(learned.delay * self.time_unit))
             }
-            None => learned.delay.abs() <= self.spacing.max(learned.spread / 2.0),
+            None => {
+                let doubt = self.known.map_or(0.0, |known| known.doubt / self.time_unit);
+                learned.delay.abs() <= doubt + self.spacing.max(learned.spread / 2.0)
+            }
         }
     }
 
@@ -337,15 +405,16 @@ impl<'a> Problem<'a> {
         learned.in_units_of(1.0 / self.time_unit)
     }
 
-    /// Log evidence at a minimum, in the unit of the data.
+    /// Log evidence of so many stamps where the objective has this value, in the unit of the data.
     pub(super) fn log_evidence(
         &self,
         objective: &MapObjective<'_>,
-        minimum: &Minimum,
+        value: f64,
         params: &[f64],
+        stamps: usize,
     ) -> f64 {
-        let in_units = -minimum.value - objective.log_prior(params);
-        in_units - objective.stamps() as f64 * self.time_unit.ln()
+        let in_units = -value - objective.log_prior(params);
+        in_units - stamps as f64 * self.time_unit.ln()
     }
 
     /// Whether a result has more evidence of sessions that were left out of learning than another's.
@@ -356,6 +425,56 @@ impl<'a> Problem<'a> {
         Ok(gain.is_some_and(|gain| gain > 0.0))
     }
 
+    /// Lets groups differ, beginning at a fit of stamps that were moved back by these shifts.
+    fn grouped(
+        model: &Model,
+        mut fitted: Fitted,
+        shifts: &Shifts,
+        sessions: &'a [Session<'a>],
+        options: &FitOptions,
+        control: Control<'a>,
+    ) -> Result<Fitted> {
+        let scales = (fitted.time_unit, fitted.stamp_rate);
+        let parts = grouped_parts(&fitted.parts, model, sessions, fitted.time_unit)?;
+        let deviations = deviations_at(&parts.groups, model, shifts, fitted.time_unit);
+        let model = Model { counts: fitted.model.counts.clone(), ..model.clone() };
+        let mut problem = Problem::with_parts(&model, sessions, parts, scales, control)?;
+        fitted.modes.iter_mut().for_each(|mode| mode.params.extend(&deviations));
+        fitted.params.extend(&deviations);
+        fitted.model = model;
+        let objective = problem.objective()?;
+        let from = objective.free(&fitted.params);
+        let start = fitted.outcome.best_start;
+        let learned = match fitted.outcome.converged {
+            true => learn_deviations(&problem, &objective, &from, start, options),
+            false => None,
+        };
+        let Some((best, scales)) = learned else {
+            fitted.parts = problem.parts;
+            return Ok(fitted);
+        };
+        let stamps = objective.stamps();
+        problem.replace(&objective.with_scales(scales.clone()), &best, stamps, &mut fitted);
+        let groups = problem.parts.groups.clone().with_scales(&scales);
+        problem.parts = problem.parts.with_groups(groups);
+        fitted.parts = problem.parts.clone();
+        problem.measured(Searched { fitted, best, most: 0.0 }, options)
+    }
+
+    /// An optimum of sessions that a fit has learned from before, or from sessions much like them, in its place.
+    pub(super) fn learned_again(
+        &self,
+        best: Optimum,
+        mut fitted: Fitted,
+        options: &FitOptions,
+    ) -> Result<Fitted> {
+        let objective = self.objective()?;
+        let stop = best.minimum.stop;
+        (fitted.outcome.stop, fitted.outcome.converged) = (stop, is_converged(stop, &self.parts));
+        self.replace(&objective, &best, objective.stamps(), &mut fitted);
+        self.measured(Searched { fitted, best, most: 0.0 }, options)
+    }
+
     /// The result, with a spread that is not short, and with how sure it is.
     fn measured(&self, searched: Searched, options: &FitOptions) -> Result<Fitted> {
         let Searched { mut fitted, mut best, .. } = searched;
@@ -364,22 +483,41 @@ impl<'a> Problem<'a> {
             return Ok(fitted);
         }
         let objective = self.objective()?;
-        if let Some(stretched) = unbiased(self, &objective, &best, options) {
+        if let Some(stretched) = unbiased(self, &objective, &best, options, None) {
             best = stretched;
-            self.replace(&objective, &best, &mut fitted);
+            self.replace(&objective, &best, objective.stamps(), &mut fitted);
         }
-        if options.standard_errors {
-            let (found, trading) = uncertainty(&objective, self.sessions, &best.minimum.params);
-            fitted.uncertainty = found;
-            fitted.warnings.extend(trade_places(&self.parts.layout, &trading));
-        }
+        self.say_how_sure(&objective, &best, 1.0, options, &mut fitted);
         Ok(fitted)
     }
 
-    /// Puts another optimum in the place of the chosen one.
-    fn replace(&self, objective: &MapObjective<'_>, best: &Optimum, fitted: &mut Fitted) {
+    /// Measures how sure an optimum is, of so many times as many stamps as these sessions have.
+    pub(super) fn say_how_sure(
+        &self,
+        objective: &MapObjective<'_>,
+        best: &Optimum,
+        times: f64,
+        options: &FitOptions,
+        fitted: &mut Fitted,
+    ) {
+        if options.standard_errors {
+            let free = &best.minimum.params;
+            let (found, trading) = uncertainty(objective, self.sessions, free, times);
+            fitted.uncertainty = found;
+            fitted.warnings.extend(trade_places(&self.parts.layout, &trading));
+        }
+    }
+
+    /// Puts another optimum, of so many stamps, in the place of the chosen one.
+    pub(super) fn replace(
+        &self,
+        objective: &MapObjective<'_>,
+        best: &Optimum,
+        stamps: usize,
+        fitted: &mut Fitted,
+    ) {
         let params = objective.full(&best.minimum.params);
-        let log_evidence = self.log_evidence(objective, &best.minimum, &params);
+        let log_evidence = self.log_evidence(objective, best.minimum.value, &params, stamps);
         let outcome = &mut fitted.outcome;
         outcome.value = best.minimum.value;
         outcome.gradient_norm = best.minimum.gradient_norm;
@@ -414,6 +552,7 @@ impl<'a> Problem<'a> {
             parts,
             params,
             time_unit,
+            stamp_rate: self.stamp_rate,
             outcome,
             warnings,
             modes,
@@ -423,6 +562,19 @@ impl<'a> Problem<'a> {
         };
         Ok(Searched { fitted, best: optima.swap_remove(0), most })
     }
+}
+
+/// The same parts with the groups of these sessions.
+fn grouped_parts(
+    parts: &Parts,
+    model: &Model,
+    sessions: &[Session],
+    time_unit: f64,
+) -> Result<Parts> {
+    let gap = median_gap(sessions).max(median_spacing(sessions)) / time_unit;
+    let stamp_model = parts.stamp_model.as_ref();
+    let groups = Groups::of(&model.varies, sessions, |own| first_scale(own, gap), stamp_model)?;
+    Ok(parts.with_groups(groups))
 }
 
 /// Refuses a model or sessions that nothing can be learned from.
@@ -439,7 +591,8 @@ pub(super) fn check(model: &Model, sessions: &[Session]) -> Result<()> {
 /// time, and the usual gap between them.
 fn priors(model: &Model, sessions: &[Session], rate: f64, time_unit: f64, gap: f64) -> Priors {
     let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
-    let instances: usize = sessions.iter().map(Session::len).sum();
+    let seen = |session: &Session| session.len() * session.annotators().len().max(1);
+    let instances: usize = sessions.iter().map(seen).sum();
     let stamps_per_instance = stamps as f64 / instances.max(1) as f64;
     let stated = model.delay.map(|(earliest, latest)| Normal {
         mean: (earliest + latest) / 2.0 / time_unit,
@@ -481,6 +634,15 @@ pub(super) fn impossible_session(
     }
 }
 
+/// Whether a run that ended like this is at an optimum.
+pub(super) fn is_converged(stop: StopReason, parts: &Parts) -> bool {
+    match stop {
+        StopReason::GradientTolerance | StopReason::ValueTolerance => true,
+        StopReason::LineSearchFailed => parts.stamp_model.has_kinks(),
+        StopReason::IterationLimit | StopReason::Cancelled => false,
+    }
+}
+
 fn judge(
     problem: &Problem<'_>,
     objective: &MapObjective<'_>,
@@ -490,11 +652,7 @@ fn judge(
 ) -> (Outcome, Vec<Warning>) {
     let Problem { sessions, parts, time_unit, .. } = problem;
     let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
-    let converged = match stop {
-        StopReason::GradientTolerance | StopReason::ValueTolerance => true,
-        StopReason::LineSearchFailed => parts.stamp_model.has_kinks(),
-        StopReason::IterationLimit | StopReason::Cancelled => false,
-    };
+    let converged = is_converged(stop, parts);
     let order = problem.model.alignment;
     let spacing = problem.spacing * time_unit;
     let mut found = warnings(sessions, objective.data(), parts, mode, order, spacing);

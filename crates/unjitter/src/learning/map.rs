@@ -9,13 +9,15 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::data::{SessionData, beyond};
+use super::deviations::deviation_curvatures;
 use super::objective::{Curvature, Objective};
-use super::preconditioner::{Preconditioner, Square};
-use super::rows::{KeptSlopes, SessionRows, add_labelled};
+use super::preconditioner::{Preconditioner, ROWS, Square};
+use super::rows::{KeptSlopes, SessionRows, add_session};
 use crate::Control;
 use crate::inference::Impossible;
-use crate::model::{BoundStampModel, Parts, Sums};
+use crate::model::{Parts, Sums};
 use crate::parallel::{gather, in_order};
+use crate::params::Parameter;
 use crate::prior::Priors;
 
 /// Steps before a guess of the curvature is made. Long first steps of the classifier, before the
@@ -33,15 +35,16 @@ const SMALL: f64 = 1e-4;
 pub struct MapObjective<'a> {
     parts: &'a Parts,
     priors: &'a Priors,
+    /// How wide the deviations of groups scatter, by effect.
+    scales: Vec<f64>,
     data: Arc<Vec<SessionData<'a>>>,
-    /// Sessions that are left out.
-    is_out: Vec<bool>,
+    /// How often each session counts; 0 leaves it out.
+    weights: Vec<f64>,
     /// All parameters; frozen ones at their values.
     base: Vec<f64>,
     is_free: Vec<bool>,
     free: Vec<usize>,
     tasks: Vec<Range<usize>>,
-    max_stamps: usize,
     control: Control<'a>,
     /// Steps before a guess of the curvature is made.
     unsettled: usize,
@@ -63,12 +66,12 @@ impl<'a> MapObjective<'a> {
         Self {
             parts,
             priors,
+            scales: parts.groups.scales(),
             base: frozen.iter().map(|value| value.unwrap_or(0.0)).collect(),
             is_free,
             free,
             tasks: gather(data.iter().map(|session| session.in_time.times.len())),
-            max_stamps: data.iter().map(|session| session.in_time.stamps.len()).max().unwrap_or(0),
-            is_out: vec![false; data.len()],
+            weights: vec![1.0; data.len()],
             data,
             control,
             unsettled: SETTLED,
@@ -78,9 +81,16 @@ impl<'a> MapObjective<'a> {
 
     /// The same objective without some sessions.
     pub(super) fn without(&self, is_out: impl Fn(usize) -> bool) -> Self {
+        let weight = |k: usize| if is_out(k) { 0.0 } else { self.weights[k] };
+        self.weighted((0..self.data.len()).map(weight).collect())
+    }
+
+    /// The same objective with sessions that count so often.
+    pub(super) fn weighted(&self, weights: Vec<f64>) -> Self {
         Self {
-            is_out: (0..self.data.len()).map(is_out).collect(),
+            weights,
             data: Arc::clone(&self.data),
+            scales: self.scales.clone(),
             base: self.base.clone(),
             is_free: self.is_free.clone(),
             free: self.free.clone(),
@@ -93,7 +103,7 @@ impl<'a> MapObjective<'a> {
     /// The same objective, whose parameters have already been so many steps on their way.
     pub(super) fn settled_after(&self, steps: usize) -> Self {
         let unsettled = self.unsettled.saturating_sub(steps);
-        Self { unsettled, ..self.without(|session| self.is_out[session]) }
+        Self { unsettled, ..self.weighted(self.weights.clone()) }
     }
 
     /// The same objective with some parameters held where they are.
@@ -103,41 +113,51 @@ impl<'a> MapObjective<'a> {
             base: params.to_vec(),
             is_free: (0..params.len()).map(is_free).collect(),
             free: (0..params.len()).filter(|&k| is_free(k)).collect(),
-            ..self.without(|session| self.is_out[session])
+            ..self.weighted(self.weights.clone())
         }
+    }
+
+    /// The same objective, in which the deviations of groups scatter so wide.
+    pub(super) fn with_scales(&self, scales: Vec<f64>) -> Self {
+        Self { scales, ..self.weighted(self.weights.clone()) }
+    }
+
+    /// How wide they scatter.
+    pub(super) fn scales(&self) -> &[f64] {
+        &self.scales
     }
 
     /// The same objective for other stamps: those of new sessions, in the place of the kept ones.
     pub(super) fn with_data(&self, data: Vec<SessionData<'a>>) -> Self {
         let frozen: Vec<Option<f64>> =
             self.base.iter().zip(&self.is_free).map(|(v, free)| (!free).then_some(*v)).collect();
-        Self::new(self.parts, self.priors, Arc::new(data), &frozen, self.control)
+        let new = Self::new(self.parts, self.priors, Arc::new(data), &frozen, self.control);
+        Self { scales: self.scales.clone(), ..new }
     }
 
     /// Log evidence of one session, left out or not; none if it is impossible.
     pub(super) fn session_evidence(&self, session: usize, params: &[f64]) -> Option<f64> {
-        let bound = self.parts.bind(params, self.max_stamps);
         let mut sums = self.zeros();
-        self.session(&self.data[session], params, bound.as_ref(), &mut sums).ok()?;
+        self.session(&self.data[session], params, &mut sums).ok()?;
         Some(sums.value)
     }
 
     /// Which sessions to leave out so that about enough stamps are left.
     pub(super) fn beyond(&self, enough: usize) -> Vec<bool> {
-        beyond(self.data.iter().map(|session| session.in_time.stamps.len()), enough)
+        beyond(self.data.iter().map(|session| session.in_time.stamps()), enough)
     }
 
     /// Number of stamps.
     pub(super) fn stamps(&self) -> usize {
-        self.kept().map(|session| session.in_time.stamps.len()).sum()
+        self.kept().map(|session| session.in_time.stamps()).sum()
     }
 
     /// The sessions that are not left out.
     pub(super) fn kept(&self) -> impl Iterator<Item = &SessionData<'a>> + Clone {
         self.data
             .iter()
-            .zip(&self.is_out)
-            .filter(|(_, is_out)| !**is_out)
+            .zip(&self.weights)
+            .filter(|(_, weight)| **weight > 0.0)
             .map(|(session, _)| session)
     }
 
@@ -174,6 +194,21 @@ impl<'a> MapObjective<'a> {
         &self.free
     }
 
+    /// What a free number is called and means.
+    pub(super) fn parameter(&self, free: usize) -> Option<&Parameter> {
+        self.parts.layout.at(self.free[free])
+    }
+
+    /// Detector, annotator and groups.
+    pub(super) fn parts(&self) -> &'a Parts {
+        self.parts
+    }
+
+    /// Number of free parameters besides the deviations of groups, which come last.
+    pub(super) fn common(&self) -> usize {
+        self.free.partition_point(|&at| at < self.parts.deviations().start)
+    }
+
     /// Number of free parameters of the detector, which come first.
     pub(super) fn detector_dim(&self) -> usize {
         self.free.partition_point(|&at| at < self.parts.detector().end)
@@ -183,17 +218,16 @@ impl<'a> MapObjective<'a> {
     pub(super) fn prior_gradient(&self, free: &[f64]) -> Vec<f64> {
         let params = self.full(free);
         let mut slopes = vec![0.0; params.len()];
-        self.priors.log_density(&self.parts.layout, &params, &self.is_free, &mut slopes);
+        self.add_prior(&params, &mut slopes);
         self.free.iter().map(|&at| -slopes[at]).collect()
     }
 
     /// The gradient of each session's log evidence; none if a session is impossible.
     pub(super) fn scores(&self, free: &[f64]) -> Option<Vec<Vec<f64>>> {
         let params = self.full(free);
-        let bound = self.parts.bind(&params, self.max_stamps);
         let score = |session: &SessionData<'_>| {
             let mut sums = self.zeros();
-            self.session(session, &params, bound.as_ref(), &mut sums).ok()?;
+            self.session(session, &params, &mut sums).ok()?;
             let slopes = [sums.d_detector, sums.d_annotator].concat();
             Some(self.free.iter().map(|&at| slopes[at]).collect())
         };
@@ -202,16 +236,23 @@ impl<'a> MapObjective<'a> {
 
     /// The log prior of the parameters that are not frozen.
     pub(crate) fn log_prior(&self, params: &[f64]) -> f64 {
-        let mut unused = vec![0.0; params.len()];
-        self.priors.log_density(&self.parts.layout, params, &self.is_free, &mut unused)
+        self.add_prior(params, &mut vec![0.0; params.len()])
+    }
+
+    /// The same, adding its gradient.
+    pub(super) fn add_prior(&self, params: &[f64], gradient: &mut [f64]) -> f64 {
+        let (layout, own) = (&self.parts.layout, self.parts.deviations());
+        let value = self.priors.log_density(layout, params, &self.is_free, gradient);
+        let (deviations, is_free) = (&params[own.clone()], &self.is_free[own.clone()]);
+        let groups = &self.parts.groups;
+        value + groups.log_density(&self.scales, deviations, is_free, &mut gradient[own])
     }
 
     /// The first session that these parameters make impossible, by position.
     pub(crate) fn first_impossible(&self, params: &[f64]) -> Option<(usize, Impossible)> {
-        let bound = self.parts.bind(params, self.max_stamps);
         let mut sums = self.zeros();
         self.data.iter().find_map(|session| {
-            let tried = self.session(session, params, bound.as_ref(), &mut sums);
+            let tried = self.session(session, params, &mut sums);
             tried.err().map(|impossible| (session.index, impossible))
         })
     }
@@ -229,16 +270,23 @@ impl<'a> MapObjective<'a> {
     }
 
     fn zeros(&self) -> Sums {
-        Sums::zeros(self.parts.detector().len(), self.parts.annotator().len())
+        let detector = self.parts.detector().len();
+        Sums::zeros(detector, self.parts.layout.dim() - detector)
     }
 
     /// Log evidence and derivatives of all sessions.
     fn sessions(&self, params: &[f64]) -> Result<Sums, Impossible> {
-        let bound = self.parts.bind(params, self.max_stamps);
         let task = |task: usize| {
             let mut sums = self.zeros();
-            for k in self.tasks[task].clone().filter(|&k| !self.is_out[k]) {
-                self.session(&self.data[k], params, bound.as_ref(), &mut sums)?;
+            for k in self.tasks[task].clone() {
+                let (session, weight) = (&self.data[k], self.weights[k]);
+                if weight == 1.0 {
+                    self.session(session, params, &mut sums)?;
+                } else if weight > 0.0 {
+                    let mut own = self.zeros();
+                    self.session(session, params, &mut own)?;
+                    sums += &own.times(weight);
+                }
             }
             Ok(sums)
         };
@@ -252,16 +300,9 @@ impl<'a> MapObjective<'a> {
         &self,
         session: &SessionData<'_>,
         params: &[f64],
-        bound: &dyn BoundStampModel,
         sums: &mut Sums,
     ) -> Result<(), Impossible> {
-        let (classifier, theta) = (self.parts.classifier.as_ref(), &params[self.parts.detector()]);
-        let rows = SessionRows { session, classifier, theta, control: self.control };
-        bound.add(session.in_time.timeline(), &rows, sums)?;
-        if let Some(unobserved) = &session.unobserved {
-            add_labelled(unobserved, classifier, theta, self.control, sums);
-        }
-        Ok(())
+        add_session(self.parts, session, &session.exchange, params, self.control, sums)
     }
 }
 
@@ -270,14 +311,14 @@ impl MapObjective<'_> {
     fn detector_curvature(&self, free: &[f64]) -> Option<Square> {
         let (params, classifier) = (self.full(free), self.parts.classifier.as_ref());
         let theta = &params[self.parts.detector()];
-        let bound = self.parts.bind(&params, self.max_stamps);
         let slopes = |session: &SessionData<'_>| {
-            let rows = SessionRows { session, classifier, theta, control: self.control };
-            let rows = KeptSlopes::new(rows);
-            bound.add(session.in_time.timeline(), &rows, &mut self.zeros())?;
+            let (exchange, control) = (&session.exchange, self.control);
+            let rows =
+                KeptSlopes::new(SessionRows { session, exchange, classifier, theta, control });
+            self.parts.bind(&params, &session.in_time).add(&rows, &mut self.zeros())?;
             Ok(rows.into_slopes())
         };
-        let kept = |task: usize| self.tasks[task].clone().filter(|&k| !self.is_out[k]);
+        let kept = |task: usize| self.tasks[task].clone().filter(|&k| self.weights[k] > 0.0);
         let task = |task| kept(task).map(|k| Ok((k, slopes(&self.data[k])?))).collect();
         let mut square = Square::new(theta.len())?;
         let tried: Result<(), Impossible> = in_order(
@@ -293,8 +334,14 @@ impl MapObjective<'_> {
         if tried.is_ok() && square.is_certain() {
             return Some(square);
         }
+        self.label_curvature(free, ROWS)
+    }
+
+    /// The same if all labels were known, from about so many rows at most.
+    pub(super) fn label_curvature(&self, free: &[f64], most_rows: usize) -> Option<Square> {
+        let (params, classifier) = (self.full(free), self.parts.classifier.as_ref());
         let features = self.kept().map(|session| session.features.view());
-        Square::of_cross_entropy(classifier, theta, features)
+        Square::of_cross_entropy(classifier, &params[self.parts.detector()], features, most_rows)
     }
 
     /// Rows of a task, about.
@@ -334,16 +381,21 @@ impl Objective for MapObjective<'_> {
         self.priors.log_density(&self.parts.layout, &ones, &self.is_free, &mut precisions);
         let precisions: Vec<f64> = precisions[theta.clone()].iter().map(|d| -d).collect();
         let detector = self.detector_curvature(free)?.with_precisions(&precisions);
+        let deviations = deviation_curvatures(self, free, gradient);
+        let annotator = theta.end..free.len() - deviations.len();
         // At the start of a run the annotator's curvature is that of another place.
-        let has_columns = steps > 0 && free.len() - theta.len() <= MOST_COLUMNS;
+        let has_columns = steps > 0 && annotator.len() <= MOST_COLUMNS;
         let whole = has_columns.then(|| {
-            let columns: Vec<_> =
-                (theta.end..free.len()).map(|at| self.column(free, gradient, at)).collect();
-            Preconditioner::with_columns(&detector, &columns)
+            let columns = annotator.clone().map(|at| self.column(free, gradient, at));
+            let columns: Vec<_> = columns.collect();
+            Preconditioner::with_columns(&detector, &columns, deviations.clone())
         });
         let guess = match whole.flatten() {
             Some(whole) => whole,
-            None => Preconditioner::new(detector, self.stamps() as f64)?,
+            None => {
+                let others = vec![self.stamps() as f64; annotator.len()];
+                Preconditioner::new(detector, [others, deviations].concat())?
+            }
         };
         Some(Box::new(guess))
     }
@@ -353,7 +405,7 @@ impl Objective for MapObjective<'_> {
             return f64::INFINITY;
         }
         let params = self.full(free);
-        let Sums { mut value, d_detector, d_annotator } = match self.sessions(&params) {
+        let Sums { mut value, d_detector, d_annotator, .. } = match self.sessions(&params) {
             Ok(total) => total,
             Err(impossible) => {
                 if matches!(impossible, Impossible::TooLarge(_)) && self.too_large().is_none() {
@@ -364,7 +416,7 @@ impl Objective for MapObjective<'_> {
             }
         };
         let mut d_params = [d_detector, d_annotator].concat();
-        value += self.priors.log_density(&self.parts.layout, &params, &self.is_free, &mut d_params);
+        value += self.add_prior(&params, &mut d_params);
         gradient.iter_mut().zip(&self.free).for_each(|(g, &at)| *g = -d_params[at]);
         if value.is_nan() { f64::INFINITY } else { -value }
     }

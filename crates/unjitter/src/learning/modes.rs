@@ -72,7 +72,12 @@ pub(super) fn choose(
             Mode {
                 learned: problem.in_data_units(&optimum.learned),
                 log_posterior: -optimum.minimum.value,
-                log_evidence: problem.log_evidence(objective, &optimum.minimum, &params),
+                log_evidence: problem.log_evidence(
+                    objective,
+                    optimum.minimum.value,
+                    &params,
+                    objective.stamps(),
+                ),
                 held_out: held_out.map(|(own, best)| HeldOut::difference(own, best)),
                 shift: if k == best {
                     0

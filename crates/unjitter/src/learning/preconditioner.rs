@@ -25,8 +25,8 @@ use crate::FeatureView;
 use crate::math::{factorise, sigmoid, solve};
 use crate::model::classifier::Classifier;
 
-/// Number of sampled rows, about.
-const ROWS: usize = 2048;
+/// Number of sampled rows, about, that suffice for a guess.
+pub(super) const ROWS: usize = 2048;
 
 /// Rows of a score.
 const SCORED: usize = 64;
@@ -52,19 +52,20 @@ impl Square {
         (size <= MAX_PARAMETERS).then(|| Self { size, entries: vec![0.0; size * size], terms: 0 })
     }
 
-    /// The curvature of the cross-entropy at `params`, for `prepared` features. `None` if there are too many
-    /// parameters, or too few rows.
+    /// The curvature of the cross-entropy at `params`, for `prepared` features, of about so many rows at most.
+    /// `None` if there are too many parameters, or too few rows.
     pub(super) fn of_cross_entropy<'a>(
         classifier: &dyn Classifier,
         params: &[f64],
         prepared: impl Iterator<Item = FeatureView<'a>> + Clone,
+        most_rows: usize,
     ) -> Option<Self> {
         let mut square = Self::new(params.len())?;
         let rows: usize = prepared.clone().map(|features| features.nrows()).sum();
         if rows < square.size {
             return None;
         }
-        let stride = rows.div_ceil(ROWS);
+        let stride = rows.div_ceil(most_rows);
         let mut slopes = vec![0.0; square.size];
         for features in prepared {
             for i in (0..features.nrows()).step_by(stride) {
@@ -96,6 +97,11 @@ impl Square {
         }
     }
 
+    /// The entry of a row and a column.
+    pub(super) fn at(&self, row: usize, column: usize) -> f64 {
+        self.entries[row.max(column) * self.size + row.min(column)]
+    }
+
     /// Whether there are enough squares to tell all directions apart.
     pub(super) fn is_certain(&self) -> bool {
         self.terms >= 4 * self.size
@@ -117,32 +123,37 @@ impl Square {
     }
 }
 
-/// An approximate Hessian: a Cholesky factor for the first parameters, and one number for each other one.
+/// An approximate Hessian: a Cholesky factor for the first parameters, and a number for each other one.
 #[derive(Debug)]
 pub(super) struct Preconditioner {
     size: usize,
     /// L with H = L·Lᵀ, row by row; only the lower triangle is used.
     factor: Vec<f64>,
-    others: f64,
+    others: Vec<f64>,
 }
 
 impl Preconditioner {
-    /// From the curvature in the classifier's parameters, which come first, and a number for all others.
-    /// `None` if it is not positive definite.
-    pub(super) fn new(classifier: Square, others: f64) -> Option<Self> {
+    /// From the curvature in the classifier's parameters, which come first, and a positive number for each
+    /// other one. `None` if it is not positive definite.
+    pub(super) fn new(classifier: Square, others: Vec<f64>) -> Option<Self> {
         let Square { size, mut entries, .. } = classifier;
         factorise(&mut entries, size).then_some(Self { size, factor: entries, others })
     }
 
-    /// The same with the columns of all other parameters, each of which has an entry for every parameter.
-    pub(super) fn with_columns(classifier: &Square, columns: &[Vec<f64>]) -> Option<Self> {
+    /// The same with the columns of further parameters, each of which has an entry for every parameter, and a
+    /// number for each that is left.
+    pub(super) fn with_columns(
+        classifier: &Square,
+        columns: &[Vec<f64>],
+        others: Vec<f64>,
+    ) -> Option<Self> {
         let size = classifier.size + columns.len();
         let mut factor = vec![0.0; size * size];
         let rows = classifier.entries.chunks(classifier.size).map(<[f64]>::to_vec);
         for (at, row) in rows.chain(columns.iter().cloned()).enumerate() {
             factor[at * size..][..=at].copy_from_slice(&row[..=at]);
         }
-        factorise(&mut factor, size).then_some(Self { size, factor, others: 1.0 })
+        factorise(&mut factor, size).then_some(Self { size, factor, others })
     }
 }
 
@@ -150,7 +161,7 @@ impl Curvature for Preconditioner {
     fn solve(&self, gradient: &mut [f64]) {
         let (own, others) = gradient.split_at_mut(self.size);
         solve(&self.factor, own);
-        others.iter_mut().for_each(|g| *g /= self.others);
+        others.iter_mut().zip(&self.others).for_each(|(g, own)| *g /= own);
     }
 }
 
@@ -186,8 +197,9 @@ mod tests {
         let (params, precisions) = ([0.5, -1.0, 0.2], [2.0, 2.0, 0.1]);
         let features = features.view();
         let (head, tail) = (features.slice(0..20), features.slice(20..50));
-        let square = Square::of_cross_entropy(&logistic, &params, [head, tail].into_iter());
-        let guess = Preconditioner::new(square.unwrap().with_precisions(&precisions), 4.0).unwrap();
+        let square = Square::of_cross_entropy(&logistic, &params, [head, tail].into_iter(), ROWS);
+        let guess =
+            Preconditioner::new(square.unwrap().with_precisions(&precisions), vec![4.0]).unwrap();
         let x = [1.0, -2.0, 3.0];
         let mut product: Vec<f64> = precisions.iter().zip(x).map(|(a, b)| a * b).collect();
         for row in features.chunks(1) {
@@ -210,15 +222,17 @@ mod tests {
     fn columns_of_other_parameters_complete_the_matrix() {
         // (4, 1, 2), (1, 3, 1), (2, 1, 5), of which the last row is a column of its own.
         let square = Square { size: 2, entries: vec![4.0, f64::NAN, 1.0, 3.0], terms: 2 };
-        let guess = Preconditioner::with_columns(&square, &[vec![2.0, 1.0, 5.0]]).unwrap();
-        let mut product = [4.0 - 2.0 + 6.0, 1.0 - 6.0 + 3.0, 2.0 - 2.0 + 15.0];
+        let guess =
+            Preconditioner::with_columns(&square, &[vec![2.0, 1.0, 5.0]], vec![2.0]).unwrap();
+        let mut product = [4.0 - 2.0 + 6.0, 1.0 - 6.0 + 3.0, 2.0 - 2.0 + 15.0, 8.0];
         guess.solve(&mut product);
-        for (got, want) in product.into_iter().zip([1.0, -2.0, 3.0]) {
+        for (got, want) in product.into_iter().zip([1.0, -2.0, 3.0, 4.0]) {
             assert!((got - want).abs() < 1e-14, "{got} is not {want}"); // a few roundings
         }
         // Not positive definite, or not a number.
-        assert!(Preconditioner::with_columns(&square, &[vec![2.0, 1.0, 1.0]]).is_none());
-        assert!(Preconditioner::with_columns(&square, &[vec![2.0, f64::NAN, 5.0]]).is_none());
+        for column in [vec![2.0, 1.0, 1.0], vec![2.0, f64::NAN, 5.0]] {
+            assert!(Preconditioner::with_columns(&square, &[column], Vec::new()).is_none());
+        }
     }
 
     #[test]
@@ -237,7 +251,7 @@ mod tests {
         scores.add_scores(&logistic, &params, features.view(), &slopes);
         assert!(scores.is_certain());
         let all = [features.view()].into_iter();
-        let want = Square::of_cross_entropy(&logistic, &params, all).unwrap();
+        let want = Square::of_cross_entropy(&logistic, &params, all, ROWS).unwrap();
         for k in 0..3 {
             let ratio = scores.entries[4 * k] / want.entries[4 * k];
             // 300 squares: a standard deviation of √(2/300) = 8 %, and 2048 rows: 3 %.
@@ -250,8 +264,8 @@ mod tests {
         let features = normal(16 * ROWS, 1);
         let logistic = Logistic::fit(&[features.view()]);
         let all = [features.view()].into_iter();
-        let square = Square::of_cross_entropy(&logistic, &[0.0; 2], all).unwrap();
-        let guess = Preconditioner::new(square.with_precisions(&[0.0; 2]), 1.0).unwrap();
+        let square = Square::of_cross_entropy(&logistic, &[0.0; 2], all, ROWS).unwrap();
+        let guess = Preconditioner::new(square.with_precisions(&[0.0; 2]), Vec::new()).unwrap();
         let mut solved = [1.0, 1.0];
         guess.solve(&mut solved);
         let want = 4.0 / features.view().nrows() as f64; // p·(1 − p) is a quarter, squares are one on average
@@ -265,9 +279,9 @@ mod tests {
         let logistic = Logistic::fit(&[few.view()]);
         let none = |params: [f64; 3], features: &Features<'_>| {
             let all = [features.view()].into_iter();
-            let square = Square::of_cross_entropy(&logistic, &params, all);
+            let square = Square::of_cross_entropy(&logistic, &params, all, ROWS);
             let square = square.map(|square| square.with_precisions(&[1.0; 3]));
-            square.and_then(|square| Preconditioner::new(square, 1.0)).is_none()
+            square.and_then(|square| Preconditioner::new(square, Vec::new())).is_none()
         };
         assert!(none([0.0; 3], &few));
         assert!(none([f64::NAN; 3], &normal(9, 2)));

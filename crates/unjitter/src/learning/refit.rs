@@ -2,20 +2,22 @@
 //!
 //! No starts are searched: the question is what a small change would do to this fit.
 
-use super::fit::{Problem, check};
+use super::fit::{FitOptions, Problem, check, impossible_session, in_pool};
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::modes::left_out;
+use super::search::Optimum;
 use super::watcher::quiet;
-use crate::model::{Fitted, Model};
-use crate::outcome::StopReason;
+use crate::model::{Fitted, Groups, Mode, Model};
+use crate::outcome::{StopReason, Warning};
 use crate::session::check_columns;
-use crate::{Control, Noise, Result, Session};
+use crate::{Control, Error, Noise, Result, Session};
 
 /// What noise parameters are called.
 const NOISE: &str = "noise.";
 
 impl<'a> Problem<'a> {
-    /// The problem that a fit solved, on these sessions and with this noise.
+    /// The problem that a fit solved, on these sessions and with this noise. What differs between groups is held as
+    /// it was learned.
     pub(super) fn of_fitted(
         fitted: &Fitted,
         noise: &Noise,
@@ -31,8 +33,16 @@ impl<'a> Problem<'a> {
             // What was held of one noise model need not be a parameter of another.
             model.frozen.retain(|frozen| !frozen.name.starts_with(NOISE));
         }
-        let parts = fitted.parts.with_stamp_model(model.stamp_model(fitted.time_unit)?);
-        Self::with_parts(&model, sessions, parts, fitted.time_unit, control)
+        let stamp_model = model.stamp_model(fitted.time_unit, fitted.stamp_rate)?;
+        let effects = fitted.parts.groups.effects().to_vec();
+        let parts = fitted.parts.with_stamp_model(stamp_model);
+        let groups = Groups::new(effects, parts.stamp_model.as_ref())?;
+        let parts = parts.with_groups(groups);
+        let scales = (fitted.time_unit, fitted.stamp_rate);
+        let problem = Self::with_parts(&model, sessions, parts, scales, control)?;
+        let own = problem.parts().deviations();
+        let deviations = fitted.params[fitted.parts.deviations()].iter().map(|&own| Some(own));
+        Ok(problem.holding(std::iter::repeat_n(None, own.start).chain(deviations).collect()))
     }
 
     /// All parameters at which a fit ended, as far as this problem has them; other noise has about its
@@ -40,8 +50,9 @@ impl<'a> Problem<'a> {
     fn beginning_at(&self, fitted: &Fitted) -> Vec<f64> {
         let (old, layout) = (&fitted.parts.layout, &self.parts().layout);
         let learned = fitted.learned().in_units_of(fitted.time_unit);
+        let mut params = vec![0.0; layout.dim()];
         let annotator = self.parts().stamp_model.start(&learned);
-        let mut params = [vec![0.0; layout.dim() - annotator.len()], annotator].concat();
+        params[self.parts().annotator()].copy_from_slice(&annotator);
         let same_noise = old.part("noise").len() == layout.part("noise").len();
         for parameter in layout.parameters() {
             let is_known = same_noise || !parameter.name.starts_with(NOISE);
@@ -52,6 +63,53 @@ impl<'a> Problem<'a> {
             }
         }
         params
+    }
+}
+
+impl Fitted {
+    /// The same model after a little more was learned of its sessions, such as labels: the optimum in use is
+    /// followed from where it was. Its rivals are forgotten; [`use_mode`](Self::use_mode) first follows another.
+    /// What differs between groups stays as it was learned. Of the options, restarts and sample are not used.
+    pub fn refitted(
+        &self,
+        sessions: &[Session<'_>],
+        options: &FitOptions,
+        control: Control<'_>,
+    ) -> Result<Self> {
+        in_pool(options.threads, || self.refitted_here(sessions, options, control))
+    }
+
+    fn refitted_here(
+        &self,
+        sessions: &[Session<'_>],
+        options: &FitOptions,
+        control: Control<'_>,
+    ) -> Result<Self> {
+        let problem = Problem::of_fitted(self, &self.model.noise, sessions, control)?;
+        let objective = problem.objective()?;
+        let start = objective.free(&problem.beginning_at(self));
+        let minimum = minimise(&objective, &start, &options.optimiser, &mut quiet(control));
+        control.stop_if_requested()?;
+        let minimum = minimum.ok_or_else(|| impossible_session(&problem, &objective, options))?;
+        if minimum.stop == StopReason::Cancelled {
+            return Err(Error::Cancelled);
+        }
+        let learned = problem.learned(&objective, &minimum.params);
+        let best = Optimum { minimum, start: 0, learned };
+        let mode = Mode {
+            learned: self.learned(),
+            log_posterior: -self.outcome.value,
+            log_evidence: self.outcome.log_evidence,
+            held_out: None,
+            shift: 0,
+            params: self.params.clone(),
+        };
+        let mut again = self.clone();
+        (again.modes, again.uncertainty) = (vec![mode], None);
+        again.warnings.retain(|warning| !matches!(warning, Warning::Modes { .. }));
+        let again = problem.learned_again(best, again, options)?;
+        control.stop_if_requested()?;
+        Ok(again)
     }
 }
 

@@ -5,20 +5,40 @@ use std::sync::Mutex;
 
 use super::data::{LabelledRows, SessionData};
 use super::supervised::{Target, cross_entropy};
-use crate::inference::Messages;
+use crate::inference::{Impossible, Messages};
 use crate::math::{log_sigmoid, sigmoid};
 use crate::model::classifier::Classifier;
-use crate::model::{Rows, Sums};
+use crate::model::{Exchange, Parts, Rows, Sums};
 use crate::parallel::rows_in_cache;
 use crate::{Control, FeatureView};
 
 /// The observed instances of a session under a classifier.
 pub(super) struct SessionRows<'a> {
     pub(super) session: &'a SessionData<'a>,
+    /// Messages to begin from, and to keep.
+    pub(super) exchange: &'a Exchange,
     pub(super) classifier: &'a dyn Classifier,
     /// Its parameters.
     pub(super) theta: &'a [f64],
     pub(super) control: Control<'a>,
+}
+
+/// Adds one session's log evidence and derivatives at these parameters, beginning from messages, which are kept.
+pub(super) fn add_session(
+    parts: &Parts,
+    session: &SessionData<'_>,
+    exchange: &Exchange,
+    params: &[f64],
+    control: Control<'_>,
+    sums: &mut Sums,
+) -> Result<(), Impossible> {
+    let (classifier, theta) = (parts.classifier.as_ref(), &params[parts.detector()]);
+    let rows = SessionRows { session, exchange, classifier, theta, control };
+    parts.bind(params, &session.in_time).add(&rows, sums)?;
+    if let Some(unobserved) = &session.unobserved {
+        add_labelled(unobserved, classifier, theta, control, sums);
+    }
+    Ok(())
 }
 
 impl SessionRows<'_> {
@@ -57,7 +77,11 @@ impl Rows for SessionRows<'_> {
     }
 
     fn messages(&self) -> Option<&Messages> {
-        Some(&self.session.messages)
+        self.exchange.messages(0)
+    }
+
+    fn exchange(&self) -> Option<&Exchange> {
+        Some(self.exchange)
     }
 
     fn is_stopped(&self) -> bool {
@@ -103,6 +127,10 @@ impl Rows for KeptSlopes<'_> {
         self.rows.messages()
     }
 
+    fn exchange(&self) -> Option<&Exchange> {
+        self.rows.exchange()
+    }
+
     fn is_stopped(&self) -> bool {
         self.rows.is_stopped()
     }
@@ -128,7 +156,7 @@ fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64
 }
 
 /// Adds the labels outside the annotated intervals.
-pub(super) fn add_labelled(
+fn add_labelled(
     rows: &LabelledRows<'_>,
     classifier: &dyn Classifier,
     theta: &[f64],

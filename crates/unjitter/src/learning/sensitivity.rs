@@ -6,7 +6,7 @@
 //! gradient anew. That is one evaluation of all sessions for each prior and power, and no search.
 
 use super::fit::Problem;
-use super::information::uncertainty;
+use super::information::known_or_measured;
 use super::map::MapObjective;
 use super::objective::Objective;
 use crate::math::{factorise, inverse, solve};
@@ -40,8 +40,7 @@ pub(crate) fn sensitivity(
     let problem = Problem::of_fitted(fitted, &fitted.model.noise, sessions, control)?;
     let objective = problem.objective()?;
     let free = objective.free(&fitted.params);
-    let known = fitted.uncertainty.clone().filter(|own| own.places == objective.places());
-    let Some(sure) = known.or_else(|| uncertainty(&objective, sessions, &free).0) else {
+    let Some(sure) = known_or_measured(fitted, &objective, sessions, &free) else {
         control.stop_if_requested()?;
         return Ok(None);
     };
@@ -89,6 +88,10 @@ impl Place<'_> {
         };
         let step = newton(information, self.free, own, &prior)?;
         let first = step(self.free, &vec![0.0; self.free.len()]);
+        // The information supposes that deviations of groups follow, and the objective holds them.
+        if !self.objective.parts().groups.is_empty() {
+            return Some(first);
+        }
         let mut there = vec![0.0; self.free.len()];
         if !self.objective.evaluate(&first, &mut there).is_finite() {
             return Some(first);

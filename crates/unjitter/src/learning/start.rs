@@ -69,6 +69,24 @@ pub(super) fn starts(
     starts
 }
 
+/// The first so many starts if it is known about how late stamps are, and how far they scatter: there, and some
+/// instances earlier or later, since features that see their neighbourhood let a detector fire beside its
+/// events.
+pub(super) fn around(
+    restarts: usize,
+    seed: u64,
+    (delay, spread): (f64, f64),
+    spacing: f64,
+) -> Vec<Start> {
+    let beside =
+        [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0].into_iter().take(restarts.saturating_add(1));
+    let start = |instances: f64| {
+        let delay = delay + instances * spacing;
+        Start::Posterior { delay, spread, seed }
+    };
+    beside.map(start).collect()
+}
+
 /// Starts beyond this number are random, whatever the scan found.
 pub(super) const BUILT_IN: usize = 8;
 
@@ -137,7 +155,8 @@ fn fit_superposed(superposed: &MapObjective<'_>, params: &[f64]) -> Vec<f64> {
 /// Stamps per instance, at most one half: its log-odds stay below zero.
 fn rarity(objective: &MapObjective<'_>) -> f64 {
     let instances: usize = objective.kept().map(|session| session.in_time.times.len()).sum();
-    (objective.stamps().max(1) as f64 / instances.max(1) as f64).min(0.5)
+    let stamps: f64 = objective.kept().map(|session| session.in_time.stamps_of_one()).sum();
+    (stamps.max(1.0) / instances.max(1) as f64).min(0.5)
 }
 
 /// Sets the detector's constant term so that it only knows how rare stamps are.
@@ -152,10 +171,9 @@ fn set_rarity(objective: &MapObjective<'_>, parts: &Parts, params: &mut [f64]) {
 /// Delays of stamps from their nearest instances.
 fn naive_delays(objective: &MapObjective<'_>) -> Vec<f64> {
     let delays = |session: &SessionData<'_>| -> Vec<f64> {
-        session
-            .in_time
-            .stamps
-            .iter()
+        let streams = session.in_time.streams.iter();
+        streams
+            .flat_map(|stream| &stream.stamps)
             .map(|z| z.time - session.in_time.times[nearest(&session.in_time.times, z.time)])
             .collect()
     };
@@ -165,7 +183,7 @@ fn naive_delays(objective: &MapObjective<'_>) -> Vec<f64> {
 /// Assigns each stamp to its nearest instance, all else negative; known labels stay.
 fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
     let mut targets = vec![Target::from(false); session.in_time.times.len()];
-    for z in &session.in_time.stamps {
+    for z in session.in_time.streams.iter().flat_map(|stream| &stream.stamps) {
         targets[nearest(&session.in_time.times, z.time)] = Target::from(true);
     }
     for (target, label) in targets.iter_mut().zip(&session.in_time.labels) {
@@ -183,15 +201,13 @@ fn supposed_targets(
     parts: &Parts,
     params: &[f64],
 ) -> Result<Vec<Target>, Impossible> {
-    let (instances, stamps) =
-        (session.in_time.times.len() as f64, session.in_time.stamps.len() as f64);
+    let (instances, stamps) = (session.in_time.times.len() as f64, session.in_time.stamps_of_one());
     // At least half a stamp, at most half the instances: the log-odds stay finite.
     let rarity = (stamps.max(0.5) / instances).min(0.5);
     let mut log_odds = vec![logit(rarity); session.in_time.times.len()];
     session.in_time.pin_labels(0, &mut log_odds);
-    let bound = parts.bind(params, session.in_time.stamps.len());
-    let marginals = bound.posterior(session.in_time.timeline(), &log_odds)?;
-    let target = |i| Target { positive: marginals.counts.positive(i).min(1.0), weight: 1.0 };
+    let found = parts.bind(params, &session.in_time).posterior(&log_odds)?;
+    let target = |i| Target { positive: found.positive(i).min(1.0), weight: 1.0 };
     Ok((0..session.in_time.times.len()).map(target).collect())
 }
 

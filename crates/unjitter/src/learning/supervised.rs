@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::fit::FINITE_START;
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::{Curvature, Objective};
-use super::preconditioner::{Preconditioner, Square};
+use super::preconditioner::{Preconditioner, ROWS, Square};
 use super::watcher::{Run, watcher};
 use crate::math::{exp, ln};
 use crate::model::Detector;
@@ -158,8 +158,8 @@ impl Objective for SupervisedObjective<'_> {
         let ones = vec![1.0; params.len()];
         self.priors.log_density(&self.layout, &ones, &self.is_free, &mut precisions);
         precisions.iter_mut().for_each(|d| *d = -*d);
-        let square = Square::of_cross_entropy(self.classifier, params, features)?;
-        let guess = Preconditioner::new(square.with_precisions(&precisions), 1.0)?;
+        let square = Square::of_cross_entropy(self.classifier, params, features, ROWS)?;
+        let guess = Preconditioner::new(square.with_precisions(&precisions), Vec::new())?;
         Some(Box::new(guess))
     }
 }

@@ -4,17 +4,20 @@
 //! near owners, the background takes the furthest stamps, and a detector that is unsure lends its events to
 //! near instances. How short is measured. Stamps are drawn from the fit, so that their delays are known, and
 //! learned from as the real ones were; the spread is then stretched by what is missing there, and all other
-//! parameters are learned anew with the spread held. It costs a short fit for each draw.
+//! parameters are learned anew with the spread held. It costs a short fit for each draw. The same is done where
+//! each group of stamps has a shift of its own, which takes a part of their scatter.
 
 use super::data::SessionData;
 use super::fit::{FitOptions, Problem};
 use super::lbfgs::{Minimum, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
+use super::passes::{AllSessions, Passes};
 use super::search::Optimum;
 use super::start::NEAR;
 use super::watcher::quiet;
 use crate::math::{Random, lower_median, sigmoid};
+use crate::model::{Clock, Stream};
 use crate::outcome::StopReason;
 use crate::params::Role;
 
@@ -34,14 +37,16 @@ pub(super) fn unbiased(
     objective: &MapObjective<'_>,
     best: &Optimum,
     options: &FitOptions,
+    passes: Option<&Passes<'_>>,
 ) -> Option<Optimum> {
     let layout = &problem.parts().layout;
-    let is_spread = |at: usize| {
-        let own = layout.parameters().iter().find(|own| own.range.contains(&at));
-        own.is_some_and(|own| own.spec.role == Role::Spread)
-    };
+    let is_spread = |at: usize| layout.at(at).is_some_and(|own| own.spec.role == Role::Spread);
     let is_learned = objective.places().iter().any(|&at| is_spread(at));
-    if !problem.is_free() || !is_learned || best.learned.spread < CROWDED * problem.gap() {
+    let is_crowded = problem.is_free() && best.learned.spread >= CROWDED * problem.gap();
+    // A shift of each group takes a part of the scatter of its stamps.
+    let mut effects = problem.parts().groups.effects().iter();
+    let is_shifted = effects.any(|own| own.variation.what.moves_stamps());
+    if !is_learned || !(is_crowded || is_shifted) {
         return None;
     }
     let found: Vec<f64> = (0..options.simulations as u64)
@@ -58,11 +63,13 @@ pub(super) fn unbiased(
     spreads.for_each(|&at| stretched[at] -= missing);
     let held = objective.holding(is_spread, &stretched).settled_after(best.minimum.iterations);
     let mut watch = quiet(objective.control());
-    let found = minimise(&held, &held.free(&stretched), &options.optimiser, &mut watch);
+    let all = AllSessions { local: &held, passes };
+    let found = minimise(&all, &held.free(&stretched), &options.optimiser, &mut watch);
     let found = found.filter(|found| found.stop != StopReason::Cancelled)?;
     let params = objective.free(&held.full(&found.params));
     // The value of all parameters, to compare with other optima.
-    let value = objective.evaluate(&params, &mut vec![0.0; params.len()]);
+    let value =
+        AllSessions { local: objective, passes }.evaluate(&params, &mut vec![0.0; params.len()]);
     let minimum = Minimum {
         params,
         value,
@@ -85,6 +92,7 @@ fn missing(
     let parts = problem.parts();
     let params = objective.full(&best.minimum.params);
     let (theta, annotator) = (&params[parts.detector()], &params[parts.annotator()]);
+    let deviations = &params[parts.deviations()];
     let is_out = objective.beyond(ENOUGH);
     let mut random = Random::new(seed);
     let mut delays = Vec::new();
@@ -95,12 +103,18 @@ fn missing(
         session.in_time.pin_labels(0, &mut log_odds);
         let labels: Vec<bool> =
             log_odds.iter().map(|&log_odds| random.uniform() < sigmoid(log_odds)).collect();
-        let drawn = parts.stamp_model.draw(annotator, times, &labels, &mut random);
-        delays.extend(drawn.delays);
-        drawn.times
+        let stream = |stream: &Stream| {
+            let (own, drift) = parts.groups.applied(annotator, deviations, &stream.members);
+            let times = Clock { drift, middle: session.in_time.middle }.times_of(times);
+            let drawn = parts.stamp_model.draw(&own, &times, &labels, &mut random);
+            let shift = parts.stamp_model.learned(&own).delay - best.learned.delay;
+            delays.extend(drawn.delays.iter().map(|delay| delay - shift));
+            drawn.times
+        };
+        session.in_time.streams.iter().map(stream).collect()
     };
     let kept = objective.data().iter().zip(is_out).filter(|(_, is_out)| !is_out);
-    let data = kept.map(|(session, _)| session.with_stamps(&draw(session))).collect();
+    let data = kept.map(|(session, _)| session.with_stamps(draw(session))).collect();
     // One instance and one stamp of it after another, so many times.
     let instants = vec![0.0; DELAYS];
     let many = parts.stamp_model.draw(annotator, &instants, &[true; DELAYS], &mut random).delays;

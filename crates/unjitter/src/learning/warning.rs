@@ -3,7 +3,7 @@
 //! A warning is kept only if it separates bad fits from good ones: `docs/model.md` has the figures. Each
 //! names a cure.
 
-use super::data::SessionData;
+use super::data::{SessionData, gaps};
 use crate::inference::Order;
 use crate::math::{lower_median, sigmoid};
 use crate::model::{Learned, Mode, Parts};
@@ -67,8 +67,7 @@ fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> O
 }
 
 fn spread_near_gap(sessions: &[Session], spread: f64) -> Option<Warning> {
-    let gaps = sessions.iter().flat_map(|s| s.stamps().windows(2).map(|pair| pair[1] - pair[0]));
-    let median_gap = lower_median(gaps.collect())?;
+    let median_gap = lower_median(sessions.iter().flat_map(gaps).collect())?;
     (spread > SPREAD_TO_GAP * median_gap).then_some(Warning::SpreadNearGap { spread, median_gap })
 }
 

@@ -23,12 +23,23 @@ pub(crate) fn factorise(matrix: &mut [f64], size: usize) -> bool {
 
 /// Replaces x by A⁻¹·x, given L.
 pub(crate) fn solve(factor: &[f64], x: &mut [f64]) {
+    solve_lower(factor, x);
+    solve_upper(factor, x);
+}
+
+/// Replaces x by L⁻¹·x.
+pub(crate) fn solve_lower(factor: &[f64], x: &mut [f64]) {
     let size = x.len();
     for i in 0..size {
         let row = &factor[i * size..][..=i];
         let sum: f64 = row[..i].iter().zip(&*x).map(|(l, x)| l * x).sum();
         x[i] = (x[i] - sum) / row[i];
     }
+}
+
+/// Replaces x by L⁻ᵀ·x.
+pub(crate) fn solve_upper(factor: &[f64], x: &mut [f64]) {
+    let size = x.len();
     for i in (0..size).rev() {
         let row = &factor[i * size..][..=i];
         x[i] /= row[i];

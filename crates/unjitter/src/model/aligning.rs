@@ -2,16 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::Uncertainty;
+use super::bound_session::SessionPosterior;
+use super::exchange::Exchange;
 use super::fitted::{Fitted, check_level};
 use super::in_time::InTime;
 use super::uncertainty::PosteriorDraws;
-use crate::align::{AlignOptions, Aligned, Averaged};
-use crate::inference::Marginals;
+use crate::align::{AlignOptions, Aligned, Averaged, Candidate};
 use crate::math::Random;
 use crate::{Control, Result, Session};
 
-/// Draws whose posteriors are in memory at a time.
+/// Draws that are worked on one after the other.
 const TOGETHER: usize = 8;
 
 impl Fitted {
@@ -24,26 +24,51 @@ impl Fitted {
     /// parameters; the detector's own probability, the evidence and the best alignment are those of the
     /// parameters as learned.
     pub fn align_with(&self, session: &Session, options: &AlignOptions) -> Result<Aligned> {
+        Ok(self.aligned(session, options)?.0)
+    }
+
+    /// The same, and for each stamp the instances that gave it with at least this probability, in order of time.
+    pub fn align_among(
+        &self,
+        session: &Session,
+        options: &AlignOptions,
+        at_least: f64,
+    ) -> Result<(Aligned, Vec<Vec<Candidate>>)> {
+        let (aligned, posterior) = self.aligned(session, options)?;
+        let mut candidates = posterior.candidates(&session.observed_instances(), at_least);
+        candidates.resize(session.stamps().len(), Vec::new());
+        Ok((aligned, candidates))
+    }
+
+    fn aligned(&self, session: &Session, options: &AlignOptions) -> Result<(Aligned, Averaged)> {
         check_level(options.level)?;
         self.with_log_odds(session, |data, log_odds, pinned, bound| {
-            let marginals = bound.posterior(data.timeline(), pinned)?;
-            let best = bound.best_alignment(data.timeline(), pinned, &marginals);
+            let kept = bound.nothing_kept();
+            let found = bound.posterior_from(pinned, &kept)?;
+            let best = bound.best_alignments(&found);
             let sure = self.uncertainty().filter(|_| options.draws > 0);
-            let draws = sure.and_then(Uncertainty::draws);
-            let averaged = draws.and_then(|draws| self.average(session, data, &draws, options));
+            let draws = sure.and_then(|sure| sure.draws(&self.deviations_of(data)));
+            let averaged =
+                draws.and_then(|draws| self.average(session, data, &draws, &kept, options));
             let posterior = averaged.unwrap_or_else(|| {
                 let mut posterior = Averaged::default();
-                posterior.add(&marginals);
+                add(&mut posterior, &found, data);
                 posterior
             });
             let (observed, level) = (session.observed_instances(), options.level);
             let offset = self.offset(session, log_odds);
-            Ok(Aligned {
-                stamps: posterior.aligned_stamps(session, &observed, &best.instances, level),
+            let mut owners = vec![None; session.stamps().len()];
+            for (stream, best) in data.streams.iter().zip(&best) {
+                let own = stream.positions.iter().zip(&best.instances);
+                own.for_each(|(&position, &instance)| owners[position] = instance);
+            }
+            let aligned = Aligned {
+                stamps: posterior.aligned_stamps(session, &observed, &owners, level),
                 instances: posterior.aligned_instances(session, &observed, log_odds),
-                log_evidence: marginals.log_evidence + offset,
-                best_log_weight: best.log_weight + offset,
-            })
+                log_evidence: found.log_evidence + offset,
+                best_log_weight: best.iter().map(|own| own.log_weight).sum::<f64>() + offset,
+            };
+            Ok((aligned, posterior))
         })
     }
 
@@ -54,6 +79,7 @@ impl Fitted {
         session: &Session,
         data: &InTime,
         draws: &PosteriorDraws<'_>,
+        kept: &Exchange,
         options: &AlignOptions,
     ) -> Option<Averaged> {
         let mut random = Random::new(options.seed);
@@ -63,21 +89,30 @@ impl Fitted {
         let classifier = self.parts.classifier.as_ref();
         let observed = session.observed_instances();
         let prepared = classifier.prepare(session.features().into(), Control::default());
-        let marginals = |params: &Vec<f64>| {
+        let marginals = |params: &Vec<f64>, kept: &Exchange| {
             let mut log_odds = vec![0.0; session.len()];
             classifier.log_odds(&params[self.parts.detector()], prepared.view(), &mut log_odds);
             let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
             data.pin_labels(0, &mut pinned);
-            let bound = self.parts.bind(params, data.stamps.len());
-            bound.posterior(data.timeline(), &pinned).ok()
+            self.parts.bind(params, data).posterior_from(&pinned, kept).ok()
         };
-        let mut posterior = None;
-        for some in drawn.chunks(TOGETHER) {
-            let found: Vec<Option<Marginals>> = some.par_iter().map(marginals).collect();
-            for own in found.iter().flatten() {
-                posterior.get_or_insert_with(Averaged::default).add(own);
+        // Each group begins with the messages of the parameters as learned, so no bit depends on threads.
+        let together = |some: &[Vec<f64>]| {
+            let (mut average, kept) = (Averaged::default(), kept.clone());
+            for found in some.iter().filter_map(|params| marginals(params, &kept)) {
+                add(&mut average, &found, data);
             }
-        }
-        posterior
+            average
+        };
+        let averages: Vec<Averaged> = drawn.par_chunks(TOGETHER).map(together).collect();
+        Averaged::of(averages)
     }
+}
+
+/// Adds the posterior of a session to an average.
+fn add(average: &mut Averaged, found: &SessionPosterior, data: &InTime) {
+    let streams = found.streams.iter().zip(&data.streams);
+    let streams = streams.map(|(own, stream)| (&own.responsibilities, stream.positions.as_slice()));
+    let instance = |i: usize| [found.positive(i), found.missed(i)];
+    average.add(streams, (0..data.times.len()).map(instance));
 }

@@ -21,7 +21,7 @@ use super::counts::Counts;
 use super::noise::Noise;
 use super::one_annotator::OneAnnotator;
 use super::posterior::{check, infeasible};
-use super::stamp_model::{Learned, ROWS, Rows, StampModel, Sums};
+use super::stamp_model::{Clock, Learned, ROWS, Rows, StampModel, Sums};
 use crate::error::require;
 use crate::inference::{Order, Stamp, Timeline};
 use crate::params::Layout;
@@ -153,7 +153,7 @@ impl Annotator {
         let timeline = Timeline::new(times, &placed, self.time_unit);
         let rows = Given { log_odds, d_log_odds: Mutex::new(vec![0.0; log_odds.len()]) };
         let mut sums = Sums::zeros(0, params.len());
-        let bound = self.model.bind(params, stamps.len());
+        let bound = self.model.bind(params, Clock::default(), stamps.len());
         bound
             .add(timeline, &rows, &mut sums)
             .map_err(|why| infeasible(session, times, stamps, why))?;

@@ -15,6 +15,6 @@ impl BoundCounts {
 impl BoundNoise {
     /// The density of the delays.
     pub fn density(&self) -> impl DelayDensity {
-        Density { noise: self.model.as_ref(), params: &self.params }
+        Density::new(self.model.as_ref(), self.params.clone())
     }
 }

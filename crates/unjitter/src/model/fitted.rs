@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::detector::log_odds;
 use super::in_time::InTime;
-use super::posterior::{check_capacity, infeasible};
+use super::posterior::infeasible;
 use super::{
-    BoundStampModel, Detector, Estimate, Learned, LearnedEstimates, Mode, Model, Parts, Scale,
-    Sums, Uncertainty,
+    BoundSession, Detector, Estimate, Groups, Learned, LearnedEstimates, Mode, Model, Parts,
+    Quantity, Scale, Uncertainty,
 };
 use crate::error::require;
 use crate::inference::Impossible;
@@ -26,6 +26,9 @@ pub struct Fitted {
     pub(crate) parts: Parts,
     pub(crate) params: Vec<f64>,
     pub(crate) time_unit: f64,
+    /// Stamps per unit of the data's time that were learned from; none in files of earlier versions, whose
+    /// background did not go with the stamps of a session.
+    pub(crate) stamp_rate: Option<f64>,
     pub(crate) threshold: f64,
     pub(crate) outcome: Outcome,
     pub(crate) warnings: Vec<Warning>,
@@ -37,13 +40,24 @@ pub struct Fitted {
 impl Fitted {
     /// The learned annotator.
     pub fn learned(&self) -> Learned {
-        let learned = self.parts.stamp_model.learned(&self.params[self.parts.annotator()]);
+        self.learned_at(&self.params)
+    }
+
+    /// The annotator at other parameters.
+    pub(crate) fn learned_at(&self, params: &[f64]) -> Learned {
+        let learned = self.parts.stamp_model.learned(&params[self.parts.annotator()]);
         learned.in_units_of(1.0 / self.time_unit)
     }
 
     /// Natural values of a parameter, such as "noise.spread", in the unit of the data.
     pub fn parameter(&self, name: &str) -> Result<Vec<f64>> {
         Ok(self.parts.layout.parameter(name)?.natural(&self.params, self.time_unit))
+    }
+
+    /// All parameters as the optimiser sees them, without constraints: what a
+    /// [`Partition`](crate::learning::Partition) is asked about.
+    pub fn unconstrained(&self) -> &[f64] {
+        &self.params
     }
 
     /// Names of all parameters.
@@ -74,9 +88,11 @@ impl Fitted {
             Transform::Positive | Transform::Rate | Transform::AboveOne => Scale::Log,
             Transform::Probability | Transform::Simplex => Scale::Logit,
         };
+        let groups = uncertainty.groups_by_place();
         let estimate = |k: usize| {
-            let value_of = |params: &[f64]| parameter.natural(params, self.time_unit)[k];
-            uncertainty.estimate(&self.params, level, scale, value_of)
+            let value_of = |params: &[f64]| parameter.natural_entry(params, self.time_unit, k);
+            let group = groups.get(&(parameter.range.start + k)).copied();
+            uncertainty.estimate_in(group, &self.params, level, scale, value_of)
         };
         Ok((0..parameter.spec.len).map(estimate).collect())
     }
@@ -85,20 +101,47 @@ impl Fitted {
     /// data; none where a value was held, or if the fit does not know how sure it is.
     pub fn learned_estimates(&self, level: f64) -> Result<LearnedEstimates> {
         check_level(level)?;
-        let estimate = |scale: Scale, pick: fn(&Learned) -> f64| {
-            let value_of = |params: &[f64]| {
-                let learned = self.parts.stamp_model.learned(&params[self.parts.annotator()]);
-                pick(&learned.in_units_of(1.0 / self.time_unit))
-            };
-            self.uncertainty.as_ref()?.estimate(&self.params, level, scale, value_of)
-        };
+        let estimate = |quantity| self.estimate_by(self.uncertainty.as_ref()?, quantity, level);
         Ok(LearnedEstimates {
-            delay: estimate(Scale::Plain, |learned| learned.delay),
-            spread: estimate(Scale::Log, |learned| learned.spread),
-            miss_rate: estimate(Scale::Logit, |learned| learned.miss_rate),
-            false_rate: estimate(Scale::Logit, |learned| learned.false_rate),
-            background_rate: estimate(Scale::Log, |learned| learned.background_rate),
+            delay: estimate(Quantity::Delay),
+            spread: estimate(Quantity::Spread),
+            miss_rate: estimate(Quantity::MissRate),
+            false_rate: estimate(Quantity::FalseRate),
+            background_rate: estimate(Quantity::BackgroundRate),
         })
+    }
+
+    /// One of these numbers, if this is how sure its parameters are.
+    pub(crate) fn estimate_by(
+        &self,
+        sure: &Uncertainty,
+        quantity: Quantity,
+        level: f64,
+    ) -> Option<Estimate> {
+        let value_of = |params: &[f64]| quantity.of(&self.learned_at(params));
+        sure.estimate(&self.params, level, quantity.scale(), value_of)
+    }
+
+    /// The deviations of all groups that the stamps of a session are of, by place among the parameters.
+    pub(crate) fn deviations_of(&self, data: &InTime) -> Vec<usize> {
+        let first = self.parts.deviations().start;
+        let members = data.streams.iter().flat_map(|stream| &stream.members);
+        members.flatten().map(|at| first + at).collect()
+    }
+
+    /// What differs between groups of stamps.
+    pub fn groups(&self) -> &Groups {
+        &self.parts.groups
+    }
+
+    /// The model for stamps of whose groups nothing is known.
+    pub(crate) fn population(&self) -> Self {
+        let mut own = self.clone();
+        own.parts = self.parts.with_groups(Groups::default());
+        own.params.truncate(own.parts.layout.dim());
+        own.model.varies.clear();
+        (own.modes, own.uncertainty) = (Vec::new(), None);
+        own
     }
 
     /// Number of features that an instance must have.
@@ -216,10 +259,8 @@ impl Fitted {
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.
     pub fn log_evidence(&self, session: &Session) -> Result<f64> {
-        self.with_log_odds(session, |data, log_odds, pinned, bound| {
-            let mut sums = Sums::zeros(0, self.parts.annotator().len());
-            bound.add(data.timeline(), &pinned, &mut sums)?;
-            Ok(sums.value + self.offset(session, log_odds))
+        self.with_log_odds(session, |_, log_odds, pinned, bound| {
+            Ok(bound.log_evidence(pinned)? + self.offset(session, log_odds))
         })
     }
 
@@ -232,20 +273,21 @@ impl Fitted {
             &InTime,
             &[f64],
             &[f64],
-            &dyn BoundStampModel,
+            &BoundSession<'_>,
         ) -> std::result::Result<T, Impossible>,
     ) -> Result<T> {
         let name = session.name();
         check_columns(name, session.features().ncols(), self.features())?;
         let log_odds = self.log_odds(session.features())?;
         let observed = session.observed_instances();
-        let data = InTime::new(session, &observed, self.time_unit);
+        let data = InTime::new(session, &observed, self.time_unit, &self.parts.groups);
+        self.parts.groups.check_seen(session)?;
         let max_count = self.parts.stamp_model.max_count(&self.params[self.parts.annotator()]);
-        check_capacity(name, data.stamps.len(), data.times.len(), max_count)?;
+        data.check_capacity(name, max_count)?;
         let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
         data.pin_labels(0, &mut pinned);
-        let bound = self.parts.bind(&self.params, data.stamps.len());
-        ask(&data, &log_odds, &pinned, bound.as_ref())
+        let bound = self.parts.bind(&self.params, &data);
+        ask(&data, &log_odds, &pinned, &bound)
             .map_err(|why| infeasible(name, &data.times, session.stamps(), why))
     }
 
@@ -328,7 +370,7 @@ mod tests {
         let mapped = Arc::new(AtomicUsize::new(0));
         let classifier = Counting(Logistic::fit(&[session.features()]), Arc::clone(&mapped));
         let model = Model::default();
-        let parts = Parts::new(Box::new(classifier), model.stamp_model(1.0).unwrap());
+        let parts = Parts::new(Box::new(classifier), model.stamp_model(1.0, None).unwrap());
         let outcome = Outcome {
             converged: true,
             stop: StopReason::GradientTolerance,
@@ -348,6 +390,7 @@ mod tests {
             parts,
             params,
             time_unit,
+            stamp_rate: None,
             threshold,
             outcome,
             warnings,

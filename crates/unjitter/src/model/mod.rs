@@ -2,17 +2,24 @@
 
 mod aligning;
 mod annotator;
+mod between;
 mod bound;
+mod bound_session;
 pub mod classifier;
 pub mod counts;
 mod detector;
+mod exchange;
 mod fitted;
+mod group_estimates;
+mod groups;
 mod in_time;
 mod mode;
 pub mod noise;
 mod one_annotator;
 mod parts;
 mod posterior;
+mod profile;
+mod quantity;
 mod spec;
 mod stamp_model;
 mod superposed;
@@ -20,18 +27,26 @@ mod uncertainty;
 
 pub(crate) use annotator::GUESS;
 pub use annotator::{Annotator, Gradient};
+pub(crate) use bound_session::BoundSession;
 pub use counts::BoundCounts;
 pub use detector::Detector;
+pub use exchange::Exchange;
 pub use fitted::Fitted;
 pub(crate) use fitted::{THRESHOLD, check_level, check_threshold};
-pub(crate) use in_time::InTime;
+pub use group_estimates::GroupEstimate;
+pub use groups::{Effect, Factor, Groups, Variation, Varying};
+pub(crate) use in_time::{InTime, Stream};
 pub use mode::Mode;
 pub use noise::BoundNoise;
 pub use one_annotator::OneAnnotator;
 pub use parts::Parts;
+pub(crate) use posterior::infeasible;
 pub use posterior::{Posterior, PosteriorOptions, posterior};
-pub(crate) use posterior::{check_capacity, infeasible};
+pub use profile::Profile;
+pub use quantity::Quantity;
 pub use spec::{Frozen, Model, Natural};
-pub use stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, StampModel, Sums};
+pub use stamp_model::{
+    Bound, BoundStampModel, Clock, DrawnStamps, Draws, Learned, Rows, StampModel, Sums,
+};
 pub(crate) use uncertainty::Scale;
-pub use uncertainty::{Estimate, LearnedEstimates, Sandwich, Uncertainty};
+pub use uncertainty::{Estimate, GroupPosterior, LearnedEstimates, Sandwich, Uncertainty};

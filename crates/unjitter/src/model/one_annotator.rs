@@ -3,17 +3,21 @@
 //!
 //! In order and without a background it is the paper's model.
 
+use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::between::Between;
 use super::counts::{BoundCounts, CountModel};
 use super::noise::NoiseModel;
-use super::stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, StampModel, Sums};
+use super::stamp_model::{
+    Bound, BoundStampModel, Clock, DrawnStamps, Draws, Learned, Rows, StampModel, Sums,
+};
 use super::superposed::Superposed;
 use crate::Error;
 use crate::inference::{
     Alignment, Buffers, Compensator, CountTables, DelayDensity, DelayDistribution, Impossible,
-    Lattice, Marginals, Messages, Order, Pass, Shares, SpanSolution, Stamped, Timeline,
+    Lattice, Marginals, Messages, Order, Pass, Shares, SpanSolution, Stamp, Stamped, Timeline,
 };
 use crate::math::Random;
 use crate::params::{ParameterSpec, Role, Transform};
@@ -34,9 +38,12 @@ pub struct OneAnnotator {
     noise: Arc<dyn NoiseModel>,
     order: Order,
     has_background: bool,
+    /// Stamps per unit of time of a usual session, if the background goes with them.
+    usual_rate: Option<f64>,
     /// Parameters of the noise; those of the counts lie before it, the background after it.
     noise_range: Range<usize>,
     scratch: Scratch<Buffers>,
+    tables: Tables,
 }
 
 impl OneAnnotator {
@@ -44,8 +51,9 @@ impl OneAnnotator {
     pub fn new(counts: Arc<dyn CountModel>, noise: Arc<dyn NoiseModel>) -> Self {
         let split = dim(&counts.parameters());
         let noise_range = split..split + dim(&noise.parameters());
-        let (order, scratch) = (Order::Ordered, Scratch::default());
-        Self { counts, noise, order, has_background: false, noise_range, scratch }
+        let (order, scratch, tables) = (Order::Ordered, Scratch::default(), Tables::default());
+        let (has_background, usual_rate) = (false, None);
+        Self { counts, noise, order, has_background, usual_rate, noise_range, scratch, tables }
     }
 
     /// The same with this assumption about the order of stamps.
@@ -53,9 +61,29 @@ impl OneAnnotator {
         Self { order, ..self }
     }
 
-    /// The same with stamps from nowhere.
+    /// The same with stamps from nowhere, of the same rate in all sessions.
     pub fn with_background(self) -> Self {
         Self { has_background: true, ..self }
+    }
+
+    /// The same with stamps from nowhere in proportion to those of a session: the rate is that of a session
+    /// with so many stamps per unit of time. Who presses more often also slips more often.
+    pub fn with_proportional_background(self, usual_rate: f64) -> Self {
+        Self { usual_rate: Some(usual_rate), ..self.with_background() }
+    }
+
+    /// Stamps from nowhere per unit of time in a session of this duration in which instances gave so many.
+    fn drawn_background(&self, params: &[f64], given: usize, duration: f64) -> f64 {
+        let rate = self.log_background(params).exp();
+        match self.usual_rate {
+            _ if duration <= 0.0 => 0.0,
+            None => rate,
+            // A share β of all stamps is β ÷ (1 − β) of the others.
+            Some(usual) => {
+                let share = (rate / usual).min(MOST_FROM_NOWHERE);
+                share / (1.0 - share) * given as f64 / duration
+            }
+        }
     }
 
     /// log ρ; −∞ without a background.
@@ -66,12 +94,13 @@ impl OneAnnotator {
 
 impl OneAnnotator {
     /// The same with these parameters, its stamps scored as a superposition.
-    pub(super) fn superposition<'a>(
-        &'a self,
-        params: &'a [f64],
+    pub(super) fn superposition(
+        &self,
+        params: &[f64],
+        clock: Clock,
         most_stamps: usize,
-    ) -> Superposition<'a> {
-        let bound = self.at(params, most_stamps.max(LONGEST_TABLE));
+    ) -> Superposition<'_> {
+        let bound = self.at(params, clock, most_stamps.max(LONGEST_TABLE));
         let moment = |label: usize, power: i32| -> f64 {
             let counts = 1..=bound.tables.max_count();
             counts.map(|c| (c as f64).powi(power) * bound.tables.probability(label, c)).sum()
@@ -80,15 +109,19 @@ impl OneAnnotator {
         Superposition { bound, means, squares }
     }
 
-    fn at<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> BoundAnnotator<'a> {
-        let counts = &params[..self.noise_range.start];
-        let tables = tables(self.counts.as_ref(), counts, most_stamps);
-        let noise = &params[self.noise_range.clone()];
-        let density = Density { noise: self.noise.as_ref(), params: noise };
+    fn at(&self, params: &[f64], clock: Clock, most_stamps: usize) -> BoundAnnotator<'_> {
+        let counts = params[..self.noise_range.start].to_vec();
+        let tables = tables(self.counts.as_ref(), &counts, most_stamps);
+        let noise = params[self.noise_range.clone()].to_vec();
+        let density = Density::new(self.noise.as_ref(), noise);
+        let density = Density { tables: Some(&self.tables), ..density };
         let log_background = self.log_background(params);
-        BoundAnnotator { model: self, counts, tables, density, log_background }
+        BoundAnnotator { model: self, counts, tables, density, log_background, clock }
     }
 }
+
+/// The largest share of stamps that are drawn from nowhere.
+const MOST_FROM_NOWHERE: f64 = 0.9;
 
 /// Counts up to which the mean of a table is summed.
 const LONGEST_TABLE: usize = 100;
@@ -149,14 +182,13 @@ impl StampModel for OneAnnotator {
                 drawn.delays.push(delay);
             }
         }
-        let rate = self.log_background(params).exp();
-        let last = times.last().copied().unwrap_or(f64::NEG_INFINITY);
-        // Gaps of a Poisson process: a unit Gamma of shape one is exponential. Without a rate they have no end.
-        let mut gap = || random.gamma(1.0) / rate;
-        let mut time = times.first().copied().unwrap_or(f64::INFINITY) + gap();
-        while time <= last {
-            drawn.times.push(time);
-            time += gap();
+        let (first, last) = times.first().zip(times.last()).map_or((0.0, 0.0), |(a, b)| (*a, *b));
+        let rate = self.drawn_background(params, drawn.times.len(), last - first);
+        // Gaps of a Poisson process: a unit Gamma of shape one is exponential.
+        let mut time = first;
+        while rate > 0.0 && time <= last {
+            time += random.gamma(1.0) / rate;
+            drawn.times.extend(Some(time).filter(|&time| time <= last));
         }
         drawn.times.sort_by(f64::total_cmp);
         drawn
@@ -174,8 +206,8 @@ impl StampModel for OneAnnotator {
         Arc::new(Superposed(self))
     }
 
-    fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a> {
-        Box::new(self.at(params, most_stamps))
+    fn bind(&self, params: &[f64], clock: Clock, most_stamps: usize) -> Bound<'_> {
+        Box::new(self.at(params, clock, most_stamps))
     }
 }
 
@@ -195,20 +227,85 @@ pub(super) fn tables(counts: &dyn CountModel, params: &[f64], stamps: usize) -> 
 /// A noise model with its parameters.
 pub(super) struct Density<'a> {
     pub(super) noise: &'a dyn NoiseModel,
-    pub(super) params: &'a [f64],
+    pub(super) params: Vec<f64>,
+    between: OnceLock<Arc<Between>>,
+    /// Where tables for other stamps may be found.
+    tables: Option<&'a Tables>,
+}
+
+impl<'a> Density<'a> {
+    pub(super) fn new(noise: &'a dyn NoiseModel, params: Vec<f64>) -> Self {
+        Self { noise, params, between: OnceLock::new(), tables: None }
+    }
+
+    /// Tabulated on first use.
+    fn between(&self) -> &Between {
+        self.between.get_or_init(|| match self.tables {
+            Some(tables) => tables.of(self),
+            None => Arc::new(Between::new(self)),
+        })
+    }
+
+    /// Adds what the responsibilities of some stamps say of the parameters.
+    fn pull_back(
+        &self,
+        shares: Shares<'_>,
+        stamps: &[Stamp],
+        unit: f64,
+        responsibilities: &[f64],
+        d_params: &mut [f64],
+    ) {
+        let is_point = |(stamp, _): (usize, Range<usize>)| stamps[stamp].width == 0.0;
+        if shares.cells().all(is_point) {
+            return self.noise.pull_back(&self.params, shares.delays, responsibilities, d_params);
+        }
+        for (stamp, cells) in shares.cells() {
+            let (delays, own) = (&shares.delays[cells.clone()], &responsibilities[cells]);
+            match stamps[stamp].width {
+                0.0 => self.noise.pull_back(&self.params, delays, own, d_params),
+                width => self.between().pull_back(self, delays, width / unit, own, d_params),
+            }
+        }
+    }
+}
+
+/// Tables of the distribution function at the parameters that were last asked for: sessions share them.
+#[derive(Debug, Default)]
+pub(super) struct Tables(Mutex<VecDeque<(Vec<f64>, Arc<Between>)>>);
+
+impl Tables {
+    /// As many as there may be groups that differ in their noise, and are worth keeping.
+    const MOST: usize = 64;
+
+    fn of(&self, density: &Density<'_>) -> Arc<Between> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |own: &&(Vec<f64>, Arc<Between>)| own.0 == density.params;
+        if let Some((_, table)) = known().iter().find(same) {
+            return Arc::clone(table);
+        }
+        let table = Arc::new(Between::new(density));
+        let mut known = known();
+        known.push_front((density.params.clone(), Arc::clone(&table)));
+        known.truncate(Self::MOST);
+        table
+    }
 }
 
 impl DelayDensity for Density<'_> {
     fn log_density(&self, delays: &[f64], out: &mut [f64]) {
-        self.noise.log_density(self.params, delays, out);
+        self.noise.log_density(&self.params, delays, out);
     }
 
     fn log_peak(&self) -> f64 {
-        self.noise.log_peak(self.params)
+        self.noise.log_peak(&self.params)
     }
 
     fn reach(&self, log_drop: f64) -> (f64, f64) {
-        self.noise.reach(self.params, log_drop)
+        self.noise.reach(&self.params, log_drop)
+    }
+
+    fn log_mean_density(&self, delays: &[f64], width: f64, out: &mut [f64]) {
+        self.between().log_mean(self, delays, width, out);
     }
 }
 
@@ -232,8 +329,11 @@ impl Superposition<'_> {
         let Self { bound, means, squares } = self;
         let model = bound.model;
         let parameters = (sums.d_detector.len(), sums.d_annotator.len());
-        let pass = Evidence { bound, rows, parameters };
-        let found = bound.stamped(timeline).superpose(&pass, *means, &model.scratch)?;
+        let pass = Evidence { bound, rows, parameters, timeline };
+        bound.check_clock()?;
+        let found = bound.in_time(timeline, |timeline| {
+            bound.stamped(timeline).superpose(&pass, *means, &model.scratch)
+        })?;
         let mut own = found.sums;
         let no_more = bound.no_more(timeline);
         if model.has_background {
@@ -249,7 +349,7 @@ impl Superposition<'_> {
                 let counts = 0..=bound.tables.max_count();
                 counts.map(|c| d_mean * c as f64 * bound.tables.probability(label, c)).collect()
             };
-            model.counts.pull_back(bound.counts, label, &expected, d_counts);
+            model.counts.pull_back(&bound.counts, label, &expected, d_counts);
         }
         own.value += found.log_likelihood + no_more;
         *sums += &own;
@@ -260,25 +360,47 @@ impl Superposition<'_> {
 struct BoundAnnotator<'a> {
     model: &'a OneAnnotator,
     /// Parameters of the counts.
-    counts: &'a [f64],
+    counts: Vec<f64>,
     tables: CountTables,
     density: Density<'a>,
     log_background: f64,
+    clock: Clock,
 }
 
 impl BoundAnnotator<'_> {
+    /// Fails for a clock that runs backwards.
+    fn check_clock(&self) -> Result<(), Impossible> {
+        let runs = self.clock.drift.is_none_or(|drift| drift > -1.0);
+        if runs { Ok(()) } else { Err(Impossible::Together) }
+    }
+
+    /// Shows the instances at the times that the clock of the stamps had then.
+    fn in_time<T>(&self, timeline: Timeline<'_>, show: impl FnOnce(Timeline<'_>) -> T) -> T {
+        show(Timeline { times: &self.clock.times_of(timeline.times), ..timeline })
+    }
+
     fn lattice<'b>(&'b self, timeline: Timeline<'b>, log_odds: &'b [f64]) -> Lattice<'b> {
         Lattice { stamped: self.stamped(timeline), log_odds, counts: &self.tables }
     }
 
     fn stamped<'b>(&'b self, timeline: Timeline<'b>) -> Stamped<'b> {
-        let (log_background, order) = (self.log_background, self.model.order);
+        let (log_background, order) = (self.log_background(timeline), self.model.order);
         Stamped { log_background, order, ..timeline.with(&self.density) }
+    }
+
+    /// Log of the stamps from nowhere per unit of time in this session.
+    fn log_background(&self, timeline: Timeline<'_>) -> f64 {
+        let rate = timeline.stamps.len() as f64 * timeline.unit / timeline.duration;
+        let usual = self.model.usual_rate.filter(|_| rate.is_normal());
+        self.log_background + usual.map_or(0.0, |usual| (rate / usual).ln())
     }
 
     /// Log probability that no other stamp came from nowhere.
     fn no_more(&self, timeline: Timeline<'_>) -> f64 {
-        -self.log_background.exp() * timeline.duration / timeline.unit
+        if timeline.stamps.is_empty() && self.model.usual_rate.is_some() {
+            return 0.0;
+        }
+        -self.log_background(timeline).exp() * timeline.duration / timeline.unit
     }
 }
 
@@ -290,24 +412,34 @@ impl BoundStampModel for BoundAnnotator<'_> {
         sums: &mut Sums,
     ) -> Result<(), Impossible> {
         let parameters = (sums.d_detector.len(), sums.d_annotator.len());
-        let pass = Evidence { bound: self, rows, parameters };
-        let stamped = self.stamped(timeline);
-        let mut found = stamped.run(&pass, &self.tables, &self.model.scratch)?;
+        let pass = Evidence { bound: self, rows, parameters, timeline };
+        self.check_clock()?;
+        let mut found = self.in_time(timeline, |timeline| {
+            self.stamped(timeline).run(&pass, &self.tables, &self.model.scratch)
+        })?;
         let no_more = self.no_more(timeline);
         if self.model.has_background {
             found.sums.d_annotator[self.model.noise_range.end] += no_more;
         }
         let d_counts = &mut found.sums.d_annotator[..self.model.noise_range.start];
         for (label, expected) in found.expected.0.iter().enumerate() {
-            self.model.counts.pull_back(self.counts, label, expected, d_counts);
+            self.model.counts.pull_back(&self.counts, label, expected, d_counts);
         }
         found.sums.value += found.log_evidence + no_more;
         *sums += &found.sums;
         Ok(())
     }
 
-    fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible> {
-        let mut found = self.lattice(timeline, log_odds).marginals()?;
+    fn posterior(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        messages: Option<&Messages>,
+    ) -> Result<Marginals, Impossible> {
+        self.check_clock()?;
+        let mut found = self.in_time(timeline, |timeline| {
+            self.lattice(timeline, log_odds).marginals_in(&self.model.scratch, messages)
+        })?;
         found.log_evidence += self.no_more(timeline);
         Ok(found)
     }
@@ -318,9 +450,21 @@ impl BoundStampModel for BoundAnnotator<'_> {
         log_odds: &[f64],
         found: &Marginals,
     ) -> Alignment {
-        let mut best = self.lattice(timeline, log_odds).best_alignment(found);
+        let mut best = self
+            .in_time(timeline, |timeline| self.lattice(timeline, log_odds).best_alignment(found));
         best.log_weight += self.no_more(timeline);
         best
+    }
+
+    fn label_odds(&self) -> (f64, f64) {
+        let ratio = |count: usize| {
+            let [negative, positive] =
+                [0, 1].map(|label| self.tables.probability(label, count).ln());
+            // A count that no label gives tells nothing.
+            Some(positive - negative).filter(|ratio| !ratio.is_nan())
+        };
+        let ratios = || (0..=self.tables.max_count()).filter_map(ratio);
+        (ratios().fold(f64::INFINITY, f64::min), ratios().fold(f64::NEG_INFINITY, f64::max))
     }
 
     fn delays(&self) -> DelayDistribution {
@@ -334,9 +478,11 @@ impl BoundStampModel for BoundAnnotator<'_> {
         watched: &dyn Fn(f64) -> f64,
     ) -> Compensator {
         // Counts beyond the stamps of the session were possible too.
-        let tables = tables(self.model.counts.as_ref(), self.counts, LONGEST_TABLE);
-        let stamped = self.stamped(timeline);
-        Lattice { stamped, log_odds, counts: &tables }.compensator(&self.delays(), watched)
+        let tables = tables(self.model.counts.as_ref(), &self.counts, LONGEST_TABLE);
+        self.in_time(timeline, |timeline| {
+            let stamped = self.stamped(timeline);
+            Lattice { stamped, log_odds, counts: &tables }.compensator(&self.delays(), watched)
+        })
     }
 
     fn sample(
@@ -349,7 +495,9 @@ impl BoundStampModel for BoundAnnotator<'_> {
         if self.model.order == Order::Free {
             return Err(Error::NoDraws);
         }
-        Ok(self.lattice(timeline, log_odds).sample(found, count, seed, control))
+        Ok(self.in_time(timeline, |timeline| {
+            self.lattice(timeline, log_odds).sample(found, count, seed, control)
+        }))
     }
 }
 
@@ -358,6 +506,34 @@ struct Evidence<'a> {
     bound: &'a BoundAnnotator<'a>,
     rows: &'a dyn Rows,
     parameters: (usize, usize),
+    /// By the clock of the instances.
+    timeline: Timeline<'a>,
+}
+
+impl Evidence<'_> {
+    /// Adds the derivative in the drift. It moves the instance at t by t − middle, as if the delay were so
+    /// much longer.
+    fn add_drift(&self, drift: f64, shares: Shares<'_>, sums: &mut Sums) {
+        let Timeline { stamps, unit, .. } = self.timeline;
+        let Density { noise, params, .. } = &self.bound.density;
+        let middle = self.bound.clock.middle;
+        let mut weights = shares.responsibilities.to_vec();
+        for (stamp, cells) in shares.cells() {
+            let delays = &shares.delays[cells.clone()];
+            for (weight, delay) in weights[cells].iter_mut().zip(delays) {
+                let moved = stamps[stamp].time - delay * unit;
+                *weight *= (moved - middle) / (1.0 + drift) / unit;
+            }
+        }
+        let mut d_noise = vec![0.0; params.len()];
+        self.bound.density.pull_back(shares, stamps, unit, &weights, &mut d_noise);
+        let specs = noise.parameters();
+        let roles = specs
+            .iter()
+            .flat_map(|spec| std::iter::repeat_n(spec.role, spec.transform.dim(spec.len)));
+        let delays = roles.zip(d_noise).filter(|(role, _)| *role == Role::Delay);
+        sums.d_drift += delays.map(|(_, d)| d).sum::<f64>();
+    }
 }
 
 impl Pass for Evidence<'_> {
@@ -380,10 +556,14 @@ impl Pass for Evidence<'_> {
     }
 
     fn take_stamps(&self, shares: Shares<'_>, sums: &mut Sums) {
-        let Density { noise, params } = self.bound.density;
         let range = self.bound.model.noise_range.clone();
-        let (delays, responsibilities) = (shares.delays, shares.responsibilities);
-        noise.pull_back(params, delays, responsibilities, &mut sums.d_annotator[range.clone()]);
+        if let Some(drift) = self.bound.clock.drift {
+            self.add_drift(drift, shares, sums);
+        }
+        let (Timeline { stamps, unit, .. }, responsibilities) =
+            (self.timeline, shares.responsibilities);
+        let d_noise = &mut sums.d_annotator[range.clone()];
+        self.bound.density.pull_back(shares, stamps, unit, responsibilities, d_noise);
         if self.bound.log_background > f64::NEG_INFINITY {
             // The rest of every stamp; what cancels is a rounding of one stamp.
             let owned: f64 = responsibilities.iter().sum();

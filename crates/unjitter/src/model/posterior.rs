@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::counts::BoundCounts;
 use super::noise::BoundNoise;
 use super::one_annotator::OneAnnotator;
-use super::stamp_model::{BoundStampModel, Draws, StampModel};
+use super::stamp_model::{Bound, Clock, Draws, StampModel};
 use crate::error::require;
 use crate::inference::{
     Alignment, CountMarginals, Impossible, Marginals, Order, Responsibilities, Stamp, Timeline,
@@ -81,7 +81,8 @@ pub fn posterior(
     check(NAME, times, stamps, log_odds, model.max_count(&params))?;
     let placed = Stamp::at(stamps);
     let timeline = Timeline::new(times, &placed, 1.0);
-    let found = model.bind(&params, stamps.len()).posterior(timeline, log_odds);
+    let clock = Clock::default();
+    let found = model.bind(&params, clock, stamps.len()).posterior(timeline, log_odds, None);
     let marginals = found.map_err(|impossible| infeasible(NAME, times, stamps, impossible))?;
     let (times, log_odds) = (times.to_vec(), log_odds.to_vec());
     Ok(Posterior { times, stamps: placed, log_odds, model, params, marginals })
@@ -132,8 +133,8 @@ impl Posterior {
         Timeline::new(&self.times, &self.stamps, 1.0)
     }
 
-    fn bound(&self) -> Box<dyn BoundStampModel + '_> {
-        self.model.bind(&self.params, self.stamps.len())
+    fn bound(&self) -> Bound<'_> {
+        self.model.bind(&self.params, Clock::default(), self.stamps.len())
     }
 }
 
@@ -173,7 +174,7 @@ fn check_log_odds(session: &str, log_odds: &[f64], instances: usize) -> Result<(
 }
 
 /// Fails if there are more stamps than the instances can give.
-pub(crate) fn check_capacity(
+pub(super) fn check_capacity(
     session: &str,
     stamps: usize,
     instances: usize,

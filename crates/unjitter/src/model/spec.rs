@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classifier::ClassifierSpec;
 use super::counts::Counts;
+use super::groups::{Factor, Variation, Varying};
 use super::noise::Noise;
 use super::one_annotator::OneAnnotator;
 use crate::error::require;
@@ -46,6 +47,13 @@ pub struct Model {
     pub time_unit: Option<f64>,
     /// Parameters frozen at natural values, by name.
     pub frozen: Vec<Frozen>,
+    /// Numbers of the annotator that differ between groups of stamps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub varies: Vec<Variation>,
+    /// The furthest that delays or clocks of groups are looked for, in the unit of the data; by default twice
+    /// the mean time between stamps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_range: Option<f64>,
 }
 
 /// A frozen parameter (`noise.delay`), or one frozen entry (`classifier.weights[2]`).
@@ -98,22 +106,43 @@ impl Default for Model {
             delay: None,
             time_unit: None,
             frozen: Vec::new(),
+            varies: Vec::new(),
+            clock_range: None,
         }
     }
 }
 
 impl Model {
+    /// The same model with a number of the annotator that differs between groups of stamps.
+    pub fn varying(mut self, what: Varying, by: Factor) -> Self {
+        self.varies.push(Variation { what, by });
+        self
+    }
+
+    /// The same model with clocks that are off, and run fast or slow, each by its own amount.
+    pub fn with_clocks(self, by: Factor) -> Self {
+        self.varying(Varying::Offset, by).varying(Varying::Drift, by)
+    }
+
     /// The same model with a parameter frozen at its natural value, or values if it has several.
     pub fn freeze(mut self, name: &str, values: impl Into<Natural>) -> Self {
         self.frozen.push(Frozen { name: name.to_owned(), values: values.into().0 });
         self
     }
 
-    /// The model of the stamps, whose times are in this unit.
-    pub(crate) fn stamp_model(&self, time_unit: f64) -> Result<OneAnnotator> {
+    /// The model of the stamps, whose times are in this unit; so many of them per unit of the data are usual,
+    /// if the background goes with them.
+    pub(crate) fn stamp_model(
+        &self,
+        time_unit: f64,
+        stamp_rate: Option<f64>,
+    ) -> Result<OneAnnotator> {
         let (counts, noise) = (self.counts.build()?, self.noise.build(time_unit)?);
-        let annotator = OneAnnotator::new(counts.into(), noise.into());
-        Ok(annotator.with_order(self.alignment).with_background())
+        let annotator = OneAnnotator::new(counts.into(), noise.into()).with_order(self.alignment);
+        Ok(match stamp_rate {
+            Some(rate) => annotator.with_proportional_background(rate * time_unit),
+            None => annotator.with_background(),
+        })
     }
 
     /// The paper's model: stamps in order, one at most per instance, none from nowhere, and its priors.
@@ -138,6 +167,14 @@ impl Model {
                 "a finite number below the latest",
             )?;
             require("delay: latest", latest, true, "a finite number")?;
+        }
+        if let Some(range) = self.clock_range {
+            require("clock_range", range, range > 0.0, "a time above 0")?;
+        }
+        for (k, variation) in self.varies.iter().enumerate() {
+            if self.varies[..k].contains(variation) {
+                return Err(Error::VariesTwice { variation: variation.to_string() });
+            }
         }
         match self.time_unit {
             Some(value) if !(value > 0.0 && value.is_finite()) => Err(Error::OutOfRange {

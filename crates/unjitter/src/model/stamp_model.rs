@@ -5,12 +5,14 @@
 //! `posterior`, `align`, starts and network losses all use this interface, so a new model of stamps only
 //! needs another implementation of [`StampModel`].
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::{AddAssign, Range};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::exchange::Exchange;
 use crate::Control;
 use crate::inference::{
     Alignment, Compensator, DelayDistribution, Impossible, Marginals, Messages, Timeline,
@@ -31,18 +33,30 @@ pub struct Sums {
     pub d_detector: Vec<f64>,
     /// Its derivatives in the parameters of the stamp model.
     pub d_annotator: Vec<f64>,
+    /// Its derivative in the drift of the clock, if that is learned.
+    pub d_drift: f64,
 }
 
 impl Sums {
     /// Zeros for so many parameters of detector and annotator.
     pub fn zeros(detector: usize, annotator: usize) -> Self {
-        Self { value: 0.0, d_detector: vec![0.0; detector], d_annotator: vec![0.0; annotator] }
+        let (d_detector, d_annotator) = (vec![0.0; detector], vec![0.0; annotator]);
+        Self { value: 0.0, d_detector, d_annotator, d_drift: 0.0 }
+    }
+
+    /// As of a session that counts so often.
+    pub(crate) fn times(mut self, weight: f64) -> Self {
+        self.value *= weight;
+        self.d_drift *= weight;
+        self.d_detector.iter_mut().chain(&mut self.d_annotator).for_each(|d| *d *= weight);
+        self
     }
 }
 
 impl AddAssign<&Sums> for Sums {
     fn add_assign(&mut self, other: &Sums) {
         self.value += other.value;
+        self.d_drift += other.d_drift;
         let add = |sums: &mut [f64], others: &[f64]| {
             sums.iter_mut().zip(others).for_each(|(sum, d)| *sum += d);
         };
@@ -122,7 +136,28 @@ pub trait StampModel: Debug + Send + Sync {
     fn superposed(self: Arc<Self>) -> Arc<dyn StampModel>;
 
     /// The model at these parameters, for sessions of at most so many stamps.
-    fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a>;
+    fn bind(&self, params: &[f64], clock: Clock, most_stamps: usize) -> Bound<'_>;
+}
+
+/// A stamp model at its parameters, of any kind.
+pub type Bound<'a> = Box<dyn BoundStampModel + 'a>;
+
+/// How the clock of the stamps runs, beside that of the instances.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Clock {
+    /// What it gains per unit of time: an instance at t is then stamped as if it were at t + drift·(t − middle).
+    /// If there is a number, its derivative is computed.
+    pub drift: Option<f64>,
+    /// Where it neither gains nor loses: in the middle of the session.
+    pub middle: f64,
+}
+
+impl Clock {
+    /// What the clock of the stamps shows at these times of instances.
+    pub(crate) fn times_of<'a>(&self, times: &'a [f64]) -> Cow<'a, [f64]> {
+        let Some(drift) = self.drift.filter(|&drift| drift != 0.0) else { return times.into() };
+        times.iter().map(|t| t + drift * (t - self.middle)).collect()
+    }
 }
 
 /// A stamp model at its parameters.
@@ -136,8 +171,14 @@ pub trait BoundStampModel: Sync {
         sums: &mut Sums,
     ) -> Result<(), Impossible>;
 
-    /// The posterior over alignments and labels. Log-odds are ±∞ if a label is known.
-    fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible>;
+    /// The posterior over alignments and labels. Log-odds are ±∞ if a label is known. Messages of a similar
+    /// evaluation, if there are any, shorten it, and are overwritten.
+    fn posterior(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        messages: Option<&Messages>,
+    ) -> Result<Marginals, Impossible>;
 
     /// The likeliest alignment, given the posterior of the same session.
     fn best_alignment(
@@ -146,6 +187,9 @@ pub trait BoundStampModel: Sync {
         log_odds: &[f64],
         found: &Marginals,
     ) -> Alignment;
+
+    /// The least and the most that a stream of stamps can tell of a label, as log-odds.
+    fn label_odds(&self) -> (f64, f64);
 
     /// The distribution of the delay.
     fn delays(&self) -> DelayDistribution;
@@ -209,6 +253,11 @@ pub trait Rows: Sync {
 
     /// Where a stamp model keeps messages of this session from one evaluation to the next.
     fn messages(&self) -> Option<&Messages> {
+        None
+    }
+
+    /// Where several annotators keep what they told each other.
+    fn exchange(&self) -> Option<&Exchange> {
         None
     }
 

@@ -5,9 +5,11 @@
 use std::sync::Arc;
 
 use super::one_annotator::{OneAnnotator, Superposition};
-use super::stamp_model::{BoundStampModel, DrawnStamps, Draws, Learned, Rows, StampModel, Sums};
+use super::stamp_model::{
+    Bound, BoundStampModel, Clock, DrawnStamps, Draws, Learned, Rows, StampModel, Sums,
+};
 use crate::inference::{
-    Alignment, Compensator, DelayDistribution, Impossible, Marginals, Timeline,
+    Alignment, Compensator, DelayDistribution, Impossible, Marginals, Messages, Timeline,
 };
 use crate::math::Random;
 use crate::params::ParameterSpec;
@@ -55,18 +57,18 @@ impl StampModel for Superposed {
         self
     }
 
-    fn bind<'a>(&'a self, params: &'a [f64], most_stamps: usize) -> Box<dyn BoundStampModel + 'a> {
-        let superposition = self.0.superposition(params, most_stamps);
-        Box::new(Bound { superposition, whole: self.0.bind(params, most_stamps) })
+    fn bind(&self, params: &[f64], clock: Clock, most_stamps: usize) -> Bound<'_> {
+        let superposition = self.0.superposition(params, clock, most_stamps);
+        Box::new(BoundSuperposed { superposition, whole: self.0.bind(params, clock, most_stamps) })
     }
 }
 
-struct Bound<'a> {
+struct BoundSuperposed<'a> {
     superposition: Superposition<'a>,
-    whole: Box<dyn BoundStampModel + 'a>,
+    whole: Bound<'a>,
 }
 
-impl BoundStampModel for Bound<'_> {
+impl BoundStampModel for BoundSuperposed<'_> {
     fn add(
         &self,
         timeline: Timeline<'_>,
@@ -76,8 +78,13 @@ impl BoundStampModel for Bound<'_> {
         self.superposition.add(timeline, rows, sums)
     }
 
-    fn posterior(&self, timeline: Timeline<'_>, log_odds: &[f64]) -> Result<Marginals, Impossible> {
-        self.whole.posterior(timeline, log_odds)
+    fn posterior(
+        &self,
+        timeline: Timeline<'_>,
+        log_odds: &[f64],
+        messages: Option<&Messages>,
+    ) -> Result<Marginals, Impossible> {
+        self.whole.posterior(timeline, log_odds, messages)
     }
 
     fn best_alignment(
@@ -87,6 +94,10 @@ impl BoundStampModel for Bound<'_> {
         found: &Marginals,
     ) -> Alignment {
         self.whole.best_alignment(timeline, log_odds, found)
+    }
+
+    fn label_odds(&self) -> (f64, f64) {
+        self.whole.label_odds()
     }
 
     fn delays(&self) -> DelayDistribution {

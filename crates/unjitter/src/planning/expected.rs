@@ -58,7 +58,7 @@ impl<'f> Judge<'f> {
         sure: &Uncertainty,
         options: &PlanOptions,
     ) -> Result<f64> {
-        let draws = sure.draws().ok_or(Error::NotInformative)?;
+        let draws = sure.draws(&[]).ok_or(Error::NotInformative)?;
         let mut random = Random::new(options.seed);
         let pairs = options.draws.div_ceil(2);
         let drawn: Vec<Vec<f64>> =

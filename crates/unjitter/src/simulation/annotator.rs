@@ -61,6 +61,12 @@ pub struct Annotator {
     /// Standard deviation of an offset that all presses of one session share, in the unit of the
     /// data.
     pub offset_spread: f64,
+    /// Standard deviation of what the clock of a session gains per unit of time, from its middle on.
+    #[serde(default)]
+    pub drift_spread: f64,
+    /// What presses are rounded to, in the unit of the data; 0 if they are not.
+    #[serde(default)]
+    pub rounded: f64,
 }
 
 /// Presses with their simulated truth.
@@ -72,6 +78,8 @@ pub struct Presses {
     pub sources: Vec<Option<usize>>,
     /// The session's offset.
     pub offset: f64,
+    /// What its clock gains per unit of time.
+    pub drift: f64,
 }
 
 impl Annotator {
@@ -86,6 +94,8 @@ impl Annotator {
             miss: 0.0,
             spurious: Spurious::PerInstance(0.0),
             offset_spread: 0.0,
+            drift_spread: 0.0,
+            rounded: 0.0,
         }
     }
 
@@ -105,6 +115,12 @@ impl Annotator {
         let mut random = Random::new(seed);
         let source = self.source()?;
         let offset = self.offset_spread * random.normal();
+        // Drawn only if it is asked for: all else is then as without.
+        let drift = match self.drift_spread > 0.0 {
+            true => self.drift_spread * random.normal(),
+            false => 0.0,
+        };
+        let middle = times.first().zip(times.last()).map_or(0.0, |(a, b)| 0.5 * (a + b));
         let mut presses: Vec<(f64, Option<usize>)> = Vec::new();
         let false_rate = match self.spurious {
             Spurious::PerInstance(rate) => rate,
@@ -115,15 +131,20 @@ impl Annotator {
             // Drawn even if there is no press, so that rates do not change other delays.
             let (chance, delay) = (random.uniform(), source.draw(&mut random));
             if chance < rate {
-                presses.push((time + offset + delay, Some(i)));
+                presses.push((time + offset + drift * (time - middle) + delay, Some(i)));
             }
         }
         if let Spurious::PerHour { rate, seconds_per_unit } = self.spurious {
             anywhere(times, rate * seconds_per_unit / 3600.0, &mut random, &mut presses);
         }
+        if self.rounded > 0.0 {
+            presses
+                .iter_mut()
+                .for_each(|own| own.0 = (own.0 / self.rounded).round() * self.rounded);
+        }
         presses.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (stamps, sources) = presses.into_iter().unzip();
-        Ok(Presses { stamps, sources, offset })
+        Ok(Presses { stamps, sources, offset, drift })
     }
 
     /// The recording with its stamps replaced by presses for its true events. Presses outside the
@@ -132,7 +153,8 @@ impl Annotator {
         let session = &recording.session;
         let presses = self.press(session.times(), recording.hand_labels()?, seed)?;
         let session = session.clone().with_stamps(presses.stamps)?;
-        Ok(Recording { session, truth: recording.truth.clone() })
+        let widths = vec![self.rounded; session.stamps().len()];
+        Ok(Recording { session: session.with_widths(widths)?, truth: recording.truth.clone() })
     }
 
     /// Annotates every recording, each with its own draws from `seed` and its position.
@@ -170,8 +192,14 @@ impl Annotator {
                 require("seconds_per_unit", seconds_per_unit, seconds_per_unit > 0.0, expected)?;
             }
         }
-        let least = self.offset_spread >= 0.0;
-        require("offset_spread", self.offset_spread, least, "a number of at least 0")?;
+        let others = [
+            ("offset_spread", self.offset_spread),
+            ("drift_spread", self.drift_spread),
+            ("rounded", self.rounded),
+        ];
+        for (name, value) in others {
+            require(name, value, value >= 0.0, "a number of at least 0")?;
+        }
         if let Delays::Table { errors, scale } = &self.delays {
             require("scale", *scale, true, "a finite number")?;
             require("number of errors", errors.len() as f64, !errors.is_empty(), "at least 1")?;
@@ -188,7 +216,7 @@ impl Annotator {
 /// Neighbouring seeds lie a thousand apart, which is room for a thousand recordings. Further recordings,
 /// and those of seeds too large for that, go anywhere in the 2⁶⁴ seeds, where they meet another dataset's
 /// only by chance.
-fn own_seed(seed: u64, k: u64) -> u64 {
+pub(super) fn own_seed(seed: u64, k: u64) -> u64 {
     let beside = seed.checked_mul(1000).and_then(|first| first.checked_add(k));
     match beside {
         Some(beside) if k < 1000 => beside,

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::annotator::own_seed;
 use super::{Annotator, Delays, Spurious};
 use crate::error::require;
+use crate::math::Random;
 use crate::model::noise::Noise;
 use crate::{Error, Recording, Result};
 
@@ -46,10 +48,21 @@ pub struct Sloppiness {
     pub spread: f64,
     /// Standard deviation of an offset that all presses of a session share, in units.
     pub offset_spread: f64,
+    /// Standard deviation of what the clock of a session gains per unit of time, from its middle on.
+    pub drift_spread: f64,
+    /// What presses are rounded to, in units; 0 if they are not.
+    pub rounded: f64,
     /// Share of true events that are pressed.
     pub pressed: f64,
     /// Spurious presses, per true event.
     pub extra: f64,
+    /// How many people press, each of them at every session or in turns.
+    pub people: usize,
+    /// Whether all of them press at every session.
+    pub together: bool,
+    /// How far people differ: the standard deviation of their delays, in units, and of the logarithms of their
+    /// spreads.
+    pub habits: (f64, f64),
 }
 
 impl Default for Sloppiness {
@@ -60,8 +73,13 @@ impl Default for Sloppiness {
             delay: 0.0,
             spread: 1.0,
             offset_spread: 0.0,
+            drift_spread: 0.0,
+            rounded: 0.0,
             pressed: 1.0,
             extra: 0.0,
+            people: 1,
+            together: false,
+            habits: (0.0, 0.0),
         }
     }
 }
@@ -78,7 +96,56 @@ impl Sloppiness {
             miss: 1.0 - self.pressed,
             spurious: Spurious::PerInstance(self.false_rate(recordings)?),
             offset_spread: self.offset_spread * unit,
+            drift_spread: self.drift_spread,
+            rounded: self.rounded * unit,
         })
+    }
+
+    /// Presses of all people at these recordings, whose unit of time is `unit` long. If there are several, they
+    /// are named, and their habits are drawn from the seed.
+    pub fn annotate<'a>(
+        &self,
+        recordings: &[Recording<'a>],
+        unit: f64,
+        seed: u64,
+    ) -> Result<Vec<Recording<'a>>> {
+        let people = self.people(recordings, unit, seed)?;
+        if let [(_, only)] = people.as_slice() {
+            return only.annotate_all(recordings, seed);
+        }
+        let annotate = |(k, recording): (usize, &Recording<'a>)| {
+            let own = match self.together {
+                true => &people[..],
+                false => std::slice::from_ref(&people[k % people.len()]),
+            };
+            annotate_together(own, recording, own_seed(seed, k as u64))
+        };
+        recordings.iter().enumerate().map(annotate).collect()
+    }
+
+    /// The people, with their habits drawn from a seed.
+    pub fn people(
+        &self,
+        recordings: &[Recording],
+        unit: f64,
+        seed: u64,
+    ) -> Result<Vec<(String, Annotator)>> {
+        const MOST: usize = 1000;
+        let few = (1..=MOST).contains(&self.people);
+        require("people", self.people as f64, few, "a number from 1 to 1000")?;
+        let (delay, log_spread) = self.habits;
+        require("habits: delay", delay, delay >= 0.0, "a number of at least 0")?;
+        require("habits: spread", log_spread, log_spread >= 0.0, "a number of at least 0")?;
+        let mut random = Random::new(own_seed(!seed, 0));
+        let person = |k: usize| {
+            let own = Self {
+                delay: self.delay + delay * random.normal(),
+                spread: self.spread * (log_spread * random.normal()).exp(),
+                ..self.clone()
+            };
+            Ok((format!("person {}", k + 1), own.annotator(recordings, unit)?))
+        };
+        (0..self.people).map(person).collect()
     }
 
     fn delays(&self, unit: f64) -> Result<Delays> {
@@ -118,6 +185,28 @@ impl Sloppiness {
         require("extra", self.extra, (0.0..=1.0).contains(&rate), expected)?;
         Ok(rate)
     }
+}
+
+/// The recording with the presses of several people.
+fn annotate_together<'a>(
+    people: &[(String, Annotator)],
+    recording: &Recording<'a>,
+    seed: u64,
+) -> Result<Recording<'a>> {
+    let mut presses: Vec<(f64, &str, f64)> = Vec::new();
+    for (k, (name, annotator)) in people.iter().enumerate() {
+        let own = annotator.annotate(recording, own_seed(seed, k as u64))?;
+        let stamps = own.session.stamps().iter();
+        presses.extend(stamps.map(|&stamp| (stamp, name.as_str(), annotator.rounded)));
+    }
+    presses.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let stamps = presses.iter().map(|own| own.0).collect();
+    let of: Vec<String> = presses.iter().map(|own| own.1.to_owned()).collect();
+    let widths = presses.iter().map(|own| own.2).collect();
+    let names: Vec<String> = people.iter().map(|(name, _)| name.clone()).collect();
+    let session = recording.session.clone().with_stamps(stamps)?.with_widths(widths)?;
+    let session = session.with_annotators(&of, &names)?;
+    Ok(Recording { session, truth: recording.truth.clone() })
 }
 
 fn root_mean_square(errors: &[f64]) -> Result<f64> {
@@ -212,5 +301,53 @@ mod tests {
         assert_eq!(message(none), "0 recorded errors, expected at least 1");
         let zero = |s: &mut Sloppiness| s.tails = Tails::Recorded { errors: vec![0.0] };
         assert!(message(zero).starts_with("root mean square of the recorded errors is 0"));
+    }
+
+    #[test]
+    fn people_have_habits_and_press_together_or_in_turns() {
+        let data = vec![recording(), recording(), recording()];
+        let habits = Sloppiness {
+            spread: 0.5,
+            people: 2,
+            habits: (3.0, 0.4),
+            rounded: 0.25,
+            ..Sloppiness::default()
+        };
+        let people = habits.people(&data, 10.0, 5).unwrap();
+        let turns = habits.annotate(&data, 10.0, 5).unwrap();
+        let names = |own: &Recording| own.session.annotators().to_vec();
+        assert_eq!(names(&turns[0]), ["person 1"]);
+        assert_eq!([names(&turns[1]), names(&turns[2])], [["person 2"], ["person 1"]]);
+        let together = Sloppiness { together: true, ..habits }.annotate(&data, 10.0, 5).unwrap();
+        let session = &together[1].session;
+        assert_eq!(names(&together[1]), ["person 1", "person 2"]);
+        assert_eq!((session.stamps().len(), session.width_of(7)), (4000, 2.5));
+        assert!(session.stamps().iter().all(|z| (z / 2.5).fract() == 0.0));
+        for (k, (_, annotator)) in people.iter().enumerate() {
+            let Delays::Model { values, .. } = &annotator.delays else { panic!("{annotator:?}") };
+            let (delay, spread) = (values["delay"][0], values["spread"][0]);
+            let truth = (0..40_000).step_by(20).map(|i| 10.0 * i as f64);
+            let mut own = session.streams()[k].1.clone();
+            own.sort_by(f64::total_cmp);
+            let mean = own.iter().zip(truth).map(|(z, t)| z - t).sum::<f64>() / 2000.0;
+            // 2000 presses: five standard errors, whatever their order.
+            assert!((mean - delay).abs() < 5.0 * spread / 44.0, "{mean} {delay}");
+        }
+    }
+
+    #[test]
+    fn clocks_drift_about_the_middle() {
+        let data = [recording()];
+        let sloppiness = Sloppiness { spread: 1e-6, drift_spread: 1e-3, ..Sloppiness::default() };
+        let annotator = sloppiness.annotator(&data, 10.0).unwrap();
+        let times = data[0].session.times();
+        let presses = annotator.press(times, data[0].truth.as_ref().unwrap(), 3).unwrap();
+        assert!(presses.drift != 0.0 && presses.drift.abs() < 5e-3, "{}", presses.drift);
+        let middle = 0.5 * (times[0] + times[times.len() - 1]);
+        for (z, source) in presses.stamps.iter().zip(&presses.sources) {
+            let t = times[source.unwrap()];
+            // Delays of 1e-5.
+            assert!((z - t - presses.drift * (t - middle)).abs() < 1e-4, "{z} {t}");
+        }
     }
 }

@@ -14,8 +14,8 @@ use super::Folder;
 /// The tables of a dataset, with `T0`, `T1` and so on for times.
 const TABLES: [(&str, &str); 5] = [
     ("instances.csv", "session,time,x,y,label,subject\na,T0,1,2,0,p\na,T1,3,4,1,p\nb,T0,5,6,,q\n"),
-    ("events.csv", "session,time,class\na,T2,cough\nb,T1,sneeze\n"),
-    ("sessions.csv", "session,subject\na,p\nb,q\n"),
+    ("events.csv", "session,time,class,annotator\na,T2,cough,ada\nb,T1,sneeze,ben\n"),
+    ("sessions.csv", "session,subject,device,clock,annotators\na,p,d,c,ada;ben\nb,q,,c,ben\n"),
     ("observed.csv", "session,start,end\na,T0,T3\n"),
     ("signal.csv", "session,time,value\na,T0,1\na,T1,\na,T3,2\n"),
 ];

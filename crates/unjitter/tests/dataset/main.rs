@@ -5,7 +5,9 @@ mod damage;
 mod good;
 mod hostile;
 mod mistakes;
+mod moments;
 mod only;
+mod people;
 mod write_back;
 
 use std::io::Write as _;

@@ -133,8 +133,7 @@ fn subjects_are_told_beside_sessions() {
     let named: Vec<_> =
         drawn.into_iter().enumerate().map(|(k, own)| own.with_subject(subject(k))).collect();
     let found = diagnosed(&Annotator::default().truth(&named), &named);
-    let told: Vec<_> =
-        found.subjects.iter().map(|own| (own.subject.as_str(), own.sessions)).collect();
+    let told: Vec<_> = found.subjects.iter().map(|own| (own.name.as_str(), own.sessions)).collect();
     assert_eq!(told, [("Ada", 3), ("Ben", 3)]);
     let gaps: f64 = found.subjects.iter().map(|own| own.residuals.count).sum();
     assert_eq!(gaps, found.residuals.count);

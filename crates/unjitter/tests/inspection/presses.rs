@@ -44,6 +44,28 @@ fn two_people_pressing_for_each_event() {
 }
 
 #[test]
+fn two_people_who_are_told_apart() {
+    let two = |column: &str| {
+        let tables = spoilt(|sessions| {
+            rare(sessions);
+            for session in sessions {
+                session.stamps = session.stamps.iter().flat_map(|&z| [z, z + 2.5]).collect();
+            }
+        });
+        let people = ["al", "bo"].into_iter().cycle();
+        let rows = tables.events.lines().skip(1).zip(people);
+        let rows: String = rows.map(|(row, name)| format!("{row},{name}\n")).collect();
+        Tables { events: format!("session,time,{column}\n{rows}"), ..tables }
+    };
+    let (known, unknown) = (two("annotator").inspect(), two("person").inspect());
+    assert_eq!((known.summary.annotators, unknown.summary.annotators), (Some(2), None));
+    assert_eq!(super::kinds(&known.findings), [""; 0]);
+    assert_eq!(super::kinds(&unknown.findings), ["pairs"]);
+    // Gaps are those between events, not between people.
+    assert!(known.summary.stamp_gap > unknown.summary.stamp_gap, "{:?}", known.summary);
+}
+
+#[test]
 fn stamps_to_the_minute() {
     let rounded = |grid: f64, shift: f64| {
         spoilt(|sessions| {
@@ -86,7 +108,7 @@ fn columns_that_are_not_used() {
         (
             "several_annotators",
             Note,
-            "2 people apart: bo, al;",
+            "2 people apart: bo, al; their stamps are taken for those of one",
             with_column("rater", two("al", "bo")),
         ),
         (

@@ -76,6 +76,11 @@ const SLOPPY: Sloppiness = Sloppiness {
     delay: 0.5,
     spread: 1.0,
     offset_spread: 0.0,
+    drift_spread: 0.0,
+    rounded: 0.0,
+    people: 1,
+    together: false,
+    habits: (0.0, 0.0),
     pressed: 0.9,
     extra: 0.1,
 };

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use unjitter::inference::{Alignment, Marginals, Order, Stamp, Timeline};
-use unjitter::model::{Draws, OneAnnotator, StampModel, Sums};
+use unjitter::model::{Clock, Draws, OneAnnotator, StampModel, Sums};
 use unjitter::params::ParameterSpec;
 use unjitter::{Control, Error};
 
@@ -40,13 +40,13 @@ fn with_timeline<T>(case: &Case<'_>, work: impl FnOnce(Timeline<'_>) -> T) -> T 
 
 fn posterior(case: &Case<'_>) -> Option<Marginals> {
     let (model, params) = annotator(case);
-    let bound = model.bind(&params, case.stamps.len());
-    with_timeline(case, |timeline| bound.posterior(timeline, &case.pinned()).ok())
+    let bound = model.bind(&params, Clock::default(), case.stamps.len());
+    with_timeline(case, |timeline| bound.posterior(timeline, &case.pinned(), None).ok())
 }
 
 fn best_alignment(case: &Case<'_>, found: &Marginals) -> Alignment {
     let (model, params) = annotator(case);
-    let bound = model.bind(&params, case.stamps.len());
+    let bound = model.bind(&params, Clock::default(), case.stamps.len());
     with_timeline(case, |timeline| bound.best_alignment(timeline, &case.pinned(), found))
 }
 
@@ -188,7 +188,7 @@ fn derivatives_are_those_of_the_approximate_evidence() {
             let derivatives = Mutex::new(vec![0.0; log_odds.len()]);
             let rows = Kept { log_odds, derivatives };
             let mut sums = Sums::zeros(0, params.len());
-            let bound = model.bind(params, case.stamps.len());
+            let bound = model.bind(params, Clock::default(), case.stamps.len());
             with_timeline(&case, |timeline| bound.add(timeline, &rows, &mut sums)).unwrap();
             let d_log_odds = rows.derivatives.into_inner().unwrap();
             (sums.value, [d_log_odds, sums.d_annotator].concat())
@@ -219,7 +219,7 @@ fn draws_without_order_are_refused() {
     let golden = golden("frontier");
     let case = Case::new(&golden["cases"][0]);
     let (model, params) = annotator(&case);
-    let bound = model.bind(&params, case.stamps.len());
+    let bound = model.bind(&params, Clock::default(), case.stamps.len());
     let draws = Draws { count: 3, seed: 1, control: Control::default() };
     let found = posterior(&case).expect("possible");
     let drawn =

@@ -204,6 +204,10 @@ mod tests {
         fn reach(&self, log_drop: f64) -> (f64, f64) {
             (-log_drop.sqrt(), log_drop.sqrt())
         }
+
+        fn log_mean_density(&self, _: &[f64], _: f64, _: &mut [f64]) {
+            unreachable!("all times are known");
+        }
     }
 
     /// Instances that the searches for so many stamps pass, with two instances for each.

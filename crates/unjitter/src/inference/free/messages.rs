@@ -9,8 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub struct Messages(Mutex<Vec<Kept>>);
 
+impl Clone for Messages {
+    fn clone(&self) -> Self {
+        Self(Mutex::new(self.kept().clone()))
+    }
+}
+
 /// The messages to one stamp, from instance `first` on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Kept {
     first: usize,
     after: Vec<f64>,

@@ -27,6 +27,9 @@ const PLAIN_ROUNDS: usize = 4;
 const ROUNDS: usize = 100;
 /// Damped rounds before a block is given up.
 const DAMPED_ROUNDS: usize = 2000;
+/// What may still move after all rounds. Two stamps that may have come from two sure events, either way, creep from one
+/// to the other: it costs nothing, so that evidence and derivatives have long settled.
+const CREEPING: f64 = 1e-3;
 /// How many stamps more a block's instances may own than they give. If they cannot give as many as there
 /// are, responsibilities settle, but a whole stamp is missing.
 const MISSING: f64 = 0.1;
@@ -88,17 +91,33 @@ impl Free {
             let log_evidence = self.conclude(scene, responsibilities);
             stretches = self.unsettled(scene, CERTIFIED);
             if log_evidence.is_finite() && (stretches.is_empty() || is_alone) {
-                if let Some(messages) = messages {
-                    self.keep(scene, messages);
-                }
-                let instances = block.instances.len() * tally.width();
-                let (tally, claims) = (&self.running[..instances], &self.claims[..cells]);
-                let owned = &responsibilities[band.padded_cells_of(block.stamps.start).start..];
-                let owned = owned[..cells].iter().sum();
-                return Ok(Settled { log_evidence, owned, tally, claims });
+                return Ok(self.settled(scene, log_evidence, responsibilities, messages));
             }
         }
+        let log_evidence = self.conclude(scene, responsibilities);
+        if log_evidence.is_finite() && self.unsettled(scene, CREEPING).is_empty() {
+            return Ok(self.settled(scene, log_evidence, responsibilities, messages));
+        }
         Err(Trouble::Unsettled)
+    }
+
+    fn settled(
+        &self,
+        scene: Scene<'_>,
+        log_evidence: f64,
+        responsibilities: &[f64],
+        messages: Option<&Messages>,
+    ) -> Settled<'_> {
+        if let Some(messages) = messages {
+            self.keep(scene, messages);
+        }
+        let Scene { band, block, tally } = scene;
+        let cells = scene.cells(block.stamps.end - 1).end;
+        let instances = block.instances.len() * tally.width();
+        let (tally, claims) = (&self.running[..instances], &self.claims[..cells]);
+        let owned = &responsibilities[band.padded_cells_of(block.stamps.start).start..];
+        let owned = owned[..cells].iter().sum();
+        Settled { log_evidence, owned, tally, claims }
     }
 
     fn begin(

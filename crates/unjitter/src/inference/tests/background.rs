@@ -174,7 +174,7 @@ fn a_far_stamp_changes_nothing_but_the_evidence() {
         let mut case = case(&mut random, 40, 6, 1.0, 5.0);
         let counts = tables(kind, [-3.0, 2.0], 7);
         let without = with_background(case.lattice(&counts, &density), -3.0).marginals().unwrap();
-        case.stamps.push(Stamp { time: case.times[39] + 1000.0 });
+        case.stamps.push(Stamp { time: case.times[39] + 1000.0, width: 0.0 });
         let lattice = with_background(case.lattice(&counts, &density), -3.0);
         let with = lattice.marginals().unwrap();
         // Its density underflows everywhere: rounding only.

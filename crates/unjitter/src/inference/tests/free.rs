@@ -126,6 +126,22 @@ fn trees_are_exact() {
     }
 }
 
+/// Two presses at nearly one time for two sure events: either may own either, and messages creep.
+#[test]
+fn stamps_that_may_change_places_settle() {
+    let density = Bell { delay: 2.0, spread: 0.98, cut: 8.0 };
+    let case = Case {
+        times: vec![0.0, 1.0, 2.0, 3.0],
+        stamps: Stamp::at(&[3.528_460, 3.531_134]),
+        log_odds: vec![-24.7, 18.73, 21.21, -34.48],
+    };
+    // Log-odds of a stamp from a negative and from a positive.
+    let counts = tables(KINDS[0], [-13.585, 8.951], 4);
+    let [log_evidence, ..] = differences(&free(case.lattice(&counts, &density), -10.0));
+    // Propagation counts one of the two ways: half of the sum.
+    assert!(log_evidence < 0.7, "{log_evidence}");
+}
+
 /// With cycles the sum is approximate, but near.
 #[test]
 fn cycles_are_nearly_right() {

@@ -96,10 +96,17 @@ impl Band {
         run: Range<usize>,
         stamped: &Stamped<'_>,
     ) -> Result<(), Trouble> {
-        self.fill_delays(run, stamped);
+        self.fill_delays(run.clone(), stamped);
         make_room(&mut self.log_densities, self.cells);
-        let log_densities = &mut self.log_densities[..self.cells];
-        stamped.density.log_density(&self.delays[..self.cells], log_densities);
+        if stamped.stamps[run.clone()].iter().all(|stamp| stamp.width == 0.0) {
+            let log_densities = &mut self.log_densities[..self.cells];
+            stamped.density.log_density(&self.delays[..self.cells], log_densities);
+        } else {
+            for (stamp, cells) in run.zip(self.offsets.windows(2)) {
+                let (delays, out) = (&self.delays[cells[0]..cells[1]], cells[0]..cells[1]);
+                stamped.log_densities_of(stamp, delays, &mut self.log_densities[out]);
+            }
+        }
         self.scale_densities(stamped.log_background)
     }
 
@@ -379,6 +386,10 @@ mod tests {
         fn reach(&self, log_drop: f64) -> (f64, f64) {
             let far = log_drop.min(self.support);
             (-far, far)
+        }
+
+        fn log_mean_density(&self, _: &[f64], _: f64, _: &mut [f64]) {
+            unreachable!("all times are known");
         }
     }
 

@@ -37,13 +37,13 @@ impl Windows {
         let first = self.outer[l].first.saturating_sub(instances);
         let end = (self.outer[l].end + instances).min(times.len());
         let mut far = [0.0; 2];
-        density
-            .log_density(&[first, end - 1].map(|i| (stamps[l].time - times[i]) / unit), &mut far);
+        let delays = [first, end - 1].map(|i| (stamps[l].time - times[i]) / unit);
+        stamped.log_densities_of(l, &delays, &mut far);
         // Beyond the support there is nothing to add.
         let far = far.map(|at| if at == f64::NEG_INFINITY { 0.0 } else { density.log_peak() - at });
         let within = |drop: f64| {
-            let low = stamps[l].time - density.reach(drop + far[0].max(0.0)).1 * unit;
-            let high = stamps[l].time - density.reach(drop + far[1].max(0.0)).0 * unit;
+            let low = stamps[l].time - stamped.reach(drop + far[0].max(0.0)).1 * unit;
+            let high = stamps[l].time - stamped.reach(drop + far[1].max(0.0)).0 * unit;
             Window {
                 first: first.min(times.partition_point(|&t| t < low)),
                 end: end.max(times.partition_point(|&t| t <= high)),

@@ -94,6 +94,10 @@ mod tests {
         fn reach(&self, log_drop: f64) -> (f64, f64) {
             (-log_drop, log_drop)
         }
+
+        fn log_mean_density(&self, _: &[f64], _: f64, _: &mut [f64]) {
+            unreachable!("all times are known");
+        }
     }
 
     /// Whether windows are wide enough for stamps that certainly belong to these instances.

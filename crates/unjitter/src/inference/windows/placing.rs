@@ -93,7 +93,7 @@ impl Windows {
     fn place_above(&mut self, stamped: &Stamped<'_>, floor: f64) {
         let Stamped { times, stamps, unit, density, .. } = *stamped;
         let rate = mean_rate(times);
-        let (earliest, latest) = density.reach((density.log_peak() - floor).max(0.0));
+        let (earliest, latest) = stamped.reach((density.log_peak() - floor).max(0.0));
         self.outer.clear();
         self.outside.clear();
         let mut cursor = 0;
@@ -109,7 +109,7 @@ impl Windows {
 
     /// Places each window, not minding the others.
     fn place_each(&mut self, stamped: &Stamped<'_>, suited: &Suitability, drop: LogDrop) {
-        let Stamped { times, stamps, unit, density, .. } = *stamped;
+        let Stamped { times, stamps, unit, .. } = *stamped;
         let rate = mean_rate(times);
         let mut early = Ends::<false>::new(stamped, suited, drop);
         let mut late = Ends::<true>::new(stamped, suited, drop);
@@ -124,7 +124,7 @@ impl Windows {
                 [(early[0], late[0]), (early[1], late[1])]
             } else {
                 [drop, drop.less(RING)].map(|drop| {
-                    let (earliest, latest) = density.reach(drop.alone() + own);
+                    let (earliest, latest) = stamped.reach(drop.alone() + own);
                     (stamp.time - latest * unit, stamp.time - earliest * unit)
                 })
             };
@@ -148,7 +148,7 @@ impl Windows {
             let outside = if near {
                 f64::NEG_INFINITY
             } else {
-                let reach = stamped.density.reach(drop.alone() + own.max(NEAR));
+                let reach = stamped.reach(drop.alone() + own.max(NEAR));
                 let Stamped { times, stamps, unit, .. } = *stamped;
                 let (low, high) =
                     (stamps[l].time - reach.1 * unit, stamps[l].time - reach.0 * unit);
@@ -183,12 +183,13 @@ pub(in crate::inference) fn log_density_outside(
     first: usize,
     end: usize,
 ) -> f64 {
-    let Stamped { times, stamps, unit, density, .. } = *stamped;
+    let Stamped { times, stamps, unit, .. } = *stamped;
     let mut highest = f64::NEG_INFINITY;
     let next = [first.checked_sub(1), (end < times.len()).then_some(end)];
     for instance in next.into_iter().flatten() {
         let mut log_density = [0.0];
-        density.log_density(&[(stamps[l].time - times[instance]) / unit], &mut log_density);
+        let delay = (stamps[l].time - times[instance]) / unit;
+        stamped.log_densities_of(l, &[delay], &mut log_density);
         highest = highest.max(log_density[0]);
     }
     highest
@@ -279,6 +280,6 @@ fn nearer<const LATE: bool>(a: f64, b: f64) -> bool {
 
 /// Distance from a near stamp at which the density has fallen by a drop.
 fn offset<const LATE: bool>(stamped: &Stamped<'_>, log_drop: f64) -> f64 {
-    let (earliest, latest) = stamped.density.reach(log_drop + NEAR);
+    let (earliest, latest) = stamped.reach(log_drop + NEAR);
     -stamped.unit * if LATE { earliest } else { latest }
 }

@@ -46,7 +46,8 @@ impl Suitability {
         let moved = move_on(&places, max_count, times.len());
         let delay =
             |&(stamp, place): &(usize, usize)| (stamps[stamp].time - times[place]) / stamped.unit;
-        let drops = drops_of(stamped, &moved.iter().map(delay).collect::<Vec<_>>());
+        let stamps: Vec<usize> = moved.iter().map(|own| own.0).collect();
+        let drops = drops_of(stamped, &stamps, &moved.iter().map(delay).collect::<Vec<_>>());
         for ((stamp, _), drop) in moved.iter().zip(drops) {
             near[*stamp] = drop <= NEAR;
         }
@@ -54,10 +55,10 @@ impl Suitability {
     }
 }
 
-/// Drops below the peak at these delays.
-fn drops_of(stamped: &Stamped<'_>, delays: &[f64]) -> Vec<f64> {
+/// Drops below the peak at these delays, each of a stamp.
+fn drops_of(stamped: &Stamped<'_>, stamps: &[usize], delays: &[f64]) -> Vec<f64> {
     let mut drops = vec![0.0; delays.len()];
-    stamped.density.log_density(delays, &mut drops);
+    stamped.log_densities(stamps, delays, &mut drops);
     let peak = stamped.density.log_peak();
     drops.iter_mut().for_each(|value| *value = (peak - *value).max(0.0));
     drops
@@ -72,16 +73,17 @@ fn either_side(stamped: &Stamped<'_>) -> (Vec<usize>, Vec<f64>) {
     let rate = mean_rate(times);
     let mut places = Vec::with_capacity(stamps.len());
     let mut delays = Vec::with_capacity(2 * stamps.len());
+    let twice: Vec<usize> = (0..2 * stamps.len()).map(|k| k / 2).collect();
     let (per_unit, last) = (1.0 / unit, times.len() - 1);
     let mut cursor = 0;
-    for &Stamp { time: stamp } in stamps {
+    for &Stamp { time: stamp, .. } in stamps {
         let place = stamp - middle;
         cursor = seek(times, cursor, rate, place, |t| t <= place);
         places.push(cursor);
         let sides = [cursor.saturating_sub(1), cursor.min(last)];
         delays.extend(sides.map(|i| (stamp - times[i]) * per_unit));
     }
-    (places, drops_of(stamped, &delays))
+    (places, drops_of(stamped, &twice, &delays))
 }
 
 /// Stamps that cannot have these places, in order and at most `max_count` on one instance, with the first

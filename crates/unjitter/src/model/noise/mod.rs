@@ -61,7 +61,8 @@ pub trait NoiseModel: Debug + Send + Sync {
     fn reach(&self, params: &[f64], log_drop: f64) -> (f64, f64);
 
     /// Adds `Σ_k responsibilities[k] · ∂ log p(delays[k]) / ∂params` to `d_params`. A delay outside the
-    /// support has no responsibility and adds nothing.
+    /// support has no responsibility and adds nothing. Responsibilities may have been multiplied by anything,
+    /// and be negative.
     fn pull_back(
         &self,
         params: &[f64],

@@ -134,7 +134,7 @@ struct Sums {
     tail: Lanes,
 }
 
-/// Groups of eight delays whose responsibilities are all at most this are skipped. Windows of heavy tails
+/// Groups of eight delays whose responsibilities are all smaller than this are skipped. Windows of heavy tails
 /// have many of them, and their terms, at most a few thousand times this, vanish beside their stamp's
 /// total responsibility of one.
 const NOBODY: f64 = 1e-24;
@@ -145,7 +145,7 @@ fn gather(tails: Tails, delays: &[f64], responsibilities: &[f64]) -> Sums {
     let (per_degree, half) = (1.0 / degrees, 0.5 * degrees);
     let [mut responsibility, mut scaled, mut squared, mut tail] = [Lanes::all(0.0); 4];
     for_groups(location, delays, responsibilities, |delays, r| {
-        if r.0.iter().all(|&r| r < NOBODY) {
+        if r.0.iter().all(|&r| r.abs() < NOBODY) {
             return;
         }
         let q = (delays - Lanes::all(location)) * slope;

@@ -71,8 +71,11 @@ fn pull_back_equals_central_differences() {
     for (model, params) in built() {
         let mut delays: Vec<f64> = (0..40).map(|_| model.sample(&params, &mut random)).collect();
         delays.push(model.reach(&params, 30.0).1);
-        let responsibilities: Vec<f64> = delays.iter().map(|_| random.uniform()).collect();
-        let total: f64 = responsibilities.iter().sum();
+        // Of either sign, and eight negative ones together.
+        let sign = |k: usize| if (8..16).contains(&k) || k.is_multiple_of(5) { -1.0 } else { 1.0 };
+        let responsibilities: Vec<f64> =
+            (0..delays.len()).map(|k| sign(k) * random.uniform()).collect();
+        let total: f64 = responsibilities.iter().map(|r| r.abs()).sum();
         let value = |params: &[f64]| -> f64 {
             let values = log_density(&*model, params, &delays);
             values.iter().zip(&responsibilities).map(|(v, r)| v * r).sum()
