@@ -4,6 +4,7 @@ use clap::Args;
 use serde::Serialize;
 use unjitter::inspection::{Finding, Severity, check_dataset};
 use unjitter::io::Dataset;
+use unjitter::model::{Variation, Varying};
 
 use crate::console::Console;
 use crate::failure::Mistake;
@@ -19,9 +20,18 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Refuses data that are certainly wrong; returns the suspicious findings.
-    pub(crate) fn refuse(&self, data: &Dataset, console: &Console) -> anyhow::Result<Vec<Finding>> {
-        let findings = check_dataset(data);
+    /// Refuses data that are certainly wrong, unless what is wrong is learned; returns the suspicious
+    /// findings.
+    pub(crate) fn refuse(
+        &self,
+        data: &Dataset,
+        varies: &[Variation],
+        console: &Console,
+    ) -> anyhow::Result<Vec<Finding>> {
+        let mut findings = check_dataset(data);
+        if varies.iter().any(|own| own.what == Varying::Offset) {
+            findings.retain(|finding| !is_of_clocks(finding));
+        }
         let is_problem = |finding: &Finding| finding.severity() == Severity::Problem;
         let (problems, suspicious): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_problem);
         let told: Vec<String> = problems.iter().map(in_words).collect();
@@ -38,9 +48,25 @@ impl Checked {
     }
 
     /// The same, and warns of suspicious findings.
-    pub(crate) fn warn(&self, data: &Dataset, console: &Console) -> anyhow::Result<()> {
-        let suspicious = self.refuse(data, console)?;
+    pub(crate) fn warn(
+        &self,
+        data: &Dataset,
+        varies: &[Variation],
+        console: &Console,
+    ) -> anyhow::Result<()> {
+        let suspicious = self.refuse(data, varies, console)?;
         suspicious.iter().for_each(|finding| console.warn(&in_words(finding)));
         Ok(())
     }
+}
+
+/// Whether a finding is of stamps by a clock that is off.
+fn is_of_clocks(finding: &Finding) -> bool {
+    matches!(
+        finding,
+        Finding::ShiftedClock { .. }
+            | Finding::ShiftedInside { .. }
+            | Finding::OutsideSession { .. }
+            | Finding::FarFromPositives { .. }
+    )
 }

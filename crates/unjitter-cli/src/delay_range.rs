@@ -4,8 +4,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// Units of time by their names, in seconds; one that another ends with comes after it.
-const UNITS: [(&str, f64); 4] = [("ms", 1e-3), ("min", 60.0), ("h", 3600.0), ("s", 1.0)];
+use crate::time_span::number_and_unit;
 
 /// A range of delays.
 #[derive(Debug, Clone)]
@@ -32,15 +31,6 @@ impl FromStr for DelayRange {
         }
         Ok(Self { text: text.to_owned(), seconds: (earliest, latest) })
     }
-}
-
-/// Seconds, and the unit that they were given in: `usual` if there is none.
-fn number_and_unit(text: &str, usual: f64) -> Option<(f64, f64)> {
-    let text = text.trim();
-    let named = UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)));
-    let (number, unit) = named.unwrap_or((text, usual));
-    let seconds = number.trim().parse::<f64>().ok()? * unit;
-    seconds.is_finite().then_some((seconds, unit))
 }
 
 impl Serialize for DelayRange {

@@ -1,19 +1,24 @@
 //! The figures of a diagnosis.
 
-use unjitter::diagnosis::{DelayQuantile, Diagnosis};
+use unjitter::diagnosis::{DelayQuantile, Diagnosis, Intervals};
 
-use crate::figures::{Drift, QuantileDot, Quantiles, Residuals, drift, quantiles, residuals};
+use crate::figures::{
+    Drift, ProfilePanel, Profiles, QuantileDot, Quantiles, Residuals, drift, profiles, quantiles,
+    residuals,
+};
 use crate::gallery::{Drawing, drawing};
 
 /// Most stamps and gaps that are drawn: more cannot be told apart.
 const DRAWN: usize = 2000;
 
 /// Names of the figures.
-pub(crate) const STEMS: [&str; 3] = ["residuals", "quantiles", "drift"];
+pub(crate) const STEMS: [&str; 4] = ["residuals", "quantiles", "drift", "profiles"];
 
 /// All figures of a diagnosis.
 pub(crate) fn diagnosis_drawings(found: &Diagnosis) -> Vec<Drawing> {
-    vec![residuals_drawing(found), quantiles_drawing(found), drift_drawing(found)]
+    let mut all = vec![residuals_drawing(found), quantiles_drawing(found), drift_drawing(found)];
+    all.extend(found.intervals.as_deref().and_then(profiles_drawing));
+    all
 }
 
 fn residuals_drawing(found: &Diagnosis) -> Drawing {
@@ -60,4 +65,36 @@ fn drift_drawing(found: &Diagnosis) -> Drawing {
     let caption = "The expected delay of each stamp, fainter the likelier it came from nowhere, by \
                    where in its session it is. The slope is that within sessions.";
     drawing(STEMS[2], title, caption, drift(&data))
+}
+
+/// None if no profile was followed.
+fn profiles_drawing(intervals: &[Intervals]) -> Option<Drawing> {
+    let panel = |own: &Intervals| {
+        let (name, factor) = unit(own.name);
+        let scaled = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+            points.iter().map(|&(value, fall)| (factor * value, fall)).collect()
+        };
+        let (profile, parabola) = (scaled(&own.curve), scaled(&own.parabola));
+        ProfilePanel { name: name.to_owned(), value: factor * own.value, profile, parabola }
+    };
+    let followed = intervals.iter().filter(|own| !own.curve.is_empty());
+    let panels: Vec<ProfilePanel> = followed.map(panel).collect();
+    let title = "How sure is what was learned?";
+    let caption = "How far the log posterior falls as a number moves away and all others follow. \
+                   The interval of 95 % ends where the line crosses. Where profile and parabola \
+                   part, a standard error alone would mislead.";
+    let is_any = !panels.is_empty();
+    let data = Profiles { title: title.to_owned(), panels };
+    is_any.then(|| drawing(STEMS[3], title, caption, profiles(&data)))
+}
+
+/// What a number is called on an axis, and its factor there.
+fn unit(name: &str) -> (&'static str, f64) {
+    match name {
+        "delay" => ("delay, in seconds", 1.0),
+        "spread" => ("spread, in seconds", 1.0),
+        "miss_rate" => ("events missed, in %", 100.0),
+        "false_rate" => ("other instances pressed at, in %", 100.0),
+        _ => ("presses at no instance, per hour", 3600.0),
+    }
 }

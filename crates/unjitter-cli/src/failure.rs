@@ -73,7 +73,8 @@ fn message(error: &anyhow::Error) -> String {
 /// The option that helps, which the library does not know.
 fn cure(error: &anyhow::Error) -> Option<String> {
     let option = |field: &str| match field {
-        "session" | "time" | "label" | "subject" | "event_session" | "event_time" => {
+        "session" | "time" | "label" | "subject" | "event_session" | "event_time" | "annotator"
+        | "device" | "clock" | "annotators" => {
             Some(format!("--{}-column", field.replace('_', "-")))
         }
         // A user who listed columns has named them already.
@@ -83,6 +84,11 @@ fn cure(error: &anyhow::Error) -> Option<String> {
         unjitter::Error::NumbersForNames { .. } => {
             Some("; if there is no header, say --no-header".to_owned())
         }
+        unjitter::Error::NoGroups { .. } => Some(
+            ": --annotator-column names the column of the events, and sessions.csv has subject, device \
+             and clock"
+                .to_owned(),
+        ),
         unjitter::Error::NoColumn { field, .. } => {
             Some(format!(" (it may be named with {})", option((*field)?)?))
         }
@@ -106,7 +112,11 @@ fn code(error: &anyhow::Error) -> u8 {
     match error.downcast_ref::<unjitter::Error>() {
         None | Some(unjitter::Error::Io { .. }) => 1,
         Some(unjitter::Error::Interrupted { .. } | unjitter::Error::Cancelled) => 130,
-        Some(unjitter::Error::OutOfRange { .. } | unjitter::Error::UnknownParameter { .. }) => 2,
+        Some(
+            unjitter::Error::OutOfRange { .. }
+            | unjitter::Error::UnknownParameter { .. }
+            | unjitter::Error::NothingVaries { .. },
+        ) => 2,
         Some(_) => 3,
     }
 }

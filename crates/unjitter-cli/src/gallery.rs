@@ -12,6 +12,7 @@ use crate::figures::{
     Curve, CurveDot, Delays, Panel, Panels, PrecisionRecall, PrecisionRecallCurve, alignment,
     as_file, bars, calibration, changes, delays, panels, precision_recall,
 };
+use crate::groups_gallery::groups_drawing;
 use crate::report::Figure;
 use crate::words::seconds;
 
@@ -50,10 +51,16 @@ pub(crate) fn drawing(stem: &'static str, title: &str, caption: &str, svg: Strin
 /// Names of all possible figures.
 pub(crate) fn drawn(with_evaluation: bool) -> &'static [&'static str] {
     match with_evaluation {
-        true => {
-            &["delays", "changes", "alignment", "comparison", "precision-recall", "calibration"]
-        }
-        false => &["delays", "changes", "alignment"],
+        true => &[
+            "delays",
+            "groups",
+            "changes",
+            "alignment",
+            "comparison",
+            "precision-recall",
+            "calibration",
+        ],
+        false => &["delays", "groups", "changes", "alignment"],
     }
 }
 
@@ -69,6 +76,7 @@ pub(crate) fn drawings(
         all.extend(compared(&file.learners));
     }
     all.push(delays_drawing(fitted, aligned));
+    all.extend(groups_drawing(fitted));
     let sessions = data.recordings.iter().map(|recording| &recording.session);
     all.extend(scan(sessions, Control::default())?.as_ref().and_then(changes_drawing));
     if let Some(file) = evaluation {

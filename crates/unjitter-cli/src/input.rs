@@ -9,6 +9,7 @@ use unjitter::io::{Columns, Dataset, DatasetFiles, Row, Table, TimeUnit};
 
 use crate::failure::usage;
 use crate::output::is_stream;
+use crate::time_span::TimeSpan;
 
 /// A dataset on the command line. What is recorded of it are names of columns, but no paths: those
 /// are nobody else's business, and lead nowhere on another machine.
@@ -23,11 +24,12 @@ pub(crate) struct Input {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip)]
     pub instances: Option<PathBuf>,
-    /// Table of events: session, time, and whatever else you keep there
+    /// Table of events: session, time, maybe annotator, and whatever else you keep there
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip)]
     pub events: Option<PathBuf>,
-    /// Table of sessions: session, subject (or group)
+    /// Table of sessions: session, and maybe subject (or group), device, clock, and annotators, such as
+    /// Ada;Ben: everybody who annotated the session, with or without a stamp
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip)]
     pub sessions: Option<PathBuf>,
@@ -43,6 +45,8 @@ pub(crate) struct Input {
     pub columns: ColumnArgs,
     #[command(flatten)]
     pub event_columns: EventColumnArgs,
+    #[command(flatten)]
+    pub session_columns: SessionColumnArgs,
 }
 
 /// What columns are called.
@@ -84,7 +88,22 @@ pub(crate) struct EventColumnArgs {
     /// Column with the time in the events, if it is called otherwise there
     #[arg(long, value_name = "NAME", help_heading = "Columns")]
     pub event_time_column: Option<String>,
-    /// The same when the model was fitted, whatever is read now
+    /// Column with the earliest time of a stamp that is known to lie between two, in the events;
+    /// `earliest` if there is one
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub earliest_column: Option<String>,
+    /// Column with the latest time of such a stamp; `latest` if there is one
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub latest_column: Option<String>,
+    /// What the times of events are rounded to, such as 60s: the nearest multiple. If they were cut off
+    /// instead, delays come out too short by half of it
+    #[arg(long, value_name = "TIME", help_heading = "Data")]
+    pub rounded: Option<TimeSpan>,
+    /// Column with who gave the stamp, in the events; `annotator` if there is one. Each annotator's
+    /// stamps in a session are a stream of their own; '' takes all for those of one
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub annotator_column: Option<String>,
+    /// The column of times when the model was fitted, whatever is read now
     #[arg(skip)]
     #[serde(skip)]
     pub fitted_time_column: Option<String>,
@@ -102,6 +121,14 @@ impl EventColumnArgs {
         self.fitted_time_column = other.event_time_column;
         let own = std::mem::take(&mut self.event_time_column);
         self.event_time_column = own.or(self.fitted_time_column.clone());
+        for (own, other) in [
+            (&mut self.annotator_column, other.annotator_column),
+            (&mut self.earliest_column, other.earliest_column),
+            (&mut self.latest_column, other.latest_column),
+        ] {
+            *own = std::mem::take(own).or(other);
+        }
+        self.rounded = std::mem::take(&mut self.rounded).or(other.rounded);
         if !self.only.is_empty() || other.only.is_empty() {
             return None;
         }
@@ -121,6 +148,33 @@ impl EventColumnArgs {
             values.entry(column.trim().to_owned()).or_default().extend(list);
         }
         Ok(values)
+    }
+}
+
+/// What columns of the table of sessions are called, besides session and subject.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+pub(crate) struct SessionColumnArgs {
+    /// Column with the device that recorded or was pressed, in the table of sessions; `device` if there
+    /// is one
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub device_column: Option<String>,
+    /// Column with the clock that the stamps were taken by, in the table of sessions; `clock` if there is
+    /// one
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub clock_column: Option<String>,
+    /// Column with everybody who annotated a session, in the table of sessions; `annotators` if there is
+    /// one
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub annotators_column: Option<String>,
+}
+
+impl SessionColumnArgs {
+    /// Takes over values not given here.
+    fn adopt(&mut self, other: Self) {
+        let Self { device_column, clock_column, annotators_column } = std::mem::take(self);
+        self.device_column = device_column.or(other.device_column);
+        self.clock_column = clock_column.or(other.clock_column);
+        self.annotators_column = annotators_column.or(other.annotators_column);
     }
 }
 
@@ -212,9 +266,20 @@ impl Input {
 
     /// Names of the columns, and the choice of events.
     pub(crate) fn columns(&self) -> anyhow::Result<Columns> {
+        let usual = self.columns.columns();
+        let SessionColumnArgs { device_column, clock_column, annotators_column } =
+            self.session_columns.clone();
+        let events = self.event_columns.clone();
         Ok(Columns {
-            event_session: self.event_columns.event_session_column.clone(),
-            event_time: self.event_columns.event_time_column.clone(),
+            earliest: events.earliest_column.unwrap_or(usual.earliest),
+            latest: events.latest_column.unwrap_or(usual.latest),
+            rounded: events.rounded.map(|span| span.seconds),
+            annotator: events.annotator_column.unwrap_or(usual.annotator),
+            device: device_column.unwrap_or(usual.device),
+            clock: clock_column.unwrap_or(usual.clock),
+            annotators: annotators_column.unwrap_or(usual.annotators),
+            event_session: events.event_session_column,
+            event_time: events.event_time_column,
             only: self.event_columns.values()?,
             ..self.columns.columns()
         })
@@ -226,6 +291,9 @@ impl Input {
         // A model of the library, or of another version, may have other notes.
         if let Ok(columns) = Deserialize::deserialize(&recorded["columns"]) {
             self.columns.adopt(columns);
+        }
+        if let Ok(columns) = Deserialize::deserialize(&recorded["session_columns"]) {
+            self.session_columns.adopt(columns);
         }
         let events = Deserialize::deserialize(&recorded["event_columns"]).ok()?;
         self.event_columns.adopt(events)

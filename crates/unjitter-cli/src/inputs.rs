@@ -13,7 +13,10 @@ use crate::failure::usage;
 use crate::output::is_stream;
 
 /// Options that name outputs; `work` belongs to the experiments.
-const OUTPUTS: [&str; 6] = ["output", "missed", "detected", "figures", "journal", "work"];
+const OUTPUTS: [&str; 11] = [
+    "output", "missed", "merged", "detected", "groups", "clocks", "figures", "journal", "log",
+    "export", "work",
+];
 
 /// Files and folders that are read.
 static INPUTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -72,18 +75,20 @@ mod tests {
     use super::*;
 
     /// Options with paths that verbs read. A new option with a path goes here or into `OUTPUTS`.
-    const READ: [&str; 11] = [
+    const READ: [&str; 13] = [
         "config",
         "data",
         "errors",
         "evaluation",
         "events",
         "from",
+        "import",
         "instances",
         "model",
         "observed",
         "sessions",
         "signal",
+        "with",
     ];
 
     #[test]

@@ -34,9 +34,14 @@ pub(crate) fn render(inspection: &Inspection) -> String {
 
 fn numbers(summary: &Summary, changes: Option<&Scan>) -> String {
     let mut lines = vec![("sessions", summary.sessions.to_string())];
-    if let Some(subjects) = summary.subjects {
-        lines.push(("subjects", subjects.to_string()));
-    }
+    let groups = [
+        ("subjects", summary.subjects),
+        ("annotators", summary.annotators),
+        ("devices", summary.devices),
+        ("clocks", summary.clocks),
+    ];
+    let named = groups.into_iter().filter_map(|(name, groups)| Some((name, groups?.to_string())));
+    lines.extend(named);
     let instances = format!(
         "{}, {} per session, {}",
         summary.instances,
@@ -160,6 +165,16 @@ fn findings(findings: &[Finding]) -> String {
 pub(crate) fn in_words(finding: &Finding) -> String {
     match finding {
         Finding::OtherUnit { unit, .. } => format!("{finding} (--times-in {unit})"),
+        Finding::SeveralAnnotators { column, .. } => {
+            format!("{finding} (--annotator-column {})", column.replace(char::is_control, "?"))
+        }
+        Finding::RoundedStamps { grid, .. } => format!("{finding} (--rounded {grid}s)"),
+        // One shift for all is better put right at its source.
+        Finding::ShiftedClock { common: None, .. }
+        | Finding::ShiftedInside { common: None, .. }
+        | Finding::FarFromPositives { delay: None, .. } => {
+            format!("{finding} (`unjitter sync` looks for clocks, --clock session learns them)")
+        }
         _ => finding.to_string(),
     }
 }

@@ -52,9 +52,14 @@ pub fn control<'a>(watch: &'a (dyn Fn(Progress) + Sync)) -> Control<'a> {
     Control { stop: Some(&INTERRUPTED), watch: Some(watch) }
 }
 
+/// Whether there was a Ctrl-C.
+pub(crate) fn is_requested() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
 /// Fails after a Ctrl-C.
 pub(crate) fn stop_if_requested(what_is_left: &str) -> anyhow::Result<()> {
-    match INTERRUPTED.load(Ordering::SeqCst) {
+    match is_requested() {
         true => Err(Mistake::Interrupted(what_is_left.to_owned()).into()),
         false => Ok(()),
     }

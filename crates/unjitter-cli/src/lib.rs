@@ -6,12 +6,17 @@
 //! drawing, writing, stopping and errors. Its public items are those that they use; it is no API, and
 //! changes without notice.
 
+mod adapted;
+mod agreement_text;
 mod args;
 mod checked;
+mod clocks_gallery;
+mod clocks_text;
 mod commands;
 mod config;
 pub mod console;
 mod delay_range;
+mod demo_clocks;
 mod diagnosis_gallery;
 mod diagnosis_text;
 mod evaluation_file;
@@ -19,6 +24,9 @@ mod evidence_text;
 pub mod failure;
 pub mod figures;
 mod gallery;
+mod group_args;
+mod groups_gallery;
+mod groups_text;
 pub mod input;
 pub mod inputs;
 mod inspection_text;
@@ -31,7 +39,10 @@ mod noise_args;
 pub mod output;
 mod palette;
 mod report;
+mod review;
+mod tables;
 mod threshold;
+mod time_span;
 pub mod words;
 
 use std::process::ExitCode;

@@ -4,11 +4,13 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use unjitter::inference::Order;
 use unjitter::learning::LbfgsOptions;
+use unjitter::model::Variation;
 use unjitter::prior::{Beta, Gamma, Normal};
 use unjitter::{Activation, ClassifierSpec, Counts, FitOptions, Model, Priors};
 
 use crate::delay_range::DelayRange;
 use crate::failure::usage;
+use crate::group_args::GroupArgs;
 use crate::noise_args::NoiseArgs;
 
 /// A model on the command line.
@@ -31,6 +33,9 @@ pub(crate) struct ModelArgs {
     /// between several explanations of the stamps, and replaces the prior on the delay
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true, help_heading = "Model")]
     delay: Option<DelayRange>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    groups: GroupArgs,
     /// Units of each hidden layer of the perceptron; one layer of 16 by default
     #[arg(long, value_name = "N,…", value_delimiter = ',', help_heading = "Model")]
     pub hidden: Vec<usize>,
@@ -133,13 +138,18 @@ impl ModelArgs {
             priors,
             delay: self.delay.as_ref().map(|range| range.seconds),
             time_unit: self.time_unit,
-            frozen: Vec::new(),
+            ..Model::default()
         };
         for pair in &self.freeze {
             let (name, values) = name_and_values("--freeze", pair)?;
             model = model.freeze(name, values);
         }
-        Ok(model)
+        self.groups.applied(model)
+    }
+
+    /// What differs between groups of stamps.
+    pub(crate) fn varies(&self) -> anyhow::Result<Vec<Variation>> {
+        Ok(self.groups.applied(Model::default())?.varies)
     }
 
     /// Refuses settings of parts that are not in use: a user who gives one expects an effect.

@@ -72,6 +72,9 @@ pub(crate) fn warning(warning: &Warning) -> String {
             ": --delay 0.2..3s, or a label column that says for some presses which instances they \
              belong to, and --use-labels; or take the other with --mode"
         }
+        Warning::ClocksNotFound { .. } => {
+            ": `unjitter sync --figures FOLDER` draws them, and --clock-range 60s is how far to look"
+        }
         _ => "",
     };
     format!("{warning}{cure}")

@@ -1,7 +1,7 @@
 //! `unjitter align`: the place of every stamp.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -9,6 +9,7 @@ use unjitter::io::{Dataset, EventsTable, TableText};
 use unjitter::math::median;
 use unjitter::{AlignOptions, Aligned, AlignedStamp, Fitted, Recording};
 
+use crate::adapted::adapted;
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
@@ -16,7 +17,7 @@ use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, is_stream, refuse_mixed};
-use crate::words::{count, percent, seconds};
+use crate::words::{count, counted, percent, seconds};
 
 /// Give every stamp back where it belongs
 ///
@@ -26,7 +27,8 @@ use crate::words::{count, percent, seconds};
 /// instance) and p_spurious (the probability that it was pressed for nothing). Your other columns
 /// stay as they are, so whatever reads your events reads the aligned ones. A second table lists
 /// events that were probably missed. Instances are all that an event can belong to, so the interval
-/// may shrink to one of them.
+/// may shrink to one of them. Groups that the model has not seen, such as another clock or person, are
+/// learned from their stamps first.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Align {
     #[command(flatten)]
@@ -42,6 +44,10 @@ pub(crate) struct Align {
     /// Where the events that were probably missed go
     #[arg(long, value_name = "FILE", default_value = "missed.csv")]
     missed: PathBuf,
+    /// Write a table of events too, one line for all stamps of an event: session, time, p_positive
+    /// (the probability that it is one), stamps (how many), seen_by (who gave them, such as Ada; Ben)
+    #[arg(long, value_name = "FILE")]
+    merged: Option<PathBuf>,
     /// Probability above which an event counts as missed
     #[arg(long, value_name = "P", default_value_t = 0.5)]
     missed_above: f64,
@@ -54,6 +60,9 @@ pub(crate) struct Align {
     #[command(flatten)]
     config: ConfigFile,
 }
+
+/// Most draws: they are held in memory, and more tell nothing.
+const MOST_DRAWS: usize = 100_000;
 
 /// Intervals, and what they account for.
 #[derive(Debug, Clone, Copy, Args, Serialize)]
@@ -73,6 +82,9 @@ impl HowSure {
         if !(level > 0.0 && level < 1.0) {
             return Err(usage(format!("--level {level}: expected a number between 0 and 1")));
         }
+        if draws > MOST_DRAWS {
+            return Err(usage(format!("--draws {draws}: expected at most {MOST_DRAWS}")));
+        }
         Ok(AlignOptions { level, draws, ..AlignOptions::default() })
     }
 }
@@ -86,6 +98,8 @@ pub(crate) struct AlignResult {
     median_shift: f64,
     output: PathBuf,
     missed: PathBuf,
+    /// Events that stamps belong to, if they are written.
+    merged: Option<usize>,
 }
 
 impl Align {
@@ -95,17 +109,22 @@ impl Align {
             return Err(usage(format!("--missed-above {found}: expected a number from 0 to 1")));
         }
         let options = self.sure.options()?;
-        let paths = [self.output.as_path(), self.missed.as_path()];
+        let paths: Vec<&Path> = [self.output.as_path(), self.missed.as_path()]
+            .into_iter()
+            .chain(self.merged.as_deref())
+            .collect();
         refuse_mixed(console, &paths)?;
+        let is_streamed = paths.iter().any(|path| is_stream(path));
         let mut output = Output::promise(paths, self.force)?;
         let fitted = self.model.load()?;
         adopt_columns(&mut self.input, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
-        self.checked.refuse(&data, console)?;
+        self.checked.refuse(&data, &fitted.model().varies, console)?;
         let fitted_column = self.input.event_columns.fitted_time_column.as_deref();
         let time_column = fitted_column.unwrap_or(&self.input.columns.time_column);
         refuse_aligned(&data)?;
         refuse_foreign_columns(&data, time_column)?;
+        let fitted = adapted(fitted, &data, console)?.0;
         let aligned = align(&fitted, &data, &options)?;
         for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
             console.warn(&warning.to_string());
@@ -113,13 +132,20 @@ impl Align {
         let (missed, missed_count) = missed_table(&data, &aligned, time_column, self.missed_above);
         output.add(&self.output, events_table(&data, &aligned, time_column));
         output.add(&self.missed, missed);
+        let mut events = None;
+        if let Some(path) = &self.merged {
+            let (table, count) = merged_table(&data, &aligned, time_column);
+            output.add(path, table);
+            events = Some(count);
+        }
         output.write()?;
         let (output, missed) = (self.output.clone(), self.missed.clone());
-        let result = summarise(&aligned, missed_count, output, missed);
-        if is_stream(&self.output) || is_stream(&self.missed) {
+        let result =
+            AlignResult { merged: events, ..summarise(&aligned, missed_count, output, missed) };
+        if is_streamed {
             return Ok(());
         }
-        console.result(&result, || text(&result))
+        console.result(&result, || text(&result, self.merged.as_deref()))
     }
 }
 
@@ -135,11 +161,11 @@ pub(crate) fn align(
 }
 
 /// The column of the press.
-const STAMP: &str = "stamp";
+pub(crate) const STAMP: &str = "stamp";
 /// Columns added to the events, after the stamp.
 const COLUMNS: [&str; 4] = ["low", "high", "instance_time", "p_spurious"];
 
-fn events(data: &Dataset) -> &EventsTable {
+pub(crate) fn events(data: &Dataset) -> &EventsTable {
     data.events.as_ref().expect("the data were read with events")
 }
 
@@ -176,11 +202,12 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
 }
 
 /// The column for corrected times: the events' time column, or the common one if events are read from
-/// their stamps.
-fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
+/// their stamps or have only an earliest and latest time.
+pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
     match events(data).time_column() {
         STAMP if time_column == STAMP => "time",
         STAMP => time_column,
+        _ if events(data).is_between() => time_column,
         own => own,
     }
 }
@@ -197,22 +224,17 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
     let [low, high, instance_time, p_spurious] = COLUMNS;
     let names = [place_column(data, time_column), STAMP, low, high, instance_time, p_spurious];
     events.with_columns(names, |row| {
-        let pressed = events.time_text(row);
+        let (like, pressed) = (events.time_text(row), events.stamp_text(row));
         let Some((session, stamp)) = places[row] else {
-            let nothing = String::new;
-            return [
-                pressed.to_owned(),
-                pressed.to_owned(),
-                nothing(),
-                nothing(),
-                nothing(),
-                nothing(),
-            ];
+            let mut cells = [const { String::new() }; 6];
+            cells[0] = like.to_owned();
+            cells[1] = pressed;
+            return cells;
         };
-        let write = |time| data.clocks[session].write_like(time, pressed);
+        let write = |time| data.clocks[session].write_like(time, like);
         [
             write(stamp.time),
-            pressed.to_owned(),
+            pressed,
             write(stamp.low),
             write(stamp.high),
             write(stamp.instance_time),
@@ -229,7 +251,8 @@ pub(crate) fn missed_table(
     above: f64,
 ) -> (Vec<u8>, usize) {
     let (session, time, delimiter) = events(data).layout();
-    let time = if time == STAMP { place_column(data, time_column) } else { time };
+    let is_place = time != STAMP && !events(data).is_between();
+    let time = if is_place { time } else { place_column(data, time_column) };
     let mut table = TableText::new(delimiter, [session, time, "p_missed", "p_detector"]);
     let mut missed = 0;
     for (k, aligned) in aligned.iter().enumerate() {
@@ -244,7 +267,28 @@ pub(crate) fn missed_table(
     (table.into(), missed)
 }
 
-fn probability(p: f64) -> String {
+/// A table of the events that stamps belong to, each with the stamps of all annotators; and how many there are.
+fn merged_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> (Vec<u8>, usize) {
+    let (session, _, delimiter) = events(data).layout();
+    let time = place_column(data, time_column);
+    let header = [session, time, "p_positive", "stamps", "seen_by"];
+    let mut table = TableText::new(delimiter, header);
+    let mut count = 0;
+    for (k, aligned) in aligned.iter().enumerate() {
+        let session = &data.recordings[k].session;
+        for event in aligned.events(session) {
+            count += 1;
+            let (time, p) = (data.clocks[k].write(event.time), probability(event.p_positive));
+            let stamps = event.stamps.len().to_string();
+            let names = event.seen_by.iter().map(|&who| session.annotators()[who].as_str());
+            let seen_by = names.collect::<Vec<_>>().join("; ");
+            table.push([session.name(), &time, &p, &stamps, &seen_by]);
+        }
+    }
+    (table.into(), count)
+}
+
+pub(crate) fn probability(p: f64) -> String {
     format!("{p:.6}")
 }
 
@@ -263,10 +307,11 @@ fn summarise(
         median_shift: median(shifts.collect()).unwrap_or(0.0),
         output,
         missed: missed_file,
+        merged: None,
     }
 }
 
-fn text(result: &AlignResult) -> String {
+fn text(result: &AlignResult, merged: Option<&Path>) -> String {
     let mut text = String::new();
     let share = result.probably_spurious as f64 / (result.stamps.max(1)) as f64;
     let _ = writeln!(
@@ -282,6 +327,15 @@ fn text(result: &AlignResult) -> String {
         percent(share)
     );
     let _ = writeln!(text, "{} events were probably missed", count(result.probably_missed));
-    let _ = write!(text, "wrote {} and {}", result.output.display(), result.missed.display());
+    let (output, missed) = (result.output.display(), result.missed.display());
+    match merged.zip(result.merged) {
+        Some((merged, events)) => {
+            let (merged, events) = (merged.display(), counted(events, "event"));
+            let _ = write!(text, "wrote {output}, {missed} and {merged} ({events})");
+        }
+        None => {
+            let _ = write!(text, "wrote {output} and {missed}");
+        }
+    }
     text
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use unjitter::diagnosis::agreement;
 use unjitter::evaluation::{CrossValidation, EventScoring, Summary};
 use unjitter::io::{Channels, Columns, Dataset, DatasetFiles, RawSignal, read_signals};
 use unjitter::learning::median_spacing;
@@ -11,11 +12,14 @@ use unjitter::simulation::{Sloppiness, Tails};
 use unjitter::{AlignOptions, ClassifierSpec, FitOptions, Fitted, Model};
 
 use super::align::{align, events_table, missed_table};
+use super::diagnose::diagnosed;
 use super::evaluate::{How, compare, table};
 use super::fit::{annotator, fit, notes, with_notes};
-use super::report::{Content, diagnosed};
+use super::report::{Content, questions};
+use super::review::Review;
 use super::simulate::{Made, Preset};
 use crate::console::Console;
+use crate::demo_clocks::{self, ClockDemo, clock_demo};
 use crate::diagnosis_gallery::diagnosis_drawings;
 use crate::evaluation_file::EvaluationFile;
 use crate::gallery::{Drawing, drawings};
@@ -31,10 +35,12 @@ const PRESSED: f64 = 0.9;
 const EXTRA: f64 = 0.1;
 /// Learners of the demo, ours first.
 const LEARNERS: [&str; 6] = ["LR-M", "LR-H", "MI", "LR-D", "LR-S", "LR-N"];
+/// Where it writes by default.
+const FOLDER: &str = "unjitter-demo";
 /// The time column of its tables.
 const TIME: &str = "time";
 /// Every file that it writes.
-const FILES: [&str; 17] = [
+const FILES: [&str; 19] = [
     "report.html",
     "model.json",
     "evaluation.json",
@@ -52,17 +58,19 @@ const FILES: [&str; 17] = [
     "figures/residuals.svg",
     "figures/quantiles.svg",
     "figures/drift.svg",
+    "figures/changes.svg",
+    "figures/profiles.svg",
 ];
 
 /// See what it does, on simulated data
 ///
 /// Simulates people smoking with a chest band on, and somebody who presses a button at each puff:
 /// late, scattered, forgetful and sometimes wrong. Learns from the presses, compares learners,
-/// aligns, and writes a report to look at, with the data and figures beside it.
+/// aligns, learns again as if every telephone had a clock of its own, and writes a report to look at, with the data and figures beside it.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Demo {
     /// Folder for the report, the figures, the model and the data
-    #[arg(short, long, value_name = "FOLDER", default_value = "unjitter-demo")]
+    #[arg(short, long, value_name = "FOLDER", default_value = FOLDER)]
     output: PathBuf,
     /// Replace files that are there
     #[arg(long)]
@@ -70,10 +78,37 @@ pub(crate) struct Demo {
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Open the page on which to put the presses right by hand, as `unjitter review` does; if the folder has a demo
+    /// already, at once
+    #[arg(long)]
+    review: bool,
+    /// With --review, do not open a browser
+    #[arg(long, requires = "review")]
+    no_open: bool,
 }
 
 impl Demo {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
+        let is_there = || FILES.iter().all(|name| self.output.join(name).is_file());
+        if !(self.review && !self.force && is_there()) {
+            self.shown(console)?;
+        }
+        if self.review { self.reviewed(console) } else { Ok(()) }
+    }
+
+    /// The review of its data, with its model.
+    fn reviewed(&self, console: &Console) -> anyhow::Result<()> {
+        let mut review = Review::of(
+            &self.output.join("data"),
+            &self.output.join("model.json"),
+            &self.output.join("review.jsonl"),
+        );
+        review.no_open = self.no_open;
+        review.run(console)
+    }
+
+    /// Everything but the review.
+    fn shown(&self, console: &Console) -> anyhow::Result<()> {
         let paths = FILES.map(|name| self.output.join(name));
         let mut output = Output::promise(paths.iter().map(PathBuf::as_path), self.force)?;
         console.note("simulating chest-band recordings and somebody who presses a button …");
@@ -83,22 +118,31 @@ impl Demo {
         let fitted = fit(&data, &grid.model, &grid.fit, console)?;
         let fitted = with_notes(fitted, notes(&data, self.note())?)?;
         let aligned = align(&fitted, &data, &AlignOptions::default())?;
-        let found = diagnosed(&fitted, &data)?;
-        let (aligned, signals, found) = (&aligned[..], &signals[..], &found);
-        let content = Content { fitted: &fitted, data: &data, aligned, signals, found };
+        let found = diagnosed(&fitted, &data, &questions(&data), console)?;
+        let content = Content {
+            fitted: &fitted,
+            data: &data,
+            aligned: &aligned,
+            signals: &signals,
+            found: &found,
+            agreement: &agreement(&fitted, &data.sessions())?,
+            unknown: None,
+        };
         self.draw(&content, &file, &mut output)?;
         output.add(self.output.join("model.json"), fitted.to_json());
         output.add(self.output.join("evaluation.json"), serde_json::to_vec(&file)?);
-        output.add(self.output.join("aligned.csv"), events_table(&data, aligned, TIME));
-        output.add(self.output.join("missed.csv"), missed_table(&data, aligned, TIME, 0.5).0);
+        output.add(self.output.join("aligned.csv"), events_table(&data, &aligned, TIME));
+        output.add(self.output.join("missed.csv"), missed_table(&data, &aligned, TIME, 0.5).0);
         output.write()?;
+        let clocks = self.clocks(&fitted, &data, console)?;
         let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
         let result = serde_json::json!({
             "learned": fitted.learned(),
             "learners": summaries,
+            "clocks": clocks,
             "report": self.output.join("report.html"),
         });
-        console.result(&result, || text(&data, &summaries, &fitted, &self.output))
+        console.result(&result, || text(&data, &summaries, &fitted, &clocks, &self.output))
     }
 
     /// The data, as a user would read them from the files.
@@ -161,6 +205,17 @@ impl Demo {
         Ok(())
     }
 
+    /// The same presses by clocks that are off.
+    fn clocks(
+        &self,
+        fitted: &Fitted,
+        data: &Dataset,
+        console: &Console,
+    ) -> anyhow::Result<ClockDemo> {
+        let delay = DELAY * median_spacing(&data.sessions());
+        clock_demo(fitted, &data.recordings, delay, self.seed, console)
+    }
+
     /// The origin that files record.
     fn note(&self) -> serde_json::Value {
         serde_json::json!({ "demo": { "seed": self.seed } })
@@ -181,7 +236,13 @@ fn grid(data: &Dataset, seed: u64) -> Grid {
     }
 }
 
-fn text(data: &Dataset, summaries: &[&Summary], fitted: &Fitted, folder: &Path) -> String {
+fn text(
+    data: &Dataset,
+    summaries: &[&Summary],
+    fitted: &Fitted,
+    clocks: &ClockDemo,
+    folder: &Path,
+) -> String {
     let truth = data.recordings.iter().flat_map(|one| one.truth.iter().flatten());
     let spacing = median_spacing(&data.sessions());
     let mut text = format!(
@@ -199,7 +260,16 @@ fn text(data: &Dataset, summaries: &[&Summary], fitted: &Fitted, folder: &Path) 
     let _ = writeln!(text, "{}\n", table(summaries));
     text.push_str("What was learned, from the presses alone, about who pressed them:\n\n");
     text.push_str(&annotator(fitted));
+    let _ = write!(text, "\n{}", demo_clocks::text(clocks));
     let report = folder.join("report.html");
-    let _ = write!(text, "\nLook at {}", report.display());
+    let other = match folder == Path::new(FOLDER) {
+        true => String::new(),
+        false => format!(" -o {}", folder.display()),
+    };
+    let _ = write!(
+        text,
+        "\nLook at {}\nPut presses right by hand: unjitter demo --review{other}",
+        report.display()
+    );
     text
 }

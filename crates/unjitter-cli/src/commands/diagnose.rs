@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use unjitter::diagnosis::{Diagnosis, DiagnosisOptions, diagnose};
+use unjitter::diagnosis::{Agreement, Diagnosis, DiagnosisOptions, agreement, diagnose};
 use unjitter::evaluation::fingerprint;
 use unjitter::io::Dataset;
 use unjitter::{Error, Fitted};
 
 use super::align::refuse_aligned;
+use crate::adapted::adapted;
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
@@ -26,8 +27,10 @@ use crate::output::Output;
 ///
 /// Whether stamps come when the model expects them and delays are distributed as was learned, both
 /// with what chance allows; whether presses get later in the course of a session or of the day;
-/// which sessions do not fit, and which shift, spread or unit would mend them; and how much the
-/// annotator's priors matter. Give it the data that the model was fitted to.
+/// which sessions do not fit, and which shift, spread or unit would mend them; how sure what was
+/// learned is, by several ways; and how much the annotator's priors matter. Where several people
+/// annotated the same sessions, what each of them saw and how far they agree. Give it the data that the
+/// model was fitted to; groups of others, such as further people or clocks, are learned first.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Diagnose {
     #[command(flatten)]
@@ -41,6 +44,10 @@ pub(crate) struct Diagnose {
     /// them anew, from where the fit ended
     #[arg(long)]
     families: bool,
+    /// Also learn from this many other draws of the sessions (of subjects, where they are known): the slow
+    /// check of intervals; 200 are usual, 40 the least that tell anything
+    #[arg(long, value_name = "DRAWS", default_value_t = 0)]
+    bootstrap: usize,
     /// Write the figures as SVG files into this folder
     #[arg(long, value_name = "FOLDER")]
     figures: Option<PathBuf>,
@@ -57,6 +64,8 @@ struct DiagnoseResult<'a> {
     remarks: Vec<String>,
     #[serde(flatten)]
     found: &'a Diagnosis,
+    /// Of annotators of the same sessions.
+    agreement: &'a Agreement,
 }
 
 impl Diagnose {
@@ -67,21 +76,25 @@ impl Diagnose {
         let fitted = self.model.load()?;
         adopt_columns(&mut self.input, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
-        self.checked.refuse(&data, console)?;
+        self.checked.refuse(&data, &fitted.model().varies, console)?;
         refuse_aligned(&data)?;
         if is_other(&fitted, &data) {
             console.warn(OTHER_DATA);
         }
-        let options = DiagnosisOptions { families: self.families, ..options(&data) };
+        let fitted = adapted(fitted, &data, console)?.0;
+        let Self { families, bootstrap, .. } = self;
+        let options = DiagnosisOptions { families, bootstrap, ..options(&data) };
         let found = diagnosed(&fitted, &data, &options, console)?;
+        let agreement = agreement(&fitted, &data.sessions())?;
         if let Some(folder) = &self.figures {
             for (name, svg) in diagnosis_drawings(&found).iter().map(Drawing::file) {
                 output.add(folder.join(name), svg);
             }
         }
         output.write()?;
-        let result = DiagnoseResult { remarks: found.remarks(" s"), found: &found };
-        console.result(&result, || render(&found))
+        let result =
+            DiagnoseResult { remarks: found.remarks(" s"), found: &found, agreement: &agreement };
+        console.result(&result, || render(&found, &agreement))
     }
 }
 
@@ -101,7 +114,7 @@ pub(crate) fn options(data: &Dataset) -> DiagnosisOptions {
 }
 
 /// The diagnosis, with a progress bar if it learns anew; it stops on Ctrl-C.
-fn diagnosed(
+pub(crate) fn diagnosed(
     fitted: &Fitted,
     data: &Dataset,
     options: &DiagnosisOptions,

@@ -172,7 +172,7 @@ impl Evaluate {
         let mut output = Output::promise([self.output.as_path()], self.force)?;
         self.journal.iter().try_for_each(|journal| output.keep(journal))?;
         let data = self.input.read_stamped(false)?;
-        self.checked.warn(&data, console)?;
+        self.checked.warn(&data, &self.model.varies()?, console)?;
         let contenders = self.contenders(&data)?;
         let how = How {
             folds: self.folds.cross_validation(self.seed)?,

@@ -1,6 +1,6 @@
 //! `unjitter fit`: learn detector and annotator.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,21 @@ use serde::Serialize;
 use unjitter::evaluation::{Threshold, expected_f1_threshold, fingerprint};
 use unjitter::io::{Dataset, check_metadata};
 use unjitter::learning::StopReason;
-use unjitter::model::{LearnedEstimates, Mode};
-use unjitter::{Control, Fitted, Learned};
+use unjitter::model::{GroupEstimate, LearnedEstimates, Mode};
+use unjitter::{Control, Fitted, Learned, Session};
 
 use super::evaluate::{align_right, bare_table};
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
 use crate::failure::{Mistake, usage};
+use crate::groups_text;
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::model_args::ModelArgs;
 use crate::modes_text::{CAPTION, HEADER, check_mode, mode_number, rows, warning, with_mode};
 use crate::output::{Output, is_stream, refuse_mixed};
+use crate::tables::as_text;
 use crate::threshold::{EXPECTED_F1, threshold};
 use crate::words::{count, counted, few, interval, number, per_hour, percent, seconds, side};
 
@@ -55,7 +57,12 @@ pub(crate) struct Fit {
     #[arg(short, long, value_name = "FILE", default_value = "model.json")]
     #[serde(skip)]
     output: PathBuf,
-    /// Replace the model if there is one
+    /// Write a table of what was learned of every group, if something varies: what, by, group, value,
+    /// standard_error, low, high (95 %), unit
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    groups: Option<PathBuf>,
+    /// Replace the outputs if they are there
     #[arg(long)]
     force: bool,
     /// Seed of everything random
@@ -73,6 +80,8 @@ struct FitResult<'a> {
     learned: Learned,
     /// Standard errors and 95 % intervals of the same.
     estimates: LearnedEstimates,
+    /// What was learned of every group of stamps.
+    groups: Vec<GroupEstimate>,
     modes: &'a [Mode],
     converged: bool,
     iterations: usize,
@@ -88,12 +97,17 @@ struct FitResult<'a> {
 
 impl Fit {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
-        refuse_mixed(console, &[self.output.as_path()])?;
-        let mut output = Output::promise([self.output.as_path()], self.force)?;
+        let paths: Vec<&Path> =
+            [self.output.as_path()].into_iter().chain(self.groups.as_deref()).collect();
+        refuse_mixed(console, &paths)?;
+        let mut output = Output::promise(paths, self.force)?;
         let model = self.model.model(&[self.model.classifier])?;
+        if self.groups.is_some() && model.varies.is_empty() {
+            return Err(usage("--groups has no effect here: it belongs to --varies or --clock"));
+        }
         let threshold = threshold(&self.threshold, &[EXPECTED_F1])?;
         let data = self.input.read_stamped(self.use_labels)?;
-        self.checked.warn(&data, console)?;
+        self.checked.warn(&data, &model.varies, console)?;
         let notes = notes(&data, serde_json::to_value(&self)?)?;
         let fitted = fit(&data, &model, &self.model.fit_options(self.seed), console)?;
         // The fit may have taken hours: without that mode, the model is written with the first.
@@ -105,14 +119,24 @@ impl Fit {
         })?;
         let fitted = with_notes(fitted, notes)?;
         output.add(&self.output, fitted.to_json());
+        if let Some(path) = &self.groups {
+            output.add(path, groups_text::csv(&groups_text::estimates(&fitted)));
+        }
         output.write()?;
         let result = result(&fitted, &data, &self.output);
         for warning in &result.warnings {
             console.warn(warning);
         }
-        if !is_stream(&self.output) {
+        if !is_stream(&self.output) && !self.groups.as_deref().is_some_and(is_stream) {
             console.result(&result, || text(&fitted, &data))?;
             console.note(&format!("wrote {}", self.output.display()));
+            let annotators = annotators(&data);
+            if model.varies.is_empty() && annotators > 1 {
+                console.note(&format!(
+                    "{annotators} annotators are taken to be alike: --varies delay=annotator lets \
+                     them differ"
+                ));
+            }
         }
         match no_such_mode {
             Some(error) => Err(usage(format!("{error}; the model was written with mode 1 in use"))),
@@ -128,10 +152,20 @@ pub(crate) fn fit(
     options: &unjitter::FitOptions,
     console: &Console,
 ) -> anyhow::Result<Fitted> {
+    fit_sessions(&data.sessions(), model, options, console)
+}
+
+/// The same for sessions.
+pub(crate) fn fit_sessions(
+    sessions: &[Session<'_>],
+    model: &unjitter::Model,
+    options: &unjitter::FitOptions,
+    console: &Console,
+) -> anyhow::Result<Fitted> {
     let _listening = Listening::start();
     let bar = console.progress("learning");
     let show = |progress| show(&bar, progress);
-    let fitted = model.fit(&data.sessions(), options, interrupt::control(&show));
+    let fitted = model.fit(sessions, options, interrupt::control(&show));
     bar.finish_and_clear();
     match fitted {
         Ok(fitted) if fitted.outcome().stop != StopReason::Cancelled => Ok(fitted),
@@ -140,6 +174,12 @@ pub(crate) fn fit(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// How many annotators the data name.
+fn annotators(data: &Dataset) -> usize {
+    let sessions = data.recordings.iter().map(|recording| &recording.session);
+    sessions.flat_map(|session| session.annotators()).collect::<BTreeSet<_>>().len()
 }
 
 /// Notes of a model, by name.
@@ -171,6 +211,7 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         model,
         learned: fitted.learned(),
         estimates: estimates(fitted),
+        groups: groups_text::estimates(fitted),
         modes: fitted.modes(),
         converged: outcome.converged,
         iterations: outcome.iterations,
@@ -195,6 +236,9 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
         few(&data.features),
     );
     text.push_str(&annotator(fitted));
+    for table in groups_text::tables(fitted) {
+        let _ = write!(text, "\n{}", as_text(&table, 1));
+    }
     let outcome = fitted.outcome();
     let how = if outcome.converged { "converged" } else { "stopped" };
     let _ = write!(
@@ -225,9 +269,13 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
 pub(crate) fn annotator(fitted: &Fitted) -> String {
     let Learned { delay, spread, miss_rate, false_rate, background_rate } = fitted.learned();
     let sure = estimates(fitted);
+    let who = match fitted.groups().is_empty() {
+        true => "The annotator",
+        false => "An annotator in the middle of all groups",
+    };
     let is_none = sure.delay.is_some_and(|own| own.low <= 0.0 && own.high >= 0.0);
     format!(
-        "The annotator\n  \
+        "{who}\n  \
          presses {} on average{}{}\n  \
          single presses scatter by {}{}, the standard deviation\n  \
          misses {} of the events{}\n  \

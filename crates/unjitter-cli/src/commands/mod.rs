@@ -11,4 +11,6 @@ pub(crate) mod manual;
 pub(crate) mod plan;
 pub(crate) mod predict;
 pub(crate) mod report;
+pub(crate) mod review;
 pub(crate) mod simulate;
+pub(crate) mod sync;

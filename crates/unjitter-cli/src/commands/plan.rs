@@ -9,6 +9,7 @@ use unjitter::evaluation::fingerprint;
 use unjitter::planning::{self, Outlook, PlanOptions};
 
 use super::evaluate::{align_right, bare_table};
+use crate::adapted::adapted;
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
@@ -70,7 +71,7 @@ impl Plan {
         // As the model was fitted: labels that took part tell something already.
         let recorded = |name: &str| fitted.metadata().get("options")?.get(name)?.as_bool();
         let data = self.input.read_stamped(recorded("use_labels").unwrap_or(false))?;
-        self.checked.refuse(&data, console)?;
+        self.checked.refuse(&data, &fitted.model().varies, console)?;
         let known = fitted.metadata().get("fingerprint").and_then(|own| own.as_str());
         if known.is_some_and(|known| known != fingerprint(&data.recordings)) {
             console.warn(
@@ -78,6 +79,7 @@ impl Plan {
                  as are here would know",
             );
         }
+        let fitted = adapted(fitted, &data, console)?.0;
         let plan = self.plan(&fitted, &data.sessions(), console)?;
         if let Some(path) = &figure {
             output.add(path, plan_drawing(&plan).file().1);

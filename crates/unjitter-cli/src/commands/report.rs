@@ -4,16 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use unjitter::diagnosis::{Diagnosis, DiagnosisOptions, diagnose};
+use unjitter::diagnosis::{Agreement, Diagnosis, DiagnosisOptions, agreement};
 use unjitter::evaluation::{EventOptions, detect_events};
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
 use unjitter::model::Estimate;
-use unjitter::{AlignOptions, Aligned, Control, Fitted, Learned, Warning};
+use unjitter::{AlignOptions, Aligned, Fitted, Learned, Warning};
 
 use super::align::{align, refuse_aligned};
-use super::diagnose::{OTHER_DATA, is_other, options};
+use super::diagnose::{OTHER_DATA, diagnosed, is_other, options};
 use super::evaluate::{event_scores, tolerance};
 use super::fit::estimates;
+use crate::adapted::adapted;
+use crate::agreement_text;
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
@@ -21,6 +23,7 @@ use crate::diagnosis_gallery::{STEMS, diagnosis_drawings};
 use crate::diagnosis_text;
 use crate::evaluation_file::EvaluationFile;
 use crate::gallery::{Drawing, drawings, drawn};
+use crate::groups_text;
 use crate::input::Input;
 use crate::learners::description;
 use crate::model_file::{ModelFile, adopt_columns};
@@ -35,8 +38,8 @@ const THRESHOLD: f64 = 0.5;
 /// Write a page to look at: timelines, figures, tables
 ///
 /// One HTML file that needs nothing else: every session as a timeline to zoom into, with an arc from
-/// each stamp to where it belongs; what was learned about the annotator; and, with --evaluation, the
-/// learners compared.
+/// each stamp to where it belongs; what was learned about the annotator, and about groups and
+/// several annotators if there are any; and, with --evaluation, the learners compared.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Report {
     #[command(flatten)]
@@ -77,16 +80,18 @@ impl Report {
         let fitted = self.model.load()?;
         adopt_columns(&mut self.input, &fitted, console)?;
         let data = self.input.read_stamped(false)?;
-        self.checked.refuse(&data, console)?;
+        self.checked.refuse(&data, &fitted.model().varies, console)?;
         refuse_aligned(&data)?;
         let signals = self.signals(&data)?;
         let evaluation = match &self.evaluation {
             Some(path) => Some(EvaluationFile::load(path, &data.recordings)?),
             None => None,
         };
+        let (fitted, unknown) = adapted(fitted, &data, console)?;
         let aligned = align(&fitted, &data, &AlignOptions::default())?;
         let mut figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
-        let found = diagnosed(&fitted, &data)?;
+        let found = diagnosed(&fitted, &data, &questions(&data), console)?;
+        let agreement = agreement(&fitted, &data.sessions())?;
         figures.extend(diagnosis_drawings(&found));
         if let Some(folder) = &self.figures {
             for (name, svg) in figures.iter().map(Drawing::file) {
@@ -100,6 +105,8 @@ impl Report {
             aligned: &aligned,
             signals: &signals,
             found: &found,
+            agreement: &agreement,
+            unknown: unknown.as_deref(),
         };
         let title = self.title.clone().unwrap_or_else(|| content.title());
         let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
@@ -121,10 +128,9 @@ impl Report {
     }
 }
 
-/// The diagnosis for a page, without the questions that take long.
-pub(crate) fn diagnosed(fitted: &Fitted, data: &Dataset) -> anyhow::Result<Diagnosis> {
-    let options = DiagnosisOptions { priors: false, ..options(data) };
-    Ok(diagnose(fitted, &data.sessions(), &options, Control::default())?)
+/// The questions for a page: those that do not take long.
+pub(crate) fn questions(data: &Dataset) -> DiagnosisOptions {
+    DiagnosisOptions { priors: false, ..options(data) }
 }
 
 /// The content of a page.
@@ -134,6 +140,9 @@ pub(crate) struct Content<'a> {
     pub aligned: &'a [Aligned],
     pub signals: &'a [RawSignal],
     pub found: &'a Diagnosis,
+    pub agreement: &'a Agreement,
+    /// A warning of clocks that were not found.
+    pub unknown: Option<&'a str>,
 }
 
 impl Content<'_> {
@@ -166,7 +175,9 @@ impl Content<'_> {
                 .modes()
                 .into_iter()
                 .chain(evaluation.map(comparison_table))
+                .chain(groups_text::tables(self.fitted))
                 .chain(goodness_of_fit(self.found))
+                .chain(agreement_text::tables(self.found, self.agreement))
                 .collect(),
         }
     }
@@ -179,6 +190,7 @@ impl Content<'_> {
         let sessions = self.data.recordings.iter().map(|recording| &recording.session);
         let far = sessions.filter_map(|session| self.fitted.far_stamps(session));
         warnings.extend(far.map(|warning| warning.to_string()));
+        warnings.extend(self.unknown.map(str::to_owned));
         if is_other(self.fitted, self.data) {
             warnings.push(OTHER_DATA.to_owned());
         }
@@ -312,7 +324,7 @@ fn stamp_view(stamp: &unjitter::AlignedStamp) -> StampView {
 }
 
 /// What a diagnosis says, and the sessions that fit worst.
-fn goodness_of_fit(found: &Diagnosis) -> [TableView; 2] {
+fn goodness_of_fit(found: &Diagnosis) -> Vec<TableView> {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let remarks = TableView {
         title: "Goodness of fit".to_owned(),
@@ -326,7 +338,17 @@ fn goodness_of_fit(found: &Diagnosis) -> [TableView; 2] {
         header: texts(&diagnosis_text::HEADER),
         rows: diagnosis_text::rows(found),
     };
-    [remarks, sessions]
+    let intervals = found.intervals.as_deref().map(|intervals| TableView {
+        title: "How sure".to_owned(),
+        caption:
+            "Intervals of 95 %: from the curvature of the log posterior, from following it, from \
+                  how much sessions or subjects differ if these are many, and from other draws of \
+                  them if `unjitter diagnose --bootstrap` was asked."
+                .to_owned(),
+        header: texts(&diagnosis_text::INTERVALS),
+        rows: diagnosis_text::interval_rows(intervals),
+    });
+    [remarks].into_iter().chain(intervals).chain([sessions]).collect()
 }
 
 fn comparison_table(file: &EvaluationFile) -> TableView {

@@ -73,6 +73,27 @@ pub(crate) struct AnnotatorArgs {
     /// Standard deviation of an offset that all presses of a session share, in median spacings
     #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Annotator")]
     offset_spread: f64,
+    /// Standard deviation of what the clock of a session gains, in parts per million
+    #[arg(long, value_name = "PPM", default_value_t = 0.0, help_heading = "Annotator")]
+    drift_spread: f64,
+    /// What presses are rounded to, in median spacings
+    #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Annotator")]
+    rounded: f64,
+    /// How many people press, in turns; events.csv then has a column `annotator`
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1000),
+        help_heading = "Annotator"
+    )]
+    people: u16,
+    /// Let all of them press at every session
+    #[arg(long, help_heading = "Annotator")]
+    together: bool,
+    /// Standard deviation of the delays of different people, in median spacings
+    #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Annotator")]
+    habits: f64,
     /// Share of true events that are pressed
     #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Annotator")]
     pressed: f64,
@@ -119,8 +140,14 @@ impl AnnotatorArgs {
             delay: self.delay,
             spread: self.spread,
             offset_spread: self.offset_spread,
+            drift_spread: 1e-6 * self.drift_spread,
+            rounded: self.rounded,
             pressed: self.pressed,
             extra: self.extra,
+            people: self.people.into(),
+            together: self.together,
+            // People whose delays differ also differ in how far their presses scatter.
+            habits: (self.habits, if self.habits > 0.0 { 0.3 } else { 0.0 }),
         })
     }
 }
@@ -219,8 +246,7 @@ impl Made {
     /// The same with stamps for the true events.
     pub(crate) fn annotated(self, sloppiness: &Sloppiness, seed: u64) -> anyhow::Result<Self> {
         let unit = median_spacing(&self.sessions());
-        let annotator = sloppiness.annotator(&self.recordings, unit)?;
-        Ok(Self { recordings: annotator.annotate_all(&self.recordings, seed)?, ..self })
+        Ok(Self { recordings: sloppiness.annotate(&self.recordings, unit, seed)?, ..self })
     }
 
     fn sessions(&self) -> Vec<Session<'static>> {
@@ -231,8 +257,8 @@ impl Made {
     pub(crate) fn files(&self) -> Vec<(&'static str, Vec<u8>)> {
         let mut files = vec![
             ("instances.csv", self.instances()),
-            ("events.csv", self.times(|recording| recording.session.stamps().to_vec())),
-            ("true_events.csv", self.times(true_events)),
+            ("events.csv", self.events()),
+            ("true_events.csv", self.true_events()),
         ];
         if self.recordings.iter().any(|recording| recording.session.observed().is_some()) {
             files.push(("observed.csv", self.observed()));
@@ -261,10 +287,26 @@ impl Made {
         table.into()
     }
 
-    fn times(&self, of: impl Fn(&Recording) -> Vec<f64>) -> Vec<u8> {
+    /// The stamps, and who gave them if that is known.
+    fn events(&self) -> Vec<u8> {
+        let is_known = |own: &Recording| !own.session.annotators().is_empty();
+        let annotator = self.recordings.iter().any(is_known).then_some("annotator");
+        let mut table = TableText::new(b',', ["session", "time"].into_iter().chain(annotator));
+        for (Recording { session, .. }, clock) in self.recordings.iter().zip(&self.clocks) {
+            for (l, &stamp) in session.stamps().iter().enumerate() {
+                let name = session.annotator_of(l).map(|k| session.annotators()[k].as_str());
+                let of = annotator.map(|_| name.unwrap_or_default());
+                let time = clock.write(stamp);
+                table.push([session.name(), &time].into_iter().chain(of));
+            }
+        }
+        table.into()
+    }
+
+    fn true_events(&self) -> Vec<u8> {
         let mut table = TableText::new(b',', ["session", "time"]);
         for (recording, clock) in self.recordings.iter().zip(&self.clocks) {
-            for time in of(recording) {
+            for time in true_events(recording) {
                 table.push([recording.session.name(), &clock.write(time)]);
             }
         }

@@ -38,6 +38,16 @@ impl Axis {
         Self { low: -0.5, high: names.len().max(1) as f64 - 0.5, ticks }
     }
 
+    /// Leaves out every second tick, keeping zero, until labels have room beside each other in so many pixels.
+    pub(super) fn thin(&mut self, room: f64, width: impl Fn(&str) -> f64) {
+        let widest = self.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
+        while self.ticks.len() > 2 && self.ticks.len() as f64 * (widest + 8.0) > room {
+            let kept = self.ticks.iter().position(|(value, _)| *value == 0.0).unwrap_or(0) % 2;
+            let ticks = std::mem::take(&mut self.ticks).into_iter().enumerate();
+            self.ticks = ticks.filter(|(k, _)| k % 2 == kept).map(|(_, tick)| tick).collect();
+        }
+    }
+
     /// Position of a value along the axis: 0 at its beginning, 1 at its end.
     pub(super) fn share(&self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
@@ -92,6 +102,14 @@ mod tests {
         assert_eq!(labels(0.25, 5.0), ["1", "2", "3", "4", "5"]);
         assert_eq!(labels(-7.0, 8.0), ["−6", "−4", "−2", "0", "2", "4", "6", "8"]);
         assert_eq!(labels(0.81, 0.86)[..3], ["0.81", "0.82", "0.83"]);
+    }
+
+    #[test]
+    fn labels_without_room_are_left_out_and_zero_stays() {
+        let mut axis = Axis::exactly(-300.0, 300.0);
+        axis.thin(120.0, |label| 7.0 * label.chars().count() as f64);
+        let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
+        assert_eq!(labels, ["−200", "0", "200"]);
     }
 
     #[test]

@@ -14,10 +14,13 @@ fn examples_for_the_eye() {
         ("precision_recall", precision_recall_example()),
         ("calibration", calibration_example()),
         ("changes", changes_example()),
+        ("clocks", clocks_example()),
+        ("groups", groups_example()),
         ("panels", panels_example()),
         ("delays", delays_example()),
         ("residuals", residuals_example()),
         ("quantiles", quantiles_example()),
+        ("profiles", profiles_example()),
         ("drift", drift_example()),
         ("alignment", alignment_example()),
     ];
@@ -121,6 +124,64 @@ fn changes_example() -> String {
     })
 }
 
+fn clocks_example() -> String {
+    let panel = |name: &str, verdict: &str, tops: &[(f64, f64)]| {
+        let height = |x: f64| {
+            let top = |&(at, height): &(f64, f64)| height - 0.5 * ((x - at) / 1.5).powi(2);
+            tops.iter().map(top).fold(-14.0 + (0.7 * x).sin(), f64::max)
+        };
+        let profile = (-1200..=1200).map(|k| 0.1 * f64::from(k)).map(|x| (x, height(x)));
+        ClockPanel {
+            name: name.into(),
+            verdict: verdict.into(),
+            is_found: tops.len() == 1,
+            best: tops.first().map_or(f64::NAN, |top| top.0),
+            interval: tops.first().map_or((-120.0, 120.0), |top| (top.0 - 3.0, top.0 + 3.0)),
+            others: tops.iter().skip(1).copied().collect(),
+            profile: profile.collect(),
+        }
+    };
+    clocks(&Clocks {
+        title: "Where the clocks are, by session".into(),
+        x_label: "stamps are late by, in seconds".into(),
+        panels: vec![
+            panel("session-01", "found", &[(43.0, 0.0)]),
+            panel("a session with a long name indeed", "several", &[(-70.0, 0.0), (20.0, -1.0)]),
+            panel("session-03", "found", &[(-3.0, 0.0)]),
+        ],
+        more: Some("and 12 other clocks that are found".into()),
+    })
+}
+
+fn groups_example() -> String {
+    let dot = |k: i32| {
+        let value = 0.2 * f64::from(k) - 1.0 + 0.1 * f64::from(7 * k % 5);
+        let width = 0.3 + 0.1 * f64::from(k % 3);
+        let name =
+            if k == 4 { "a session with a long name indeed".into() } else { format!("s{k}") };
+        GroupDot { name, value, low: value - width, high: value + width }
+    };
+    groups(&Groups {
+        title: "Groups".into(),
+        panels: vec![
+            GroupPanel {
+                name: "Delay by annotator".into(),
+                x_label: "in seconds".into(),
+                of_all: 0.7,
+                groups: (0..12).map(dot).collect(),
+                more: Some("and 3 annotators that differ less".into()),
+            },
+            GroupPanel {
+                name: "Clock drift by session".into(),
+                x_label: "in ppm".into(),
+                of_all: 0.0,
+                groups: (0..3).map(dot).collect(),
+                more: None,
+            },
+        ],
+    })
+}
+
 fn panels_example() -> String {
     let curve = |name: &str, from: f64, steps: &[f64]| {
         let dot =
@@ -177,6 +238,23 @@ fn quantiles_example() -> String {
         x_label: "learned quantile of the delay, in seconds".into(),
         y_label: "quantile of the stamps".into(),
         points: (0..100).map(dot).collect(),
+    })
+}
+
+fn profiles_example() -> String {
+    let roots = || (-25..=25).map(|k| f64::from(k) / 10.0);
+    let panel = |name: &str, value: f64, error: f64, bend: f64| ProfilePanel {
+        name: name.into(),
+        value,
+        profile: roots().map(|r| (value + error * r * (1.0 + bend * r), 0.5 * r * r)).collect(),
+        parabola: roots().map(|r| (value + error * r, 0.5 * r * r)).collect(),
+    };
+    profiles(&Profiles {
+        title: "How sure is what was learned?".into(),
+        panels: vec![
+            panel("delay, in seconds", 1.9, 0.3, 0.0),
+            panel("events missed, in %", 6.3, 3.0, 0.15),
+        ],
     })
 }
 

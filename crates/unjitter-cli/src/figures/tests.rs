@@ -6,7 +6,7 @@ use crate::palette;
 /// A figure drawn from the same few numbers.
 type Draw = fn(name: &str, numbers: &[f64]) -> String;
 
-const FIGURES: [(&str, Draw); 13] = [
+const FIGURES: [(&str, Draw); 16] = [
     ("curves", |name, numbers| {
         let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: y - 0.1, high: y + 0.1 };
         let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
@@ -59,6 +59,37 @@ const FIGURES: [(&str, Draw); 13] = [
             range: (-1.0, 1.0),
         })
     }),
+    ("clocks", |name, numbers| {
+        let best = numbers.first().copied().unwrap_or(f64::NAN);
+        let profile: Vec<(f64, f64)> = numbers.iter().map(|&x| (x, -x)).collect();
+        let panel = ClockPanel {
+            name: name.into(),
+            verdict: name.into(),
+            is_found: false,
+            best,
+            interval: (best - 0.1, best + 0.1),
+            others: profile.clone(),
+            profile,
+        };
+        clocks(&Clocks {
+            title: name.into(),
+            x_label: name.into(),
+            panels: if numbers.is_empty() { Vec::new() } else { vec![panel; 3] },
+            more: Some(name.into()),
+        })
+    }),
+    ("groups", |name, numbers| {
+        let value = numbers.first().copied().unwrap_or(f64::NAN);
+        let group = GroupDot { name: name.into(), value, low: value - 0.1, high: value + 0.1 };
+        let panel = GroupPanel {
+            name: name.into(),
+            x_label: name.into(),
+            of_all: value,
+            groups: if numbers.is_empty() { Vec::new() } else { vec![group; 3] },
+            more: Some(name.into()),
+        };
+        groups(&Groups { title: name.into(), panels: vec![panel; 2] })
+    }),
     ("panels", |name, numbers| {
         let dot = |&y: &f64| CurveDot { x: 3.0 * y, y, low: f64::NAN, high: f64::NAN };
         let curve = Curve { name: name.into(), points: numbers.iter().map(dot).collect() };
@@ -82,6 +113,17 @@ const FIGURES: [(&str, Draw); 13] = [
             y_label: name.into(),
             points: numbers.iter().map(dot).collect(),
         })
+    }),
+    ("profiles", |name, numbers| {
+        let fall: Vec<(f64, f64)> = numbers.iter().map(|&x| (x, x * x)).collect();
+        let panel = ProfilePanel {
+            name: name.into(),
+            value: numbers.first().copied().unwrap_or(f64::NAN),
+            profile: fall.clone(),
+            parabola: fall,
+        };
+        let panels = if numbers.is_empty() { Vec::new() } else { vec![panel; 3] };
+        profiles(&Profiles { title: name.into(), panels })
     }),
     ("drift", |name, numbers| {
         drift(&Drift {

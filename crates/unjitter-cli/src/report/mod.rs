@@ -59,6 +59,14 @@ const SCRIPTS: [&str; 14] = [
     include_str!("script/main.js"),
 ];
 
+/// The style of the page, which that of the review shares.
+pub(crate) const STYLE: &str = include_str!("style.css");
+
+/// The colours, as CSS.
+pub(crate) fn theme_css() -> String {
+    theme::css()
+}
+
 /// The report as a complete HTML document.
 pub(crate) fn page(report: &Report) -> String {
     let script = format!("\n(() => {{\n\"use strict\";\n{}}})();\n", SCRIPTS.join("\n"));
@@ -67,7 +75,7 @@ pub(crate) fn page(report: &Report) -> String {
         "command" => escape::html(&report.command),
         "version" => env!("CARGO_PKG_VERSION").into(),
         "script_hash" => STANDARD.encode(Sha256::digest(&script)),
-        "style" => [&theme::css(), include_str!("style.css"), include_str!("print.css")].concat(),
+        "style" => [&theme::css(), STYLE, include_str!("print.css")].concat(),
         "warnings" => markup::warnings(&report.warnings),
         "facts" => markup::facts(&report.facts),
         "timeline" => markup::unless_empty(&report.sessions, include_str!("timeline.html")),

@@ -1,4 +1,5 @@
 use crate::folder::{Folder, small};
+use crate::stamped::by_people;
 
 fn column(table: &str, name: &str) -> Vec<String> {
     let separator = if table.starts_with("note\t") { '\t' } else { ',' };
@@ -160,4 +161,53 @@ fn spurious_and_missed_events_are_named() {
     let right =
         sessions.iter().zip(&times).filter(|(session, time)| is_near(session, time)).count();
     assert!(times.len() >= 5 && right * 10 >= times.len() * 8, "{right} of {}", times.len());
+}
+
+#[test]
+fn events_of_all_annotators_are_merged() {
+    let folder = by_people();
+    folder.ok(&["fit", "data", "--restarts", "0", "--varies", "delay=annotator", "--quiet"]);
+    let out = folder.ok(&["align", "data", "--merged", "merged.csv"]);
+    let merged = folder.read("merged.csv");
+    let rows: Vec<Vec<&str>> = merged.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0].join(","), "session,time,p_positive,stamps,seen_by");
+    assert!(out.contains(&format!("merged.csv ({} events)", rows.len() - 1)), "{out}");
+    // Every stamp that belongs somewhere is counted once, whoever gave it.
+    let stamps: usize = rows[1..].iter().map(|row| row[3].parse::<usize>().unwrap()).sum();
+    let given = folder.read("data/events.csv").lines().count() - 1;
+    assert!(stamps <= given && stamps * 20 > given * 19, "{stamps} of {given}");
+    let seen = |who: &str| rows[1..].iter().filter(|row| row[4] == who).count();
+    let (both, ada, ben) = (seen("ada; ben"), seen("ada"), seen("ben"));
+    assert_eq!(both + ada + ben, rows.len() - 1, "{merged}");
+    // Ben misses 30 % and Ada 5 %.
+    assert!(both > ada && ada > ben, "{both} {ada} {ben}");
+    let instances = folder.read("data/instances.csv");
+    let events: Vec<(&str, f64)> = instances
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .filter(|cells| cells[4] == "1")
+        .map(|cells| (cells[0], cells[1].parse().unwrap()))
+        .collect();
+    let is_event = |row: &&Vec<&str>| events.contains(&(row[0], row[1].parse().unwrap()));
+    let right = rows[1..].iter().filter(is_event).count();
+    assert!(right * 20 > rows.len() * 19, "{right} of {}: {merged}", rows.len());
+    let result = folder.ok_json(&["align", "data", "--merged", "m.csv", "--force", "--json"]);
+    assert_eq!(result["merged"], rows.len() - 1);
+    let err = folder
+        .fails(4, &["align", "data", "--missed", "m2.csv", "-o", "a.csv", "--merged", "m.csv"]);
+    assert!(err.contains("m.csv exists already"), "{err}");
+    let err = folder.fails(2, &["align", "data", "--force", "--merged", "missed.csv"]);
+    assert!(err.contains("two outputs go to missed.csv"), "{err}");
+}
+
+#[test]
+fn events_of_nobody_in_particular_are_merged_too() {
+    let folder = Folder::with_model();
+    folder.ok(&["align", "data", "--merged", "merged.csv"]);
+    let merged = folder.read("merged.csv");
+    assert!(merged.lines().count() > 20 && merged.lines().skip(1).all(|line| line.ends_with(",")));
+    assert_eq!(
+        folder.ok_json(&["align", "data", "--force", "--json"])["merged"],
+        serde_json::Value::Null
+    );
 }

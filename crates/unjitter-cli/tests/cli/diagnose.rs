@@ -1,4 +1,5 @@
 use crate::folder::{Folder, small};
+use crate::stamped::by_people;
 
 #[test]
 fn a_model_is_told_how_it_describes_its_data() {
@@ -111,4 +112,42 @@ fn mistakes_are_named() {
     folder.write("events.csv", "note,who,when,button\n");
     let run = folder.run(&small("diagnose", &[]));
     assert!(run.code == 3 && run.err.contains("stamp"), "{} {}", run.code, run.err);
+}
+
+#[test]
+fn how_far_annotators_agree() {
+    let folder = by_people();
+    folder.ok(&["fit", "data", "--restarts", "0", "--varies", "delay=annotator", "--quiet"]);
+    let out = folder.ok(&["diagnose", "data"]);
+    for expected in [
+        "Fit by annotator\n",
+        "What annotators of the same sessions saw\n",
+        "How far annotators agree\n",
+        "ada and ben",
+    ] {
+        assert!(out.contains(expected), "{expected} is missing from\n{out}");
+    }
+    assert!(out.lines().all(|line| line.chars().count() <= 110), "{out}");
+    let agreement = &folder.ok_json(&["diagnose", "data", "--json"])["agreement"];
+    let pair = &agreement["pairs"][0];
+    // Three seconds apart, where instances are three seconds apart.
+    let (nearest, model) =
+        (pair["kappa_nearest"].as_f64().unwrap(), pair["kappa"].as_f64().unwrap());
+    assert!(nearest < 0.3 && model > 0.6, "{pair}");
+    let seen = |k: usize| agreement["annotators"][k]["seen"].as_f64().unwrap();
+    assert!(seen(1) < seen(0), "{agreement}");
+    // Of one alone there is nothing to agree on.
+    folder.ok(&[
+        "fit",
+        "data",
+        "--restarts",
+        "0",
+        "--only",
+        "annotator=ada",
+        "-o",
+        "a.json",
+        "--quiet",
+    ]);
+    let out = folder.ok(&["diagnose", "data", "-m", "a.json", "--quiet"]);
+    assert!(!out.contains("annotator"), "{out}");
 }

@@ -1,7 +1,17 @@
 use crate::folder::Folder;
 
-const VERBS: [&str; 9] =
-    ["demo", "inspect", "featurize", "simulate", "fit", "align", "predict", "evaluate", "report"];
+const VERBS: [&str; 10] = [
+    "demo",
+    "inspect",
+    "featurize",
+    "simulate",
+    "fit",
+    "align",
+    "predict",
+    "evaluate",
+    "report",
+    "review",
+];
 
 #[test]
 fn every_verb_has_a_manual() {

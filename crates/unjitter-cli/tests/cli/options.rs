@@ -85,8 +85,17 @@ fn any_options_end_in_an_exit_code() {
     let folder = Folder::with_small_data();
     folder.ok(&small("fit", &["--restarts", "0"]));
     let before = [folder.read("instances.csv"), folder.read("events.csv")];
-    let verbs =
-        ["fit", "align", "predict", "evaluate", "report", "inspect", "featurize", "simulate"];
+    let verbs = [
+        "fit",
+        "align",
+        "sync",
+        "predict",
+        "evaluate",
+        "report",
+        "inspect",
+        "featurize",
+        "simulate",
+    ];
     let mut random = Random::new(11);
     let mut codes = Vec::new();
     for verb in verbs {

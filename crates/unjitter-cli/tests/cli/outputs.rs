@@ -195,7 +195,8 @@ fn stamps_far_from_everything_are_warned_of() {
 #[test]
 fn options_out_of_range_are_told() {
     let folder = Folder::with_model();
-    let cases: [(&[&str], &str); 12] = [
+    let cases: [(&[&str], &str); 13] = [
+        (&["align", "data", "--draws", "18446744073709551615"], "expected at most 100000"),
         (&["align", "data", "--missed-above", "nan"], "expected a number from 0 to 1"),
         (&["evaluate", "data", "--folds", "1"], "--folds 1: expected at least 2"),
         (&["evaluate", "data", "--threshold", "-1"], "expected a number from 0 to 1"),

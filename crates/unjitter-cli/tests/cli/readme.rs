@@ -35,6 +35,24 @@ fn every_page_asks_for_the_same_rust() {
 }
 
 #[test]
+fn clocks_and_people_print_what_is_shown() {
+    let folder = Folder::new();
+    let readme = readme();
+    let mut printed = Vec::new();
+    for line in block(&readme, "unjitter sync phones").lines() {
+        let command = line.split('#').next().unwrap().trim();
+        let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+        printed.push(folder.ok(&arguments));
+    }
+    assert_eq!(printed.len(), 7);
+    assert_eq!(printed[2], block(&readme, "Clocks by session"));
+    let agreement = block(&readme, "How far annotators agree");
+    assert!(printed[6].contains(&agreement), "{}", printed[6]);
+    let merged = folder.read("merged.csv");
+    assert!(merged.contains(",2,person 1; person 2\n"), "{merged}");
+}
+
+#[test]
 fn the_walk_through_works() {
     let folder = Folder::new();
     let readme = readme();

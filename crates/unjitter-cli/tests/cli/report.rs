@@ -1,4 +1,5 @@
 use crate::folder::{Folder, small};
+use crate::stamped::by_people;
 
 #[test]
 fn a_page_and_its_figures_are_written() {
@@ -24,6 +25,7 @@ fn a_page_and_its_figures_are_written() {
         "delays.svg",
         "drift.svg",
         "precision-recall.svg",
+        "profiles.svg",
         "quantiles.svg",
         "residuals.svg",
     ];
@@ -62,4 +64,24 @@ fn other_data_are_noticed() {
     folder.write("evaluation.json", "{\"program\": 1}");
     let err = folder.fails(3, &small("report", &["--evaluation", "evaluation.json", "-o", "x"]));
     assert!(err.contains("expected a file that `evaluate` wrote"), "{err}");
+}
+
+#[test]
+fn groups_and_annotators_are_on_the_page() {
+    let folder = by_people();
+    folder.ok(&["fit", "data", "--restarts", "0", "--varies", "delay=annotator", "--quiet"]);
+    folder.ok(&["report", "data", "--figures", "figures"]);
+    let page = folder.read("report.html");
+    for expected in [
+        "<h2>Groups</h2>",
+        "<h2>Delay by annotator</h2>",
+        "How far annotators agree",
+        "ada and ben",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    let drawn = folder.read("figures/groups.svg");
+    for expected in ["Delay by annotator", "ada", "ben", "all together", "in seconds"] {
+        assert!(drawn.contains(expected), "{expected}");
+    }
 }

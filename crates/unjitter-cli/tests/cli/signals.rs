@@ -77,6 +77,29 @@ fn a_fit_stops_and_writes_nothing() {
 }
 
 #[test]
+fn a_search_for_clocks_stops_and_writes_nothing() {
+    let folder = Folder::with_model();
+    let before = folder.names();
+    let begun = Instant::now();
+    let arguments = [
+        "sync",
+        "data",
+        "-m",
+        "model.json",
+        "--range",
+        "100h",
+        "--drift",
+        "50%",
+        "-o",
+        "synced.csv",
+    ];
+    let run = interrupted(&folder, &arguments, || begun.elapsed() > Duration::from_secs(1));
+    assert_eq!(run.code, 130, "{}{}", run.out, run.err);
+    assert!(run.err.contains("interrupted; nothing was written"), "{}", run.err);
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
 fn a_comparison_goes_on_where_it_was() {
     let folder = Folder::with_data();
     let base =

@@ -8,9 +8,9 @@ import { drawn, key, middle, open, settle, tooltip, view } from "./browser.mjs";
 test("the demo's report shows its sessions, figures and table", async () => {
   const page = await open();
   assert.equal(await page.locator("#session option").count(), 13);
-  assert.equal(await page.locator("figure svg").count(), 8);
-  // Six learners, two findings, the ten sessions that fit worst; each table with its head.
-  assert.equal(await page.getByRole("row").count(), 7 + 3 + 11);
+  assert.equal(await page.locator("figure svg").count(), 9);
+  // Six learners, two findings, ten intervals, the ten sessions that fit worst; each table with its head.
+  assert.equal(await page.getByRole("row").count(), 7 + 3 + 11 + 11);
   for (const mark of ["signal", "p-positive", "stamp", "home", "truth", "detected"]) {
     assert.ok((await drawn(page, mark)).length > 10, mark);
   }

@@ -14,12 +14,12 @@ const GUTTER = 128;
 const NARROW = 640;
 
 /** Where everything lies for a given width. On narrow screens a label stands over its lane, not beside it. */
-function layOut(session, width) {
+function layOut(session, width, kinds = LANES) {
   const narrow = width < NARROW;
   const head = narrow ? 15 : 0;
   const lanes = {};
   let y = 8;
-  for (const lane of LANES.filter(lane => lane.needs(session))) {
+  for (const lane of kinds.filter(lane => lane.needs(session))) {
     lanes[lane.key] = { ...lane, top: y + head, bottom: y + head + lane.height, labelY: narrow ? y + 10 : null };
     y += head + lane.height + LANE_GAP;
   }

@@ -3,7 +3,11 @@
 connectTheme();
 const rawSessions = JSON.parse(byId("sessions").textContent);
 if (rawSessions.length) {
-  const view = createView(rawSessions);
+  const decoded = new Map();
+  const view = createView(rawSessions.length, index => {
+    if (!decoded.has(index)) decoded.set(index, decodeSession(rawSessions[index]));
+    return decoded.get(index);
+  });
   const lanes = byId("lanes");
   const timeline = createTimeline(view, lanes, byId("tooltip"));
   createOverview(view, byId("overview"));

@@ -1,4 +1,6 @@
 // Wheel, drag, pinch, double click and tap on the timeline.
+//
+// A timeline may let marks be carried: `grab(place, reach)` then gives { move, drop, cancel }, or null to move the view.
 
 /** The page keeps the wheel while it is scrolling, so that it does not get stuck on the timeline. */
 const SCROLL_REST = 350;
@@ -10,11 +12,14 @@ function listenToPointers(view, timeline, host) {
   let lastScroll = -Infinity;
   let moved = 0;
   let pinch = null;
+  let carried = null;
 
   const place = event => {
     const box = host.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
+
+  const reach = event => (event.pointerType === "mouse" ? POINT_REACH : TAP_REACH);
 
   window.addEventListener("scroll", () => (lastScroll = performance.now()), { passive: true });
 
@@ -38,6 +43,8 @@ function listenToPointers(view, timeline, host) {
     if (event.pointerType === "mouse" && event.button !== 0) return;
     host.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, place(event));
+    carried?.cancel();
+    carried = pointers.size === 1 ? timeline.grab?.(place(event), reach(event)) : null;
     if (pointers.size === 1) moved = 0;
     pinch = pointers.size === 2 ? startPinch() : null;
   });
@@ -49,6 +56,7 @@ function listenToPointers(view, timeline, host) {
     pointers.set(event.pointerId, here);
     moved += Math.abs(here.x - before.x) + Math.abs(here.y - before.y);
     if (pinch) pinchNow();
+    else if (carried && moved > 4) carried.move(here);
     else if (pointers.size === 1 && moved > 4) {
       host.classList.add("dragging");
       timeline.point(null);
@@ -77,10 +85,11 @@ function listenToPointers(view, timeline, host) {
     pointers.delete(event.pointerId);
     pinch = null;
     host.classList.remove("dragging");
-    if (event.type !== "pointerup" || !here || moved > 4) return;
-    const mark = timeline.markAt(here.x, here.y, event.pointerType === "mouse" ? POINT_REACH : TAP_REACH);
-    timeline.point(event.pointerType === "mouse" || mark?.kind !== "stamp" ? mark : null);
-    view.select(mark?.kind === "stamp" ? mark.index : null);
+    const dropped = event.type === "pointerup" && here;
+    if (dropped && moved > 4) carried?.drop(here);
+    else carried?.cancel();
+    carried = null;
+    if (dropped && moved <= 4) timeline.tap(timeline.markAt(here.x, here.y, reach(event)), event.pointerType);
   }
   for (const name of ["pointerup", "pointercancel"]) host.addEventListener(name, end);
   host.addEventListener("pointerleave", event => event.pointerType === "mouse" && timeline.point(null));

@@ -140,20 +140,8 @@ function createTimeline(view, host, tooltip) {
     place(instanceInWords(index, view), x, x, top, bottom);
   }
 
-  /** Puts the tooltip beside [left, right], or under `bottom` on narrow screens: the marks above and below matter. */
-  function place(lines, left, right, top, bottom) {
-    tooltip.replaceChildren(...lines.map(line => {
-      const row = document.createElement("div");
-      row.textContent = line;
-      return row;
-    }));
-    const { offsetWidth: width, offsetHeight: height } = tooltip;
-    const room = Math.max(0, host.clientWidth - width);
-    const beside = right + 18 <= room ? right + 18 : left - 18 - width;
-    const under = layout.narrow || beside < 0;
-    tooltip.style.left = `${under ? clamp((left + right - width) / 2, 0, room) : beside}px`;
-    tooltip.style.top = `${under ? bottom + 8 : Math.max(0, (top + bottom - height) / 2)}px`;
-  }
+  const place = (lines, left, right, top, bottom) =>
+    placeTooltip(tooltip, lines, { left, right, top, bottom, width: host.clientWidth, narrow: layout.narrow });
 
   let waiting = 0;
   let stale = true;
@@ -174,6 +162,10 @@ function createTimeline(view, host, tooltip) {
     point: mark => {
       view.pointed = mark;
       refresh(false);
+    },
+    tap: (mark, pointerType) => {
+      view.pointed = pointerType === "mouse" || mark?.kind !== "stamp" ? mark : null;
+      view.select(mark?.kind === "stamp" ? mark.index : null);
     },
     timeAt: x => scale.time(x),
     left: () => layout.left,

@@ -17,17 +17,13 @@ function busiestRange({ stamps, first, last }) {
   return { from: middle - span / 2, to: middle + span / 2 };
 }
 
-function createView(rawSessions) {
+/** `sessionAt(index)` gives one of `count` sessions: at least first, last, start, tick and stamps. */
+function createView(count, sessionAt) {
   const listeners = [];
-  const decoded = new Map();
-  const view = { count: rawSessions.length, index: 0, session: null, from: 0, to: 1, selected: null, pointed: null };
+  const view = { count, index: 0, session: null, from: 0, to: 1, selected: null, pointed: null };
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   let animation = 0;
 
-  const sessionAt = index => {
-    if (!decoded.has(index)) decoded.set(index, decodeSession(rawSessions[index]));
-    return decoded.get(index);
-  };
   const tell = change => listeners.forEach(listener => listener(change));
 
   /** The widest range: the session with a little air. */
@@ -114,5 +110,6 @@ function createView(rawSessions) {
   };
 
   view.onChange = listener => listeners.push(listener);
+  view.tell = tell;
   return view;
 }

@@ -53,3 +53,18 @@ function rangeInWords(view) {
   const decimals = Math.max(0, decimalsFor(view.to - view.from) - 1);
   return `showing ${view.clock.format(view.from, decimals)} to ${view.clock.format(view.to, decimals)}`;
 }
+
+/** Puts the tooltip beside [left, right], or under `bottom` on narrow screens: the marks above and below matter. */
+function placeTooltip(tooltip, lines, { left, right, top, bottom, width: available, narrow }) {
+  tooltip.replaceChildren(...lines.map(line => {
+    const row = document.createElement("div");
+    row.textContent = line;
+    return row;
+  }));
+  const { offsetWidth: width, offsetHeight: height } = tooltip;
+  const room = Math.max(0, available - width);
+  const beside = right + 18 <= room ? right + 18 : left - 18 - width;
+  const under = narrow || beside < 0;
+  tooltip.style.left = `${under ? clamp((left + right - width) / 2, 0, room) : beside}px`;
+  tooltip.style.top = `${under ? bottom + 8 : Math.max(0, (top + bottom - height) / 2)}px`;
+}
