@@ -261,6 +261,28 @@ def test_the_number_of_threads_changes_no_bit():
     assert all(torch.equal(a, b) for a, b in zip(one, two))
 
 
+def test_forked_processes_have_threads_of_their_own(tmp_path):
+    # In a process of its own, which PyTorch has not given threads yet.
+    script = tmp_path / "fork.py"
+    script.write_text(
+        """
+import os, signal, numpy as np, torch
+from unjitter.torch import ImpreciseLabelLoss
+torch.set_num_threads(2)
+loss, times = ImpreciseLabelLoss(), np.arange(3000.0)
+value = lambda: loss(torch.zeros(4, 3000), times, [[5.0, 9.0]] * 4).item()
+before = value()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # one without threads waits for ever
+    os._exit(0 if value() == before else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert value() == before
+"""
+    )
+    subprocess.run([sys.executable, "-W", "ignore", script], check=True)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 def test_cuda_logits_give_cuda_results():
     loss = double(COUNTS[0], NOISE[0]).to("cuda", torch.float32)

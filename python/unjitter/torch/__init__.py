@@ -2,8 +2,8 @@
 
 The network gives each instance a logit, and the loss is minus the log probability of the stamps,
 summed over all alignments to instances. The annotator's delay, spread and rates are parameters of
-the loss and learned with the network. One pass of the compiled core, on the CPU, gives the value
-and all derivatives.
+the loss and learned with the network. One pass gives the value and all derivatives: of the compiled
+core on the CPU, or of a Triton kernel on the GPU.
 """
 
 try:

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from ._numbers import check_dense, check_resolution, numbers, refuse_none, resolution
+from ._gradient import is_real
+from ._numbers import bare, check_dense, check_resolution, numbers, refuse_none, resolution
 
 _Floats = NDArray[np.float64]
 
@@ -20,7 +21,8 @@ _Floats = NDArray[np.float64]
 class Batch:
     """Concatenated sequences for the core."""
 
-    log_odds: Tensor
+    logits: list[Tensor]
+    log_odds: _Floats
     times: _Floats
     events: _Floats
     instances: list[int]
@@ -49,27 +51,27 @@ class Batch:
                 raise ValueError("lengths and event_lengths are for a padded batch")
             logits, times, events = [logits], [times], [events]
         if isinstance(logits, Tensor):
-            rows = _padded_rows(logits, lengths)
-            log_odds = _padded_logits(logits, rows)
+            rows = whole_numbers("lengths", lengths, *padded_rows(logits))
+            check_floating(logits)
+            log_odds = _doubles(logits)[is_real(rows, logits.shape[1])]
             times = _padded_times(times, logits.shape, rows)
-            first = logits
+            logits = [logits]
         else:
             if lengths is not None:
                 raise ValueError("lengths is for a padded batch; a list tells them by itself")
-            first, log_odds, rows = _listed_logits(logits)
+            log_odds, rows = _listed_logits(logits)
+            times = _flat_times(times, rows)
         if not rows:
             raise ValueError("the batch has no sequences")
-        all_times = _listed("times", times, len(rows))
-        all_events = [np.sort(own) for own in _stamps(events, event_lengths, len(rows))]
-        for k, (own, length) in enumerate(zip(all_times, rows)):
-            if len(own) != length:
-                raise ValueError(f"sequence {k} has {len(own)} times for {length} logits")
+        all_events, stamps = _stamps(events, event_lengths, len(rows))
+        first = logits[0]
         return cls(
+            logits=list(logits),
             log_odds=log_odds,
-            times=np.concatenate(all_times),
-            events=np.concatenate(all_events),
+            times=times,
+            events=all_events,
             instances=rows,
-            stamps=[len(own) for own in all_events],
+            stamps=stamps,
             resolutions=resolutions,
             is_single=is_single,
             device=first.device,
@@ -82,57 +84,66 @@ class Batch:
         check_resolution("events", self.events, self.resolutions[1], spread)
 
 
-def _padded_rows(logits: Tensor, lengths: ArrayLike | Tensor | None) -> list[int]:
-    """Number of real logits in each row."""
+def padded_rows(logits: Tensor) -> tuple[int, int]:
+    """Number of rows and their length."""
     if logits.ndim != 2:
         hint = "; squeeze the last dimension" if logits.shape[-1:] == (1,) else ""
         raise ValueError(
             f"logits have shape {tuple(logits.shape)}, expected (instances,) or "
             f"(batch, instances){hint}"
         )
-    return _lengths("lengths", lengths, *logits.shape)
+    return logits.shape[0], logits.shape[1]
 
 
-def _padded_logits(logits: Tensor, rows: list[int]) -> Tensor:
-    _check_floating(logits)
-    real = np.flatnonzero(np.arange(logits.shape[1]) < np.array(rows)[:, None])
-    flat = logits.to("cpu", torch.float64).reshape(-1)
-    return flat.index_select(0, torch.from_numpy(real))
-
-
-def _listed_logits(logits: Sequence[Tensor]) -> tuple[Tensor, Tensor, list[int]]:
-    """The first, all concatenated, and their lengths."""
+def _listed_logits(logits: Sequence[Tensor]) -> tuple[_Floats, list[int]]:
+    """All concatenated, and their lengths."""
     for k, own in enumerate(logits):
         if not isinstance(own, Tensor) or own.ndim != 1:
             raise ValueError(f"logits of sequence {k} are not a tensor of one dimension")
         check_dense(f"logits of sequence {k}", own)
-        _check_floating(own)
+        check_floating(own)
     if len(logits) == 0:
         raise ValueError("the batch has no sequences")
-    flat = torch.cat([own.to("cpu", torch.float64) for own in logits])
-    return logits[0], flat, [len(own) for own in logits]
+    return np.concatenate([_doubles(own) for own in logits]), [len(own) for own in logits]
 
 
-def _check_floating(logits: Tensor) -> None:
+def _doubles(logits: Tensor) -> _Floats:
+    # NumPy has no bfloat16.
+    wide = logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
+    return bare(wide.cpu()).astype(np.float64)
+
+
+def check_floating(logits: Tensor) -> None:
     if not logits.is_floating_point():
         raise ValueError(f"logits are {logits.dtype}, expected a floating-point type")
 
 
-def _padded_times(times: Any, shape: Sequence[int], rows: list[int]) -> list[_Floats]:
-    """The real times of each row."""
+def _padded_times(times: Any, shape: Sequence[int], rows: list[int]) -> _Floats:
+    """The real times of all rows."""
     if isinstance(times, (list, tuple)) and len(times) > 0 and np.ndim(times[0]) > 0:
-        return _listed("times", times, shape[0])
+        return _flat_times(times, rows)
     table = numbers("times", times)
     if table.shape not in (tuple(shape), tuple(shape[1:])):
         raise ValueError(
             f"times have shape {table.shape}, expected that of the logits, {tuple(shape)}, or "
             f"{tuple(shape[1:])} for times that all sequences share"
         )
-    return [row[:length] for row, length in zip(np.broadcast_to(table, shape), rows)]
+    return np.broadcast_to(table, shape)[is_real(rows, shape[1])]
 
 
-def _stamps(events: Any, event_lengths: ArrayLike | Tensor | None, sequences: int) -> list[_Floats]:
-    """The stamps of each sequence."""
+def _flat_times(times: Any, rows: list[int]) -> _Floats:
+    """The times of all sequences of a list."""
+    all_times = _listed("times", times, len(rows))
+    for k, (own, length) in enumerate(zip(all_times, rows)):
+        if len(own) != length:
+            raise ValueError(f"sequence {k} has {len(own)} times for {length} logits")
+    return np.concatenate(all_times)
+
+
+def _stamps(
+    events: Any, event_lengths: ArrayLike | Tensor | None, sequences: int
+) -> tuple[_Floats, list[int]]:
+    """The stamps of all sequences, in order, and how many each has."""
     if isinstance(events, Tensor):
         check_dense("events", events)
     if event_lengths is None:
@@ -140,12 +151,16 @@ def _stamps(events: Any, event_lengths: ArrayLike | Tensor | None, sequences: in
             raise ValueError(
                 "padded events need event_lengths, which say how many stamps of a row are real"
             )
-        return _listed("events", events, sequences)
+        rows = [np.sort(own) for own in _listed("events", events, sequences)]
+        return np.concatenate(rows), [len(own) for own in rows]
     table = numbers("events", events)
     if table.ndim != 2 or len(table) != sequences:
         raise ValueError(f"events have shape {table.shape}, expected ({sequences}, stamps)")
-    lengths = _lengths("event_lengths", event_lengths, *table.shape)
-    return [row[:length] for row, length in zip(table, lengths)]
+    lengths = whole_numbers("event_lengths", event_lengths, *table.shape)
+    real = is_real(lengths, table.shape[1])
+    # NaN is sorted behind all numbers, so that no padding comes before it.
+    table = np.sort(np.where(real, table, np.nan), axis=1)
+    return table[real], lengths
 
 
 def _listed(what: str, values: Iterable[Any], sequences: int) -> list[_Floats]:
@@ -161,7 +176,8 @@ def _listed(what: str, values: Iterable[Any], sequences: int) -> list[_Floats]:
     return listed
 
 
-def _lengths(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int) -> list[int]:
+def whole_numbers(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int) -> list[int]:
+    """Lengths of the rows of a table; the whole row if they are not given."""
     if lengths is None:
         return [most] * rows
     values = np.asarray(lengths.cpu() if isinstance(lengths, Tensor) else lengths)

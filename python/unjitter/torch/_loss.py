@@ -17,9 +17,11 @@ from .._check import number, one_of
 from .._models import Categorical, Counts, counts_model
 from .._noise import Noise, noise_model
 from .._priors import Priors
+from . import _path
 from ._batch import Batch
-from ._gradient import differentiable
-from ._numbers import bare
+from ._gpu.room import Room
+from ._gradient import Known, differentiable
+from ._numbers import bare, check_resolution, flat_numbers
 from ._start import begin, check_name, short
 
 _Floats = NDArray[np.float64]
@@ -109,6 +111,14 @@ class ImpreciseLabelLoss(nn.Module):
 
     **Known labels.** An infinite logit, of either sign, is a known label; it has no gradient.
 
+    **On a GPU.** Logits there stay there, with Bernoulli or Poisson counts, Gaussian noise or a
+    mixture, a background above 0 and rates other than 0 and 1; anything else is computed on the
+    CPU, with one warning. Times, stamps and lengths that are on the GPU too are used without any
+    wait, so that the loss can be compiled and captured in a CUDA graph. The first call does wait
+    once, to see how many instances a stamp could belong to; call the loss once before a capture.
+    Numbers are checked by their shape and type alone. Sums are in float64, whatever the logits are:
+    values are those of the CPU to 1e-5 of their size, gradients to 1e-4 of the largest.
+
     Half-precision logits give a loss in float32; other values, and all gradients, have the type and
     the device of the logits. There are no second derivatives.
 
@@ -166,6 +176,7 @@ class ImpreciseLabelLoss(nn.Module):
         self.alignment = one_of("alignment", alignment, ("free", "ordered"))
         self._counts, self._noise = counts_model(counts), noise_model(noise)
         self._measure_in(time_unit)
+        self._room = Room()
         self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
         self.unconstrained = nn.ParameterDict()
         known = {**self._counts.values(), **self._noise.values()}
@@ -175,8 +186,10 @@ class ImpreciseLabelLoss(nn.Module):
             begun = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
             self.unconstrained[name] = nn.Parameter(begun, requires_grad=name not in known)
         self._log_prior(self._vector())
+        self._look_at_ends()
+        look = ImpreciseLabelLoss._look_at_ends
+        self.register_load_state_dict_post_hook(look)  # type: ignore[no-untyped-call]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def forward(
         self,
         logits: Tensor | Sequence[Tensor],
@@ -217,8 +230,74 @@ class ImpreciseLabelLoss(nn.Module):
             If a sequence, which is named by its place in the batch, has logits that are NaN, times
             that decrease, more stamps than its instances can give, or stamps that no alignment
             explains or belief propagation does not settle for; or if times or stamps are of a type
-            that is coarser than the spread, as float32 is for seconds since 1970.
+            that is coarser than the spread, as float32 is for seconds since 1970. On a GPU numbers
+            stay there and are not looked at: such a sequence has the value NaN, or that of stamps
+            from nowhere.
         """
+        given = (logits, times, events, lengths, event_lengths)
+        if not self._has_kernels(logits):
+            value: Tensor = self._on_cpu(*given)
+            return value
+        return self._on_gpu(*given)
+
+    def _has_kernels(self, logits: Tensor | Sequence[Tensor]) -> bool:
+        device = _path.device_of(logits)
+        if device is None or device.type not in _path.DEVICES:
+            return False
+        reason = _path.why_not(self._counts.kind, self._noise.kind, self._is_inside)
+        if reason is not None:
+            _path.warn_once(reason)
+        return reason is None
+
+    def _on_gpu(
+        self,
+        logits: Tensor | Sequence[Tensor],
+        times: Any,
+        events: Any,
+        lengths: ArrayLike | Tensor | None,
+        event_lengths: ArrayLike | Tensor | None,
+    ) -> Tensor:
+        from ._gpu.batch import DeviceBatch
+        from ._gpu.ops import log_evidence
+
+        if not torch.compiler.is_compiling() and self._room.size == 0:
+            # The first call waits anyway, to see how wide windows are.
+            check_resolution("times", *flat_numbers("times", times), self.spread)
+            check_resolution("events", *flat_numbers("events", events), self.spread)
+        batch = DeviceBatch.of(logits, times, events, lengths, event_lengths)
+        device = batch.log_odds.device
+        params = torch.cat([p.to(device) for p in self.unconstrained.values()])
+        components = (len(params) - 2) // 3
+        values, _, _ = log_evidence(
+            batch.log_odds,
+            params,
+            batch.times,
+            batch.stamps,
+            batch.lengths,
+            batch.event_lengths,
+            batch.offsets,
+            batch.event_offsets,
+            batch.size,
+            batch.instances,
+            batch.most_stamps,
+            batch.time_stride,
+            self.alignment == "ordered",
+            self._counts.kind == "poisson",
+            components,
+            self.time_unit,
+            self._room.number,
+        )
+        return self._reduced((-values).to(batch.log_odds.dtype), batch.is_single)
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _on_cpu(
+        self,
+        logits: Tensor | Sequence[Tensor],
+        times: Any,
+        events: Any,
+        lengths: ArrayLike | Tensor | None,
+        event_lengths: ArrayLike | Tensor | None,
+    ) -> Tensor:
         batch = Batch.of(logits, times, events, lengths, event_lengths)
         params = self._vector()
         batch.check_resolution(self.spread)
@@ -226,18 +305,19 @@ class ImpreciseLabelLoss(nn.Module):
             bare(params),
             batch.times,
             batch.events,
-            bare(batch.log_odds),
+            batch.log_odds,
             batch.instances,
             batch.stamps,
             torch.get_num_threads(),
         )
-        log_evidence = differentiable(
-            batch.log_odds, params, values, d_log_odds, d_params, batch.instances
-        )
-        losses = (-log_evidence).to(batch.device, batch.dtype)
+        known = Known(values, d_log_odds, d_params, batch.instances)
+        log_evidence = differentiable(batch.logits, params, known)
+        return self._reduced((-log_evidence).to(batch.device, batch.dtype), batch.is_single)
+
+    def _reduced(self, losses: Tensor, is_single: bool) -> Tensor:
         if self.reduction == "mean":
             return losses.mean()
-        if self.reduction == "sum" or batch.is_single:
+        if self.reduction == "sum" or is_single:
             return losses.sum()
         return losses
 
@@ -263,9 +343,8 @@ class ImpreciseLabelLoss(nn.Module):
         """
         params = self._vector()
         value, gradient = self._log_prior(params)
-        log_prior = differentiable(
-            params[:0], params, np.array([value]), gradient[:0], gradient[None, :], [0]
-        )
+        known = Known(np.array([value]), gradient[:0], gradient[None, :], [0])
+        log_prior = differentiable([], params, known)
         like = next(self.parameters())
         return (-log_prior[0]).to(like.device, like.dtype)
 
@@ -375,6 +454,10 @@ class ImpreciseLabelLoss(nn.Module):
         self.time_unit = float(time_unit)
         counts, noise = (json.dumps(own.settings()) for own in (self._counts, self._noise))
         self._core = _core.Annotator(counts, noise, json.dumps(self.alignment), self.time_unit)
+
+    def _look_at_ends(self, *_: Any) -> None:
+        """Notes whether all parameters are inside their ranges, which learning never leaves."""
+        self._is_inside = bool(torch.isfinite(self._vector().detach()).all())
 
     def _vector(self) -> Tensor:
         """All parameters, for the core."""

@@ -80,6 +80,13 @@ def resolution(values: Any) -> tuple[float, str]:
     return 0.0, ""
 
 
+def flat_numbers(what: str, values: Any) -> tuple[_Floats, tuple[float, str]]:
+    """All numbers of a batch, with their resolution."""
+    each = values if isinstance(values, (list, tuple)) else [values]
+    flat = [numbers(what, own).ravel() for own in each]
+    return np.concatenate([np.zeros(0), *flat]), resolution(values)
+
+
 def check_resolution(what: str, values: _Floats, given: tuple[float, str], spread: float) -> None:
     """Refuses times or stamps that lost the digits that separate stamps from instances before they
     came here: seconds since 1970 in single precision are multiples of 128."""
