@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
-use unjitter::Recording;
 use unjitter::io::{Clock, Columns, Dataset, DatasetFiles};
+use unjitter::{Recording, Session};
 
 use crate::convert::{from_json, to_python};
 
@@ -27,6 +27,16 @@ pub(crate) struct NewSession<'py> {
     observed: Option<Bound<'py, PyArray2<f64>>>,
     #[pyo3(item)]
     name: String,
+    #[pyo3(item)]
+    annotators: Option<Vec<String>>,
+    #[pyo3(item)]
+    also_annotated: Vec<String>,
+    #[pyo3(item)]
+    rounded: Option<Bound<'py, PyArray1<f64>>>,
+    #[pyo3(item)]
+    device: Option<String>,
+    #[pyo3(item)]
+    clock: Option<String>,
 }
 
 impl<'py> NewSession<'py> {
@@ -39,6 +49,8 @@ impl<'py> NewSession<'py> {
             (None, Some(truth)) => Some(truth.iter().map(|&label| i8::from(label)).collect()),
             (None, None) => None,
         };
+        let widths: Vec<f64> = (0..session.stamps().len()).map(|l| session.width_of(l)).collect();
+        let are_between = widths.iter().any(|&width| width > 0.0);
         let observed = session.observed().map(|intervals| {
             let flat = intervals.iter().flat_map(|&(start, end)| [start, end]).collect();
             Array2::from_shape_vec((intervals.len(), 2), flat).expect("two ends each")
@@ -51,20 +63,34 @@ impl<'py> NewSession<'py> {
             subject: session.subject().map(str::to_owned),
             observed: observed.map(|observed| observed.into_pyarray(py)),
             name: session.name().to_owned(),
+            annotators: annotators_of(session),
+            also_annotated: session.annotators().to_vec(),
+            rounded: are_between.then(|| widths.into_pyarray(py)),
+            device: session.device().map(str::to_owned),
+            clock: session.clock().map(str::to_owned),
         }
     }
+}
+
+/// Who gave each stamp of a session, if that is known.
+pub(crate) fn annotators_of(session: &Session<'_>) -> Option<Vec<String>> {
+    let names = session.annotators();
+    let of_stamp = |l: usize| session.annotator_of(l).map(|k| names[k].clone());
+    let of_stamps: Option<Vec<String>> = (0..session.stamps().len()).map(of_stamp).collect();
+    of_stamps.filter(|_| !names.is_empty())
 }
 
 /// Sessions of a folder or of single files, each with the moment at its zero, if that is not 0: a date as
 /// in the table, or a number of seconds; and the names of the features.
 #[pyfunction]
-#[pyo3(signature = (folder=None, instances=None, events=None, columns="{}"))]
+#[pyo3(signature = (folder=None, instances=None, events=None, sessions=None, columns="{}"))]
 #[expect(clippy::type_complexity, reason = "sessions with their zeros, and names")]
 pub(crate) fn read_dataset<'py>(
     py: Python<'py>,
     folder: Option<PathBuf>,
     instances: Option<PathBuf>,
     events: Option<PathBuf>,
+    sessions: Option<PathBuf>,
     columns: &str,
 ) -> PyResult<(Vec<(NewSession<'py>, Option<String>)>, Vec<String>)> {
     let columns: Columns = from_json("columns", columns)?;
@@ -72,6 +98,7 @@ pub(crate) fn read_dataset<'py>(
         let given = DatasetFiles {
             instances: instances.unwrap_or_default(),
             events,
+            sessions,
             ..DatasetFiles::default()
         };
         let files = match &folder {

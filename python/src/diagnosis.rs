@@ -19,9 +19,10 @@ struct Told<'a> {
 }
 
 /// How a fitted model describes sessions, as JSON. `hours` are those of the day at time zero of each
-/// session, if they are known; `unit` stands behind times in remarks.
+/// session, if they are known; `questions` are whether to ask of priors, noise models and profiles, and the
+/// draws of a bootstrap; `unit` stands behind times in remarks.
 #[pyfunction]
-#[pyo3(signature = (fitted, sessions, use_labels, hours, priors, families, unit, threads, show=None))]
+#[pyo3(signature = (fitted, sessions, use_labels, hours, questions, unit, threads, show=None))]
 #[expect(clippy::too_many_arguments, reason = "what, of what and how, and who watches")]
 pub(crate) fn diagnose(
     py: Python<'_>,
@@ -29,14 +30,14 @@ pub(crate) fn diagnose(
     sessions: Vec<PySession<'_>>,
     use_labels: bool,
     hours: Vec<Option<f64>>,
-    priors: bool,
-    families: bool,
+    questions: (bool, bool, bool, usize),
     unit: &str,
     threads: usize,
     show: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let sessions = lend(&sessions, use_labels)?;
-    let options = DiagnosisOptions { priors, families, hours };
+    let (priors, families, profiles, bootstrap) = questions;
+    let options = DiagnosisOptions { priors, families, profiles, bootstrap, hours };
     let found = watched(py, show, |control| {
         alone(threads, || diagnosis::diagnose(&fitted.0, &sessions, &options, control))
     })??;

@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use unjitter::evaluation::expected_f1_threshold;
 use unjitter::model::Estimate;
 use unjitter::planning::PlanOptions;
-use unjitter::{AlignOptions, ClassifierSpec};
+use unjitter::{AlignOptions, Aligned, ClassifierSpec, SeenEvent, Session};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
@@ -27,9 +27,23 @@ impl Fitted {
         matches!(self.0.model().classifier, ClassifierSpec::Kernel { .. })
     }
 
-    /// Runs work on so many rows, in a pool if it is distributed.
+    /// Runs work on the stamps of so many rows, in a pool if it is distributed, as is the search for clocks.
     fn pooled<T: Send>(&self, rows: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-        if self.is_shared() { alone(threads_for(rows), work) } else { Ok(work()) }
+        let is_shared = self.is_shared() || !self.0.groups().is_empty();
+        if is_shared { alone(threads_for(rows), work) } else { Ok(work()) }
+    }
+
+    fn aligned(
+        &self,
+        py: Python<'_>,
+        session: &Session<'_>,
+        level: f64,
+        draws: usize,
+    ) -> PyResult<Aligned> {
+        let options = AlignOptions { level, draws, ..AlignOptions::default() };
+        let threads = threads_for(session.len().saturating_mul(draws.max(1)));
+        let aligned = py.detach(|| alone(threads, || self.0.align_with(session, &options)))?;
+        aligned.map_err(to_python)
     }
 }
 
@@ -220,7 +234,8 @@ impl Fitted {
         self.0.delay_density(&delays.as_array().to_vec()).into_pyarray(py)
     }
 
-    /// log p(stamps, known labels | features, times).
+    /// log p(stamps, known labels | features, times); what differs for groups that were not seen is
+    /// integrated out.
     #[pyo3(signature = (session, use_labels=false))]
     fn log_evidence(
         &self,
@@ -229,8 +244,8 @@ impl Fitted {
         use_labels: bool,
     ) -> PyResult<f64> {
         let session = session.lend(0, use_labels)?;
-        let rows = session.len();
-        py.detach(|| self.pooled(rows, || self.0.log_evidence(&session)))?.map_err(to_python)
+        let ask = || self.0.held_out_log_evidence(&session);
+        py.detach(|| self.pooled(session.len(), ask))?.map_err(to_python)
     }
 
     /// What more sessions like these, or labels for them, would be worth (JSON), with options (JSON) and
@@ -268,11 +283,7 @@ impl Fitted {
         level: f64,
         draws: usize,
     ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>, f64, f64)> {
-        let session = session.lend(0, use_labels)?;
-        let options = AlignOptions { level, draws, ..AlignOptions::default() };
-        let threads = threads_for(session.len().saturating_mul(draws.max(1)));
-        let aligned = py.detach(|| alone(threads, || self.0.align_with(&session, &options)))?;
-        let aligned = aligned.map_err(to_python)?;
+        let aligned = self.aligned(py, &session.lend(0, use_labels)?, level, draws)?;
         let stamps = PyDict::new(py);
         macro_rules! column {
             ($into:ident, $rows:expr, $name:ident) => {
@@ -298,10 +309,39 @@ impl Fitted {
         column!(instances, aligned.instances, observed);
         Ok((stamps, instances, aligned.log_evidence, aligned.best_log_weight))
     }
+
+    /// All parameters as the optimiser sees them.
+    fn unconstrained<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.0.unconstrained().to_vec().into_pyarray(py)
+    }
+
+    /// The events that stamps belong to by the best alignment.
+    #[pyo3(signature = (session, use_labels=false, draws=32))]
+    fn align_events(
+        &self,
+        py: Python<'_>,
+        session: PySession<'_>,
+        use_labels: bool,
+        draws: usize,
+    ) -> PyResult<Vec<PyEvent>> {
+        let session = session.lend(0, use_labels)?;
+        let level = AlignOptions::default().level;
+        let names = session.annotators();
+        let told = |event: SeenEvent| {
+            let SeenEvent { instance, time, p_positive, stamps, seen_by } = event;
+            let seen_by = seen_by.into_iter().map(|k| names[k].clone()).collect();
+            (instance, time, p_positive, stamps.len(), seen_by)
+        };
+        let events = self.aligned(py, &session, level, draws)?.events(&session);
+        Ok(events.into_iter().map(told).collect())
+    }
 }
 
+/// An event: instance, time, probability, the number of stamps and who gave them.
+type PyEvent = (usize, f64, f64, usize, Vec<String>);
+
 /// A warning's kind, as in model files, and its message.
-fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {
+pub(crate) fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {
     let value = serde_json::to_value(warning)
         .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
     let kind = value.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default();

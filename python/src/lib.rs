@@ -10,6 +10,7 @@ mod dataset;
 mod diagnosis;
 mod fit;
 mod fitted;
+mod groups;
 mod inspection;
 mod loss;
 mod memory;
@@ -17,9 +18,11 @@ mod metrics;
 mod noise;
 mod pool;
 mod posterior;
+mod scale;
 mod session;
 mod signal;
 mod simulate;
+mod sync;
 mod times;
 mod watch;
 
@@ -43,6 +46,8 @@ mod _core {
     #[pymodule_export]
     use super::fitted::Fitted;
     #[pymodule_export]
+    use super::groups::{adapted, agreement, group_estimates};
+    #[pymodule_export]
     use super::inspection::inspect;
     #[pymodule_export]
     use super::loss::Annotator;
@@ -57,12 +62,18 @@ mod _core {
     #[pymodule_export]
     use super::posterior::{Posterior, posterior};
     #[pymodule_export]
+    use super::scale::{Partition, fit_over, fold_of, sampled};
+    #[pymodule_export]
     use super::signal::{
         cycle_feature_names, cycle_features, find_cycles, session_from_signal, summary_names,
         windows,
     };
     #[pymodule_export]
-    use super::simulate::{annotate, annotator, chest_bands, press, respiration, study};
+    use super::simulate::{
+        annotate, annotate_sloppily, chest_bands, people, press, respiration, study,
+    };
+    #[pymodule_export]
+    use super::sync::{find_clocks, moved_back};
     #[pymodule_export]
     use super::times::read_times;
 }

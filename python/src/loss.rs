@@ -9,12 +9,14 @@ use unjitter::model::Gradient;
 use unjitter::{Control, Counts, Error, Noise, Priors};
 
 use crate::convert::{from_json, to_python};
-use crate::pool::alone;
+use crate::pool::kept;
 use crate::posterior::Values;
 use crate::watch::watched;
 
-/// Least number of instances per thread: fewer are done sooner than a thread is started.
-const INSTANCES_PER_THREAD: usize = 4096;
+/// Least number of instances per thread: fewer are done sooner than another thread wakes.
+const INSTANCES_PER_THREAD: usize = 2048;
+/// Most instances for which nobody waits long enough to interrupt: some milliseconds.
+const INSTANCES_AT_ONCE: usize = 100_000;
 
 /// The evidence as a function of log-odds and of the annotator's parameters.
 #[pyclass(frozen, module = "unjitter._core")]
@@ -110,8 +112,8 @@ impl Annotator {
             let message = format!("events of {} sequences for {}", events.len(), times.len());
             return Err(PyValueError::new_err(message));
         }
-        let most = instances.iter().sum::<usize>() / INSTANCES_PER_THREAD;
-        let threads = threads.min(most).min(times.len()).max(1);
+        let all_instances = instances.iter().sum::<usize>();
+        let busy = threads.min(all_instances / INSTANCES_PER_THREAD).min(times.len()).max(1);
         let solve = |control: Control<'_>, k: usize| {
             // The results will not be used.
             if control.is_stop_requested() {
@@ -121,8 +123,12 @@ impl Annotator {
             let found = self.annotator.gradient(&name, &params, times[k], events[k], log_odds[k]);
             Some(found.map_err(|error| of_sequence(k, error)))
         };
-        let all = |control: Control<'_>| in_parallel(threads, times.len(), |k| solve(control, k));
-        let solved = watched(py, None, all)??;
+        let all =
+            |control: Control<'_>| in_parallel(threads, busy, times.len(), |k| solve(control, k));
+        let solved = match all_instances <= INSTANCES_AT_ONCE {
+            true => py.detach(|| all(Control::default()))?,
+            false => watched(py, None, all)??,
+        };
         let solved: Vec<Gradient> = solved.into_iter().flatten().collect::<PyResult<_>>()?;
 
         let width = params.len();
@@ -146,16 +152,19 @@ fn cut<'a>(what: &str, mut flat: &'a [f64], lengths: &[usize]) -> PyResult<Vec<&
     Ok(lengths.iter().map(piece).collect())
 }
 
-/// All results, in order.
+/// All results, in order, in pieces that keep so many of the threads busy.
 fn in_parallel<T: Send>(
     threads: usize,
+    busy: usize,
     tasks: usize,
     run: impl Fn(usize) -> T + Sync,
 ) -> PyResult<Vec<T>> {
-    if threads == 1 {
+    if busy == 1 {
         return Ok((0..tasks).map(run).collect());
     }
-    alone(threads, || (0..tasks).into_par_iter().map(&run).collect())
+    // Sequences differ in length: four pieces for each.
+    let least = tasks.div_ceil(4 * busy);
+    kept(threads, || (0..tasks).into_par_iter().with_min_len(least).map(&run).collect())
 }
 
 /// The library's message, with the place in the batch if it names no session.

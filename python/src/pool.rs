@@ -3,9 +3,11 @@
 //! The library distributes work with rayon, whose global pool is started at the first use and kept. A
 //! process forked later, as by multiprocessing, has that pool without its threads and waits for them for
 //! ever. So every call that may distribute work brings its own pool, which ends with it: some tens of
-//! microseconds for each thread.
+//! microseconds for each thread, and up to a millisecond where processes run in a sandbox. Work that takes
+//! no longer than that, thousands of times, has a pool that is kept and belongs to its process.
 
 use std::num::NonZero;
+use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
@@ -23,6 +25,38 @@ const ROWS_PER_THREAD: usize = 256;
 pub(crate) fn alone<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
     let pool = pool.map_err(|error| PyValueError::new_err(format!("n_jobs: {error}")))?;
+    Ok(pool.install(work))
+}
+
+/// The pool that is kept, and the process whose threads it has.
+struct Kept {
+    process: u32,
+    threads: usize,
+    pool: Arc<rayon::ThreadPool>,
+}
+
+static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+
+/// Runs `work` in the pool that is kept, of so many threads.
+pub(crate) fn kept<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    // Another thread may have been starting it when this process was forked, and never ends.
+    let Ok(mut kept) = KEPT.try_lock() else { return alone(threads, work) };
+    let process = std::process::id();
+    let pool = match &*kept {
+        Some(own) if own.process == process && own.threads == threads => Arc::clone(&own.pool),
+        _ => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
+            let pool = pool.map_err(|error| PyValueError::new_err(format!("threads: {error}")))?;
+            let pool = Arc::new(pool);
+            let last = kept.replace(Kept { process, threads, pool: Arc::clone(&pool) });
+            // The parent's threads are not here to be told that they may end.
+            if let Some(last) = last.filter(|last| last.process != process) {
+                std::mem::forget(last.pool);
+            }
+            pool
+        }
+    };
+    drop(kept);
     Ok(pool.install(work))
 }
 

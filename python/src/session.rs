@@ -20,6 +20,11 @@ pub(crate) struct PySession<'py> {
     subject: Option<String>,
     observed: Option<PyReadonlyArray2<'py, f64>>,
     name: Option<String>,
+    annotators: Option<Vec<String>>,
+    also_annotated: Vec<String>,
+    rounded: Option<PyReadonlyArray1<'py, f64>>,
+    device: Option<String>,
+    clock: Option<String>,
 }
 
 /// Features in NumPy's precision.
@@ -49,8 +54,9 @@ impl PySession<'_> {
     fn lend_as(&self, name: String, use_labels: bool) -> PyResult<Session<'_>> {
         let (times, events) = (self.times.as_array().to_vec(), self.events.as_array().to_vec());
         let session = Session::new(name, self.features.lend(), times, events).map_err(to_python)?;
-        let session = match &self.subject {
-            Some(subject) => session.with_subject(subject),
+        let session = self.with_annotators(self.about(session))?;
+        let session = match &self.rounded {
+            Some(widths) => session.with_widths(widths.as_array().to_vec()).map_err(to_python)?,
             None => session,
         };
         let session = match &self.observed {
@@ -69,6 +75,31 @@ impl PySession<'_> {
                     .map_err(to_python)
             }
             _ => Ok(session),
+        }
+    }
+
+    /// The session with what it has in common with others.
+    fn about<'a>(&self, mut session: Session<'a>) -> Session<'a> {
+        if let Some(subject) = &self.subject {
+            session = session.with_subject(subject);
+        }
+        if let Some(device) = &self.device {
+            session = session.with_device(device);
+        }
+        if let Some(clock) = &self.clock {
+            session = session.with_clock(clock);
+        }
+        session
+    }
+
+    /// The session with who gave its stamps, if that is known.
+    fn with_annotators<'a>(&self, session: Session<'a>) -> PyResult<Session<'a>> {
+        match (&self.annotators, &self.also_annotated[..]) {
+            (None, []) => Ok(session),
+            (of_stamps, also) => {
+                let of_stamps = of_stamps.as_deref().unwrap_or_default();
+                session.with_annotators(of_stamps, also).map_err(to_python)
+            }
         }
     }
 

@@ -3,12 +3,12 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use unjitter::Control;
 use unjitter::learning::median_spacing;
 use unjitter::simulation::{Annotator, ChestBand, Presses, Respiration, Sloppiness};
+use unjitter::{Control, Recording};
 
 use crate::convert::{from_json, to_json, to_python};
-use crate::dataset::NewSession;
+use crate::dataset::{NewSession, annotators_of};
 use crate::session::{PySession, recordings};
 use crate::watch::watched;
 
@@ -94,52 +94,80 @@ pub(crate) fn respiration<'py>(
     Ok(recordings.iter().map(|recording| NewSession::new(py, recording)).collect())
 }
 
-/// The annotator (JSON) with this sloppiness (JSON) for these sessions; in units of their median spacing,
-/// unless another is given.
+/// The people (JSON) of this sloppiness (JSON) for these sessions, each with a name: an annotator with habits
+/// drawn from the seed. Times are in units of the median spacing, unless another is given.
 #[pyfunction]
-#[pyo3(signature = (sloppiness, sessions, unit=None))]
-pub(crate) fn annotator(
+pub(crate) fn people(
     sloppiness: &str,
     sessions: Vec<PySession<'_>>,
     unit: Option<f64>,
+    seed: u64,
 ) -> PyResult<String> {
     let sloppiness: Sloppiness = from_json("sloppiness", sloppiness)?;
     let recordings = recordings(&sessions)?;
-    let unit = unit.unwrap_or_else(|| {
-        let sessions: Vec<_> = recordings.iter().map(|one| one.session.clone()).collect();
-        median_spacing(&sessions)
-    });
-    to_json(&sloppiness.annotator(&recordings, unit).map_err(to_python)?)
+    let unit = unit.unwrap_or_else(|| usual_unit(&recordings));
+    to_json(&sloppiness.people(&recordings, unit, seed).map_err(to_python)?)
 }
 
-/// Stamps of an annotator (JSON) for each session.
+/// The presses for a session: when, by whom if there are several people, and who pressed at all.
+type NewPresses<'py> = (Bound<'py, PyArray1<f64>>, Option<Vec<String>>, Vec<String>);
+
+/// Presses of an annotator (JSON) for each session.
 #[pyfunction]
 pub(crate) fn annotate<'py>(
     py: Python<'py>,
     annotator: &str,
     sessions: Vec<PySession<'py>>,
     seed: u64,
-) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
+) -> PyResult<Vec<NewPresses<'py>>> {
     let annotator: Annotator = from_json("annotator", annotator)?;
     let recordings = recordings(&sessions)?;
     let annotated = py.detach(|| annotator.annotate_all(&recordings, seed)).map_err(to_python)?;
-    Ok(annotated.iter().map(|one| one.session.stamps().to_vec().into_pyarray(py)).collect())
+    Ok(annotated.iter().map(|one| presses_of(py, one)).collect())
 }
 
-/// Stamps, the instance of each (−1 for none), and the offset of the session.
+/// Presses of the people of a sloppiness (JSON) for each session; see [`people`].
 #[pyfunction]
-#[expect(clippy::type_complexity, reason = "two arrays and a number")]
+pub(crate) fn annotate_sloppily<'py>(
+    py: Python<'py>,
+    sloppiness: &str,
+    sessions: Vec<PySession<'py>>,
+    unit: Option<f64>,
+    seed: u64,
+) -> PyResult<Vec<NewPresses<'py>>> {
+    let sloppiness: Sloppiness = from_json("sloppiness", sloppiness)?;
+    let recordings = recordings(&sessions)?;
+    let unit = unit.unwrap_or_else(|| usual_unit(&recordings));
+    let annotate = || sloppiness.annotate(&recordings, unit, seed);
+    let annotated = py.detach(annotate).map_err(to_python)?;
+    Ok(annotated.iter().map(|one| presses_of(py, one)).collect())
+}
+
+fn usual_unit(recordings: &[Recording<'_>]) -> f64 {
+    let sessions: Vec<_> = recordings.iter().map(|one| one.session.clone()).collect();
+    median_spacing(&sessions)
+}
+
+fn presses_of<'py>(py: Python<'py>, recording: &Recording<'_>) -> NewPresses<'py> {
+    let session = &recording.session;
+    let stamps = session.stamps().to_vec().into_pyarray(py);
+    (stamps, annotators_of(session), session.annotators().to_vec())
+}
+
+/// Stamps, the instance of each (−1 for none), and offset and drift of the session's clock.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "two arrays and two numbers")]
 pub(crate) fn press<'py>(
     py: Python<'py>,
     annotator: &str,
     times: PyReadonlyArray1<'py, f64>,
     labels: PyReadonlyArray1<'py, bool>,
     seed: u64,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, f64)> {
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, f64, f64)> {
     let annotator: Annotator = from_json("annotator", annotator)?;
     let (times, labels) = (times.as_array().to_vec(), labels.as_array().to_vec());
     let presses = py.detach(|| annotator.press(&times, &labels, seed)).map_err(to_python)?;
-    let Presses { stamps, sources, offset } = presses;
+    let Presses { stamps, sources, offset, drift } = presses;
     let sources: Vec<i64> = sources.iter().map(|source| source.map_or(-1, |i| i as i64)).collect();
-    Ok((stamps.into_pyarray(py), sources.into_pyarray(py), offset))
+    Ok((stamps.into_pyarray(py), sources.into_pyarray(py), offset, drift))
 }

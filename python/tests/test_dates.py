@@ -13,7 +13,7 @@ import pytest
 from drawn import make_session
 
 from unjitter import EventDetector, Session, metrics, signal
-from unjitter._clock import Clock
+from unjitter._calendar import Calendar
 
 X = np.arange(6.0).reshape(3, 2)
 BERLIN = pd.date_range("2024-10-27T00:30:00.123456789", periods=3, freq="1h", tz="UTC").tz_convert(
@@ -47,7 +47,7 @@ def test_dates_of_any_kind_are_seconds_and_a_clock(kind, dates):
     np.testing.assert_array_equal(session.events, SECONDS)
     unit = "us" if "micro" in kind else "ns"
     want = np.datetime64("2024-10-27T00:30:00.123456789", unit)
-    assert session.clock == Clock(want.astype("M8[ns]"), dates.tz and "Europe/Berlin")
+    assert session.calendar == Calendar(want.astype("M8[ns]"), dates.tz and "Europe/Berlin")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -88,7 +88,7 @@ def test_observed_may_be_a_table_of_dates(library):
 def test_durations_are_seconds(given):
     session = Session(X, given, [])
     np.testing.assert_array_equal(session.times, [0.0, 1.5, 2.0])
-    assert session.clock is None
+    assert session.calendar is None
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_flat_tables_keep_dates(times):
     groups = ["b", "b", "a"]
     b, a = sessions_from_arrays(X, times, {"b": list(BERLIN[1:2])}, groups)
     assert (b.name, a.name) == ("b", "a")
-    assert b.clock.time_zone == a.clock.time_zone == "Europe/Berlin"
+    assert b.calendar.time_zone == a.calendar.time_zone == "Europe/Berlin"
     np.testing.assert_array_equal(b.times, SECONDS[:2])
     np.testing.assert_array_equal(b.events, [3600.0])
     assert len(a.events) == 0
@@ -136,13 +136,13 @@ def test_a_zoned_session_takes_zoned_events_instead():
     other = session.replace(events=BERLIN[1:], observed=[list(BERLIN[[0, 2]])])
     np.testing.assert_array_equal(other.events, SECONDS[1:])
     np.testing.assert_array_equal(other.observed, [[0.0, 7200.0]])
-    assert other.clock == session.clock
+    assert other.calendar == session.calendar
     moved = session.replace(times=BERLIN - pd.Timedelta(seconds=2))
     np.testing.assert_array_equal(moved.events, [2.0])
     # What `dates` gives is in UTC, as NumPy has no zones.
     back = session.replace(events=session.dates([60.0]))
     np.testing.assert_array_equal(back.events, [60.0])
-    assert back.clock == session.clock
+    assert back.calendar == session.calendar
     with pytest.raises(ValueError, match="both have a time zone or neither"):
         session.replace(events=NAIVE[1:])
 
@@ -174,12 +174,12 @@ def test_signals_keep_their_zone(kind):
     given = kind(times) if kind is not pl.Series else pl.from_pandas(times.to_series())
     press = [zoned(21.5)]
     session = signal.session_from_signal(BREATHING, times=given, events=press, true_events=press)
-    assert session.clock.time_zone == "Europe/Berlin"
+    assert session.calendar.time_zone == "Europe/Berlin"
     assert session.labels.sum() == 1
     stamp = session.dates(session.events)[0]
     assert abs(stamp - press[0].tz_convert(None).to_datetime64()) < np.timedelta64(2, "ns")
     windows = signal.session_from_windows(BREATHING, times=given, events=press)
-    assert windows.clock.time_zone == "Europe/Berlin"
+    assert windows.calendar.time_zone == "Europe/Berlin"
     assert len(windows.events) == 1
     plain = signal.windows(BREATHING, times=given)
     np.testing.assert_array_equal(plain.times, windows.dates(windows.times))
@@ -238,7 +238,7 @@ BACKENDS = ["pandas", "polars", "pyarrow"]
 )
 def test_tables_have_the_zone_of_the_session(fitted, backend, zone, name):
     session = dated(zone)
-    assert session.clock.time_zone == name
+    assert session.calendar.time_zone == name
     table = columns_of(fitted.align(session, backend=backend))
     first = table.get_column("stamp").to_list()[0]
     # polars knows no offsets of half an hour.
@@ -264,8 +264,8 @@ def test_offsets_of_a_column_are_understood(backend):
     given = {"pandas": times, "polars": pl.from_pandas(times.dt.tz_convert("Etc/GMT-2"))}
     given["pyarrow"] = pa.chunked_array([pa.array(times)])
     session = Session(X, given[backend], [])
-    assert session.clock.origin == np.datetime64("2024-05-31T12:00:00", "ns")
-    assert session.clock.time_zone in ("+02:00", "Etc/GMT-2")
+    assert session.calendar.origin == np.datetime64("2024-05-31T12:00:00", "ns")
+    assert session.calendar.time_zone in ("+02:00", "Etc/GMT-2")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

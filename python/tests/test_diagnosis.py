@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from unjitter import Diagnosis, EventDetector, Session, Table
-from unjitter._clock import Clock
+from unjitter._calendar import Calendar
 
 LATE = {3: 5.0}
 
@@ -92,7 +92,7 @@ def test_hours_of_the_day_are_known_from_dates():
     [(None, 22.5), ("UTC", 22.5), ("+02:00", 0.5), ("-05:30", 17.0), ("Europe/Berlin", 0.5)],
 )
 def test_a_clock_knows_its_hour(zone, hour):
-    assert Clock(np.datetime64("2024-07-01T22:30:00", "ns"), zone).hour() == pytest.approx(hour)
+    assert Calendar(np.datetime64("2024-07-01T22:30:00", "ns"), zone).hour() == pytest.approx(hour)
 
 
 def test_mistakes_are_named(detector, sessions):

@@ -48,6 +48,97 @@ def test_tables_become_sessions_in_order_of_appearance(frame):
     np.testing.assert_array_equal(a.events, [])
 
 
+def test_stamps_say_who_gave_them(frame):
+    events = {**EVENTS, "annotator": ["ann", "bob"], "note": ["p", "q"]}
+    b, a = sessions_from_frames(frame(INSTANCES), frame(events))
+    # The stamps of b are 2.2 by ann and 0.4 by bob.
+    assert b.annotators.tolist() == ["bob", "ann"]
+    assert a.annotators is None
+    renamed = {"who" if name == "annotator" else name: own for name, own in events.items()}
+    other, _ = sessions_from_frames(frame(INSTANCES), frame(renamed), annotator="who")
+    assert other.annotators.tolist() == ["bob", "ann"]
+    assert sessions_from_frames(frame(INSTANCES), frame(renamed))[0].annotators is None
+    alone, _ = sessions_from_frames(frame(INSTANCES), frame(events), annotator=None)
+    assert alone.annotators is None
+    with pytest.raises(ValueError, match="events has no column 'rater'"):
+        sessions_from_frames(frame(INSTANCES), frame(events), annotator="rater")
+    with pytest.raises(ValueError, match="session b: 1 of 2 stamps have no annotator"):
+        sessions_from_frames(frame(INSTANCES), frame({**EVENTS, "annotator": ["ann", None]}))
+
+
+def test_a_table_of_sessions_tells_what_they_share(frame):
+    instances = {name: own for name, own in INSTANCES.items() if name != "subject"}
+    about = {
+        "session": ["else", "a", "b", "b"],
+        "subject": ["z", "y", "x", None],
+        "device": ["d0", None, None, "d2"],
+        "clock": ["c", "c", "c", "c"],
+        "annotators": ["z", "ann", "ann; bob", "cyd"],
+    }
+    events = {**EVENTS, "annotator": ["ann", "bob"]}
+    b, a = sessions_from_frames(frame(instances), frame(events), sessions=frame(about))
+    assert (b.subject, b.device, b.clock) == ("x", "d2", "c")
+    assert (a.subject, a.device, a.clock) == ("y", None, "c")
+    assert (b.annotators.tolist(), b.also_annotated) == (["bob", "ann"], ("cyd",))
+    # Who annotated a session and gave no stamp.
+    assert (a.annotators.tolist(), a.also_annotated) == ([], ("ann",))
+    # The only annotator gave all stamps.
+    one = {"session": ["b", "a"], "annotators": ["ann", "ann"]}
+    b, _ = sessions_from_frames(frame(instances), frame(EVENTS), sessions=frame(one))
+    assert b.annotators.tolist() == ["ann", "ann"]
+    b, a = sessions_from_frames(
+        frame(instances), frame(events), sessions=frame(about), annotator=None
+    )
+    assert b.annotators is None and b.also_annotated == a.also_annotated == ()
+
+
+def test_annotators_of_a_session_may_be_a_list():
+    about = pl.DataFrame({"session": ["b"], "annotators": [["ann", "bob"]]})
+    events = pl.DataFrame({**EVENTS, "annotator": ["ann", "ann"]})
+    b, _ = sessions_from_frames(pl.DataFrame(INSTANCES), events, sessions=about)
+    assert b.also_annotated == ("bob",)
+
+
+@pytest.mark.parametrize(
+    ("about", "options", "message"),
+    [
+        ({"session": ["b"], "subject": ["y"]}, {}, "session b has the subjects 'x' and 'y'"),
+        ({"session": ["b", "b"], "clock": ["c", "d"]}, {}, "session b has the clocks 'c' and 'd'"),
+        ({"name": ["b"]}, {}, "sessions has no column 'session'"),
+        ({"session": ["b"], "devise": ["d"]}, {}, "none of the columns subject, device, clock"),
+        ({"session": ["b"], "clock": ["d"]}, {"device": "phone"}, "sessions has no column 'phone'"),
+        ({"session": ["c"], "clock": ["d"]}, {}, "sessions names none of the sessions"),
+        ({"session": [1], "clock": ["d"]}, {}, "by text and sessions by integer"),
+        ({"session": ["b"], "annotators": ["ann; bob"]}, {}, "who of ann, bob gave its stamps"),
+        (
+            {"session": ["b"], "annotators": ["ann"], "given": ["ben", "ann"]},
+            {},
+            "session b: 'ben' gave a stamp, and is not among those who annotated it: ann",
+        ),
+    ],
+)
+def test_contradictions_between_tables_are_named(frame, about, options, message):
+    events = dict(EVENTS)
+    if "given" in about:
+        events["annotator"] = about["given"]
+        about = {name: own for name, own in about.items() if name != "given"}
+    with pytest.raises(ValueError, match=message):
+        sessions_from_frames(frame(INSTANCES), frame(events), sessions=frame(about), **options)
+
+
+def test_the_column_of_the_subject_is_one_of_either_table(frame):
+    instances = {name: own for name, own in INSTANCES.items() if name != "subject"}
+    about = {"session": ["a", "b"], "person": ["y", "x"]}
+    b, a = sessions_from_frames(
+        frame(instances), frame(EVENTS), sessions=frame(about), subject="person"
+    )
+    assert (a.subject, b.subject) == ("y", "x")
+    with pytest.raises(ValueError, match="instances has no column 'people'"):
+        sessions_from_frames(
+            frame(instances), frame(EVENTS), sessions=frame(about), subject="people"
+        )
+
+
 def test_columns_may_have_other_names_and_features_be_chosen(frame):
     renamed = {
         "who": INSTANCES["session"],
@@ -223,7 +314,7 @@ def test_dates_of_python_and_of_fixed_zones_are_dates():
             pd.DataFrame(INSTANCES).assign(time=column),
             pd.DataFrame({"session": ["b"], "time": dates[1:2]}),
         )
-        assert b.clock.time_zone == "Etc/GMT-2"
+        assert b.calendar.time_zone == "Etc/GMT-2"
         np.testing.assert_array_equal(b.times, [0.0, 1.0, 3.0])
         np.testing.assert_array_equal(b.events, [1.0])
 
@@ -285,8 +376,8 @@ def test_dates_in_files(tmp_path):
         (session,) = read_dataset(tmp_path)
         np.testing.assert_array_equal(session.times, [0.0, 9.0])
         np.testing.assert_array_equal(session.events, [3.0])
-        assert session.clock.time_zone == zone
-        assert session.clock.origin == np.datetime64(utc, "ns")
+        assert session.calendar.time_zone == zone
+        assert session.calendar.origin == np.datetime64(utc, "ns")
 
 
 def test_epoch_seconds_in_files_stay_as_written(tmp_path):
@@ -392,7 +483,7 @@ def test_times_of_day_in_files_count_from_midnight(tmp_path):
         },
     )
     (session,) = read_dataset(tmp_path)
-    assert session.clock is None
+    assert session.calendar is None
     np.testing.assert_array_equal(session.times, [86398.0, 86401.5])
     np.testing.assert_array_equal(session.events, [86400.0])
 
@@ -410,3 +501,34 @@ def test_the_end_of_summer_time_is_told():
         time=instances["time"].dt.tz_localize("Europe/Berlin", ambiguous=[True, True, False])
     )
     assert Session(zoned[["depth"]], zoned["time"], []).times.tolist() == [0.0, 3.0, 6.0]
+
+
+@pytest.mark.parametrize("zero", [0.0, 1.7e9])
+def test_files_say_who_gave_each_stamp_and_what_sessions_share(tmp_path, zero):
+    """As frames do, also where times are so large that they are counted from the first."""
+    times = {name: [zero + t for t in own] for name, own in (("i", [0, 1, 2]), ("e", [1.5, 0.5]))}
+    files = {
+        "instances.csv": "session,time,x\n" + "".join(f"b,{t},1\n" for t in times["i"]),
+        "events.csv": "session,time,annotator\n"
+        + "".join(f"b,{t},{who}\n" for t, who in zip(times["e"], ("ann", "bob"))),
+        "sessions.csv": "session,subject,device,clock,annotators\nb,p1,d1,c1,ann; bob; cyd\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (session,) = read_dataset(tmp_path)
+    tables = {name: pd.read_csv(tmp_path / name) for name in files}
+    (same,) = sessions_from_frames(
+        tables["instances.csv"], tables["events.csv"], sessions=tables["sessions.csv"]
+    )
+    assert session.annotators.tolist() == same.annotators.tolist() == ["bob", "ann"]
+    assert session.also_annotated == same.also_annotated == ("cyd",)
+    for own in (session, same):
+        assert (own.subject, own.device, own.clock) == ("p1", "d1", "c1")
+    np.testing.assert_array_equal(session.events, same.events)
+    (alone,) = read_dataset(tmp_path, annotator=None)
+    assert alone.annotators is None and alone.also_annotated == ()
+    (tmp_path / "other.csv").write_text("session,phone\nb,d2\n")
+    (other,) = read_dataset(tmp_path, sessions=tmp_path / "other.csv", device="phone")
+    assert (other.device, other.clock, other.also_annotated) == ("d2", None, ())
+    with pytest.raises(ValueError, match="no column `rater`"):
+        read_dataset(tmp_path, annotator="rater")

@@ -49,6 +49,18 @@ def test_session_table():
     }
 
 
+def test_session_table_names_people_and_things():
+    shown = cells(
+        recording(
+            events={NASTY: [1.0], "bob": []}, device="phone", clock="left", subject="p07"
+        )._repr_html_()
+    )
+    assert shown["annotators"] == f"{NASTY}, bob"
+    assert (shown["device"], shown["clock"]) == ("phone", "left")
+    many = recording(events={f"person {k}": [] for k in range(9)})._repr_html_()
+    assert cells(many)["annotators"].endswith("person 5, …")
+
+
 def test_strip_shows_instances_labels_and_stamps():
     labels = (np.arange(60) % 6 == 2).astype(int)
     assert strip(recording(labels=labels)._repr_html_()) == [60, 10, 10]

@@ -10,8 +10,10 @@ from types import SimpleNamespace
 import matplotlib
 import numpy as np
 import pytest
+from people import USUAL, off
+from people import draw as drawn
 
-from unjitter import EventDetector, Gaussian, Session, baselines, plot
+from unjitter import EventDetector, Gaussian, Session, baselines, plot, sync
 
 matplotlib.use("Agg")
 from matplotlib import dates as mdates
@@ -359,6 +361,125 @@ def test_curves_need_labels(detector):
         with pytest.raises(ValueError, match="has labels"):
             draw(detector, recording(11, labelled=False))
     assert plt.get_fignums() == []
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    sessions, _ = off(10, 6.0, 0.0, seed=1)
+    varies = {"offset": "session", "spread": "session"}
+    return EventDetector(varies=varies, clock_range=20.0).fit(sessions[:8]), sessions
+
+
+def test_groups_are_drawn_as_the_table_has_them(grouped, ax):
+    known, _ = grouped
+    assert plot.groups(known, ax=ax) is ax
+    table = known.groups_[known.groups_["what"] == "offset"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(table["group"])
+    np.testing.assert_array_equal(group(ax, "values").get_offsets()[:, 0], table["value"])
+    ends = [(line[0][0], line[1][0]) for line in group(ax, "intervals").get_segments()]
+    assert ends == list(zip(table["low"], table["high"]))
+    low, high = ax.get_ylim()
+    assert low > high  # the first on top
+    [line] = ax.get_lines()
+    assert list(line.get_xdata()) == [0.0, 0.0]
+    assert ax.get_xlabel() == "how far the clock is ahead, with 95 % intervals"
+
+
+def test_another_number_of_groups_can_be_drawn(grouped, ax):
+    known, _ = grouped
+    plot.groups(known, "spread", level=0.5, ax=ax)
+    table = known.groups(level=0.5)
+    table = table[table["what"] == "spread"]
+    ends = [(line[0][0], line[1][0]) for line in group(ax, "intervals").get_segments()]
+    assert ends == list(zip(table["low"], table["high"]))
+    assert ax.get_lines()[0].get_xdata()[0] == known.spread_
+    assert ax.get_xlabel() == "spread, with 50 % intervals"
+
+
+def test_groups_that_are_not_there_are_not_drawn(grouped, detector):
+    with pytest.raises(ValueError, match="what is 'delay', expected 'offset' or 'spread'"):
+        plot.groups(grouped[0], "delay")
+    with pytest.raises(ValueError, match="nothing differs between groups"):
+        plot.groups(detector)
+    with pytest.raises(ValueError, match="Naive knows no groups"):
+        plot.groups(baselines.Naive())
+
+
+def test_plots_adapt_to_groups_not_seen(grouped, ax):
+    known, sessions = grouped
+    new = sessions[8].replace(events=sessions[8].events)  # in order, as they are drawn
+    told = known.adapted(new)
+    plot.alignment(known, new, start=new.times[0], stop=new.times[-1], ax=ax)
+    check_against_align(told, new, ax)
+
+
+def test_delays_are_without_what_groups_differ_by(grouped, ax):
+    known, sessions = grouped
+    plot.delays(known, sessions, ax=ax)
+    [label] = [one.get_label() for one in ax.containers]
+    middles, heights = bars(ax).T
+    mean = np.average(middles, weights=heights)
+    spread = np.sqrt(np.average((middles - mean) ** 2, weights=heights))
+    # Offsets scatter by six; without them, delays are those that were learned.
+    assert mean == pytest.approx(known.delay_, abs=0.3)
+    assert spread == pytest.approx(known.spread_, rel=0.25)
+    assert label.startswith("stamps")
+
+
+@pytest.fixture(scope="module")
+def synced(grouped):
+    _, sessions = grouped
+    right = EventDetector(restarts=0).fit([drawn(seed, USUAL) for seed in range(100, 112)])
+    few = sessions[0].replace(events=sessions[0].events[:1], name="few")
+    silent = sessions[0].replace(events=[], name="$silent$")
+    fast = drawn(9, USUAL.but(drift=0.04), name="fast")
+    return sync([*sessions[:3], few, silent, fast], right, by="session", range=60.0)
+
+
+def test_clocks_show_their_profiles(synced):
+    axes = plot.clocks(synced)
+    assert [ax.get_title(loc="left") for ax in axes] == [clock.name for clock in synced]
+    for ax, clock in zip(axes, synced):
+        verdict = next(text.get_text() for text in ax.texts if text.get_gid() == "verdict")
+        if clock.verdict == "no_stamps":
+            assert verdict == "no stamps" and not ax.get_lines()
+            continue
+        [line] = ax.get_lines()
+        np.testing.assert_array_equal(line.get_xdata(), clock.profile[0])
+        shown = clock.profile[1] > -12.0
+        np.testing.assert_array_equal(line.get_ydata()[shown], clock.profile[1][shown])
+        places = group(ax, "places").get_offsets()[:, 0]
+        assert list(places) == [clock.offset, *(place.offset for place in clock.others)]
+        band = next(patch for patch in ax.patches if patch.get_gid() == "interval")
+        assert band.get_x() == pytest.approx(clock.low, rel=1e-12)
+        if clock.verdict == "found":
+            assert float(verdict.split(",")[0].replace("−", "-")) == float(f"{clock.offset:.3g}")
+            assert ("%" in verdict) == (clock.drift != 0.0)
+        else:
+            assert verdict == clock.verdict
+    axes[0].figure.canvas.draw()
+
+
+def test_clocks_can_be_chosen(synced, ax):
+    assert [own.get_title(loc="left") for own in plot.clocks(synced, ["s001", "few"])] == [
+        "s001",
+        "few",
+    ]
+    assert plot.clocks(synced, "fast", ax=ax) is ax
+    assert ax.get_xlabel() == "offset"
+    with pytest.raises(ValueError, match="6 clocks were given, expected one to draw on ax"):
+        plot.clocks(synced, ax=ax)
+    with pytest.raises(ValueError, match="names has 'watch', which is none of 6 clocks"):
+        plot.clocks(synced, ["watch"])
+
+
+def test_of_many_clocks_the_doubtful_are_drawn(synced):
+    from dataclasses import replace
+
+    many = [replace(synced["s000"], name=f"c{k:02}") for k in range(40)]
+    axes = plot.clocks(replace(synced, clocks=[*many, synced["few"]]))
+    names = [ax.get_title(loc="left") for ax in axes]
+    assert len(names) == 24 and names[-1] == "few"
 
 
 def test_only_asked_figures_are_made(detector):

@@ -322,3 +322,56 @@ def test_a_table_without_rows(fitted):
         sessions = sessions_from_frames(rows, none)
         known = nw.from_native(fitted.align(sessions), eager_only=True)
         assert (len(known), known.columns) == (0, [*STAMP_COLUMNS, "who", "score"])
+
+
+@pytest.mark.parametrize("library", TO)
+def test_each_press_is_told_with_who_gave_it(fitted, library):
+    random = np.random.default_rng(6)
+    named = PRESSES.assign(annotator=random.choice(["ann", "bob"], len(PRESSES)))
+    sessions = sessions_from_frames(TO[library](ROWS), TO[library](named))
+    aligned = fitted.align(sessions)
+    assert columns_of(aligned, ["stamp", "annotator", "score"]) == [
+        named["time"].tolist(),
+        named["annotator"].tolist(),
+        named["score"].tolist(),
+    ]
+    # Beside a session of which nobody knows who annotated it, and without a frame.
+    known = Session(sessions[0].X, sessions[0].times, {"bob": [3.0], "ann": [7.0, 2.0]}, name="k")
+    unknown = known.replace(events=[1.0])
+    told = fitted.align([unknown, known], backend="polars")
+    assert told["annotator"].to_list() == [None, "bob", "ann", "ann"]
+    assert told["stamp"].to_list() == [1.0, 3.0, 7.0, 2.0]
+    assert "annotator" not in fitted.align(unknown).columns
+
+
+def test_a_column_of_annotators_that_is_not_used_comes_back(fitted):
+    named = PRESSES.assign(annotator="ann")
+    sessions = sessions_from_frames(ROWS, named, annotator=None)
+    assert fitted.align(sessions)["annotator"].tolist() == named["annotator"].tolist()
+    # Used under another name, its place is taken.
+    both = named.assign(rater="bob")
+    sessions = sessions_from_frames(ROWS, both, annotator="rater")
+    with pytest.raises(ValueError, match="events has a column 'annotator'"):
+        fitted.align(sessions)
+
+
+def test_events_of_several_people_are_merged(fitted):
+    session = make_session(0, instances=120)
+    twice = np.concatenate([session.events, session.events])
+    who = np.repeat(["ann", "bob"], len(session.events))
+    both = session.replace(events=twice, annotators=who)
+    stamps, events = fitted.align(both), fitted.align_events(both)
+    owned = stamps[stamps["best_instance"] >= 0]
+    assert events["instance"].tolist() == sorted(set(owned["best_instance"]))
+    assert events["stamps"].sum() == len(owned)
+    seen = owned.groupby("best_instance")["annotator"].agg(lambda own: "; ".join(sorted(set(own))))
+    assert events["seen_by"].tolist() == seen.tolist()
+    instances = fitted.align_instances(both).loc[events["instance"]]
+    np.testing.assert_array_equal(events["time"], instances["time"])
+    np.testing.assert_array_equal(events["p_positive"], instances["p_positive"])
+    alone = fitted.align_events([session, session.replace(events=[], name="quiet")])
+    assert list(alone.columns) == ["session", "instance", "time", "p_positive", "stamps"]
+    assert set(alone["session"]) == {session.name}
+    dates = np.datetime64("2024-05-31", "ns") + (1e9 * session.times).astype("timedelta64[ns]")
+    dated = fitted.align_events(session.replace(times=dates, events=dates[:3]))
+    assert dated["time"].dtype.kind == "M"

@@ -134,7 +134,7 @@ def test_a_time_zone_changes_no_second_even_where_clocks_go_back():
     )
     session = Session(X, dates, dates[:1])
     np.testing.assert_array_equal(session.times, [0.0, 3600.0, 7200.0])
-    assert session.clock.time_zone == "Europe/Berlin"
+    assert session.calendar.time_zone == "Europe/Berlin"
 
 
 def test_datetime_objects_are_dates():
@@ -148,14 +148,16 @@ def test_replace_keeps_the_rest():
     dates = pd.date_range("2024-05-31T14:00:00", periods=3, freq="1s", tz="Asia/Tokyo")
     session = Session(X, dates, dates[:1], labels=[0, 1, 0], subject="a", name="n")
     other = session.replace(labels=[1, 0, 0])
-    assert (other.name, other.subject, other.clock) == ("n", "a", session.clock)
+    assert (other.name, other.subject, other.calendar) == ("n", "a", session.calendar)
     np.testing.assert_array_equal(other.times, session.times)
     np.testing.assert_array_equal(other.events, session.events)
     assert np.shares_memory(other.X, session.X)
 
 
 def test_pickling():
-    session = Session(X, TIMES, [1.0], labels=[0, 1, 0], observed=[[0.0, 3.0]], name="n")
+    session = Session(
+        X, TIMES, [1.0], labels=[0, 1, 0], observed=[[0.0, 3.0]], name="n", annotators="ann"
+    )
     other = pickle.loads(pickle.dumps(session))
     assert repr(other) == repr(session)
     np.testing.assert_array_equal(other.X, X)
@@ -165,11 +167,85 @@ def test_the_repr_says_what_is_in_it():
     session = Session(X, TIMES, [1.0], labels=[0, 1, 0], subject="a", name="n")
     text = "Session('n', 3 instances x 2 features, 1 stamp, 1 positive label, subject 'a')"
     assert repr(session) == text
+    named = session.replace(annotators="ann", device="phone", clock="left", labels=None)
+    text = "1 stamp by 'ann', subject 'a', device 'phone', clock 'left')"
+    assert repr(named).endswith(text)
+    assert "2 stamps by 3 annotators" in repr(
+        Session(X, TIMES, {"ann": [1.0], "bob": [2.0], "c": []})
+    )
+
+
+def test_annotators_travel_with_their_stamps():
+    session = Session(X, TIMES, [2.0, 0.5, 1.0], annotators=["ann", "bob", "ann"])
+    np.testing.assert_array_equal(session.events, [0.5, 1.0, 2.0])
+    assert session.annotators.tolist() == ["bob", "ann", "ann"]
+    again = session.replace(labels=[0, 1, 0])
+    assert again.annotators.tolist() == ["bob", "ann", "ann"]
+    np.testing.assert_array_equal(again._as_given(again.events), [2.0, 0.5, 1.0])
+    named = session.replace(annotators=["x", "y", "z"])
+    assert named.annotators.tolist() == ["y", "z", "x"]
+
+
+def test_presses_may_be_given_by_annotator():
+    session = Session(X, TIMES, {"bob": [2.0], "ann": [1.0, 0.5], "cyd": []})
+    assert session.annotators.tolist() == ["ann", "ann", "bob"]
+    assert session.also_annotated == ("cyd",)
+    np.testing.assert_array_equal(session._as_given(session.events), [2.0, 1.0, 0.5])
+    dates = pd.date_range("2024-05-31T14:00:00", periods=3, freq="1s", tz="Asia/Tokyo")
+    dated = Session(X, dates, {"bob": dates[2:], "ann": dates[:2]})
+    assert dated.annotators.tolist() == ["ann", "ann", "bob"]
+    # NumPy's dates are taken as UTC, by annotator too.
+    moved = dated.replace(events={"cyd": dated.dates(dated.events)})
+    np.testing.assert_array_equal(moved.events, dated.events)
+    assert moved.annotators.tolist() == ["cyd"] * 3
+
+
+def test_one_may_have_annotated_everything_or_given_nothing():
+    assert Session(X, TIMES, [1.0, 2.0], annotators="ann").annotators.tolist() == ["ann", "ann"]
+    assert Session(X, TIMES, [1.0], annotators=[7]).annotators.tolist() == ["7"]
+    silent = Session(X, TIMES, [], annotators="ann", also_annotated="bob")
+    assert silent.also_annotated == ("ann", "bob")
+    session = Session(X, TIMES, [1.0], annotators="ann", also_annotated=["bob", "ann"])
+    assert session.also_annotated == ("bob",)
+    assert session.replace(name="n").also_annotated == ("bob",)
+
+
+def test_other_stamps_are_by_nobody_until_it_is_said_who_gave_them():
+    session = Session(X, TIMES, [1.0, 2.0], annotators=["ann", "bob"], also_annotated=["cyd"])
+    other = session.replace(events=[0.5])
+    assert other.annotators is None and other.also_annotated == ()
+    assert session.replace(events=[0.5], annotators="bob").annotators.tolist() == ["bob"]
+    session.events = np.array([0.5, 0.7])
+    assert session.annotators is None and session.also_annotated == ()
+    session.annotators = ["x", "y"]
+    assert session.annotators.tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match="annotators has length 1, expected 2"):
+        session.annotators = ["x"]
+
+
+def test_annotators_are_streams_of_their_own():
+    """Two people who see the same event are no double presses of one."""
+    plain = make_session(3)
+    twice = np.repeat(plain.events, 2)
+    pooled = plain.replace(events=twice)
+    apart = plain.replace(events=twice, annotators=["ann", "bob"] * len(plain.events))
+    detector = EventDetector(counts="bernoulli").fit([make_session(seed) for seed in range(3)])
+    assert detector.log_evidence(apart) > detector.log_evidence(pooled) + 10.0
+    nobody = plain.replace(events=[])
+    watched = plain.replace(events=[], annotators="ann", also_annotated=["bob"])
+    # Two who saw nothing are more against the detector than one.
+    assert detector.log_evidence(watched) < detector.log_evidence(nobody) - 1.0
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"events": [1.0], "annotators": ["ann", "bob"]}, "annotators has length 2, expected 1"),
+        ({"events": [1.0], "annotators": [None]}, "annotator 0 is missing"),
+        ({"events": [1.0], "annotators": [["ann"]]}, "annotators has 2 dimensions"),
+        ({"events": {"ann": [1.0]}, "annotators": "ann"}, "events are by annotator already"),
+        ({"events": {"ann": 1.0}}, "events has 0 dimensions"),
+        ({"events": [1.0], "also_annotated": ["bob"]}, "does not say who gave the stamps"),
         ({"X": np.zeros(3)}, "1 dimensions, expected 2"),
         ({"X": [["a", "b"]] * 3}, "expected numbers"),
         ({"X": X + 1j}, "X holds complex numbers"),

@@ -175,7 +175,7 @@ def test_dates_stay_dates():
     times = zero + np.arange(3) * np.timedelta64(10, "s")
     session = Session(np.zeros((3, 1)), times, times[:0], labels=[0, 1, 0])
     [annotated] = simulate.annotate(session, simulate.Annotator(delay=0.5, spread=1e-9))
-    assert annotated.clock == session.clock
+    assert annotated.calendar == session.calendar
     # Nine digits of spread below a nanosecond's rounding.
     np.testing.assert_allclose(annotated.events, [10.5], atol=1e-7)
 

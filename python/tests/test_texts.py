@@ -83,12 +83,12 @@ def test_texts_are_read_as_from_disk(tmp_path, kind, way):
     np.testing.assert_array_equal(got.times, want.times)
     np.testing.assert_array_equal(got.events, want.events)
     np.testing.assert_array_equal(got.observed, want.observed)
-    assert (got.clock is None) == (want.clock is None) == ("numbers" in kind)
-    if want.clock is not None:
-        assert got.clock.origin == want.clock.origin
+    assert (got.calendar is None) == (want.calendar is None) == ("numbers" in kind)
+    if want.calendar is not None:
+        assert got.calendar.origin == want.calendar.origin
         # Where there are two offsets, Python has always kept the times in UTC.
-        zone = "UTC" if kind == "as clocks go back" else want.clock.time_zone
-        assert got.clock.time_zone == zone
+        zone = "UTC" if kind == "as clocks go back" else want.calendar.time_zone
+        assert got.calendar.time_zone == zone
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Learn precise event detectors from sloppy timestamps."""
 
 from . import _noises, baselines, metrics, plot, signal, simulate, stamps
+from ._agreement import Agreement
 from ._classifiers import Kernel, Logistic, Mlp
 from ._core import __version__
+from ._dataset import read_dataset
 from ._detector import EventDetector
 from ._diagnosis import Diagnosis
-from ._frames import read_dataset, sessions_from_frames
+from ._frames import sessions_from_frames
 from ._memory import set_memory_limit
 from ._models import Auto, Bernoulli, Categorical, Geometric, Poisson
 from ._modes import Mode
@@ -15,11 +17,13 @@ from ._plan import Plan
 from ._posterior import Posterior, posterior
 from ._priors import Priors
 from ._session import Session
+from ._sync import Synced, SyncedClock, sync
 from ._table import Table
 from ._transform import OnFeatures
 from ._warnings import NotConvergedWarning, UnjitterWarning
 
 __all__ = [
+    "Agreement",
     "Auto",
     "Bernoulli",
     "Categorical",
@@ -38,6 +42,8 @@ __all__ = [
     "Posterior",
     "Priors",
     "Session",
+    "Synced",
+    "SyncedClock",
     "Table",
     "UnjitterWarning",
     "__version__",
@@ -52,5 +58,6 @@ __all__ = [
     "signal",
     "simulate",
     "stamps",
+    "sync",
 ]
 __all__ += _noises.__all__

@@ -16,6 +16,9 @@ from ._session import Session
 _Columns = dict[str, NDArray[Any]]
 TIMES = ("stamp", "time", "low", "high", "instance_time")
 STAMPS = ("session", *TIMES, "instance", "p_instance", "best_instance", "p_spurious")
+ANNOTATOR = "annotator"
+# Between names, as in tables on disk.
+SEPARATOR = "; "
 
 
 def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: str | None) -> Any:
@@ -26,8 +29,9 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
     """
     rows = [session._event_rows for session in sessions]
     found = together(rows)
+    own_names = {*STAMPS, *([ANNOTATOR] if _are_named(sessions) else [])}
     for name in [] if found is None or found.others is None else found.others.columns:
-        if name in STAMPS:
+        if name in own_names:
             raise ValueError(
                 f"events has a column {name!r}, which the aligned stamps have too; rename it"
             )
@@ -36,7 +40,10 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
         rows,
         [
             {"event": np.arange(len(session.events))}
-            | {name: session._as_given(values) for name, values in part.items()}
+            | {
+                name: session._as_given(values)
+                for name, values in (_annotators(sessions, session) | part).items()
+            }
             for session, part in zip(sessions, parts)
         ],
     )
@@ -44,6 +51,38 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
         # The rows are the events.
         del columns["event"]
     return _table(columns, found, sessions, backend)
+
+
+def events_table(
+    sessions: list[Session],
+    found: Iterable[list[tuple[int, float, float, int, list[str]]]],
+    backend: str | None,
+) -> Any:
+    """The events of each session as the library tells them, as one table."""
+    names = ("instance", "time", "p_positive", "stamps", "seen_by")
+    kinds = (int, float, float, int, object)
+    parts: list[_Columns] = []
+    for own in found:
+        told = [(*row, SEPARATOR.join(people)) for *row, people in own]
+        columns = zip(*told) if told else [()] * len(names)
+        parts.append({n: np.array(c, dtype=k) for n, k, c in zip(names, kinds, columns)})
+        if not _are_named(sessions):
+            del parts[-1]["seen_by"]
+    rows = [session._instance_rows for session in sessions]
+    return _table(_columns(sessions, rows, parts), None, sessions, backend)
+
+
+def _are_named(sessions: list[Session]) -> bool:
+    """Whether it is known of any session who annotated it."""
+    return any(session.annotators is not None for session in sessions)
+
+
+def _annotators(sessions: list[Session], session: Session) -> _Columns:
+    """Who gave each stamp of a session, if that is known of any."""
+    if not _are_named(sessions):
+        return {}
+    nobody = np.full(len(session.events), None, dtype=object)
+    return {ANNOTATOR: nobody if session.annotators is None else session.annotators}
 
 
 def instances_table(sessions: list[Session], parts: Iterable[_Columns], backend: str | None) -> Any:
@@ -58,7 +97,7 @@ def _columns(
     sessions: list[Session], rows: list[Rows | None], parts: list[_Columns]
 ) -> dict[str, Any]:
     """Columns of the sessions, concatenated."""
-    clocks = [session.clock for session in sessions]
+    calendars = [session.calendar for session in sessions]
     names = [
         str(position) if session.name is None else session.name
         for position, session in enumerate(sessions)
@@ -71,7 +110,7 @@ def _columns(
     for name in parts[0]:
         own = [part[name] for part in parts]
         is_time = name in TIMES
-        columns[name] = _tables.times_column(clocks, own) if is_time else np.concatenate(own)
+        columns[name] = _tables.times_column(calendars, own) if is_time else np.concatenate(own)
     return columns
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._clock import Clock, read_times
+from ._calendar import Calendar, read_times
 from ._floats import floats
 
 _Floats = NDArray[np.float64]
@@ -16,7 +16,7 @@ _Floats = NDArray[np.float64]
 
 def channel_of(
     values: ArrayLike, times: ArrayLike | None, sampling_rate: float | None
-) -> tuple[tuple[_Floats, _Floats], Clock | None]:
+) -> tuple[tuple[_Floats, _Floats], Calendar | None]:
     """Times in seconds and values; and the moment at zero, if times are dates."""
     samples = floats(values, "values")
     if samples.ndim != 1:
@@ -28,12 +28,12 @@ def channel_of(
             raise ValueError(f"sampling_rate is {sampling_rate}, expected a number above 0")
         return (np.arange(len(samples)) / float(sampling_rate), samples), None
     when = read_times(times)
-    clock = when.clock()
-    return (seconds_of("times", when, clock), samples), clock
+    calendar = when.calendar()
+    return (seconds_of("times", when, calendar), samples), calendar
 
 
-def seconds_of(what: str, times: Any, clock: Clock | None) -> _Floats:
-    seconds = read_times(times, what).seconds(clock, what)
+def seconds_of(what: str, times: Any, calendar: Calendar | None) -> _Floats:
+    seconds = read_times(times, what).seconds(calendar, what)
     if seconds.ndim != 1:
         raise ValueError(f"{what} have {seconds.ndim} dimensions, expected 1")
     return np.require(seconds, np.float64, ["C", "A"])
@@ -63,18 +63,18 @@ def of_channel(values: Any, name: str) -> Any:
     return values[name]
 
 
-def earliest(clocks: list[Clock | None]) -> Clock | None:
-    """The clock of several channels: the one with the earliest zero; none if times are numbers."""
-    known = [clock for clock in clocks if clock is not None]
+def earliest(calendars: list[Calendar | None]) -> Calendar | None:
+    """That of several channels: the one with the earliest zero; none if times are numbers."""
+    known = [calendar for calendar in calendars if calendar is not None]
     if not known:
         return None
-    if len(known) < len(clocks):
+    if len(known) < len(calendars):
         raise ValueError("times of some channels are dates and of some are numbers")
-    zones = {clock.time_zone for clock in known}
+    zones = {calendar.time_zone for calendar in known}
     if len(zones) > 1 and None in zones:
         raise ValueError("times of some channels have a time zone and some have none")
-    origin = min(clock.origin for clock in known)
-    return Clock(origin, known[0].time_zone if len(zones) == 1 else "UTC")
+    origin = min(calendar.origin for calendar in known)
+    return Calendar(origin, known[0].time_zone if len(zones) == 1 else "UTC")
 
 
 def zone_of(times: Any) -> str | None:
@@ -82,11 +82,11 @@ def zone_of(times: Any) -> str | None:
     if times is None:
         return None
     each = times.values() if isinstance(times, Mapping) else [times]
-    clock = earliest([read_times(own).clock() for own in each])
-    return None if clock is None else clock.time_zone
+    calendar = earliest([read_times(own).calendar() for own in each])
+    return None if calendar is None else calendar.time_zone
 
 
-def between(first: Clock | None, second: Clock | None) -> float:
+def between(first: Calendar | None, second: Calendar | None) -> float:
     """Seconds from one zero to another."""
     if first is None or second is None:
         return 0.0

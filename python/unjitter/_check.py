@@ -66,6 +66,13 @@ def number(name: str, value: Any) -> float:
     raise ValueError(f"{name} is {value!r}, expected a finite number")
 
 
+def above_zero(name: str, value: Any) -> float:
+    """A finite number above 0."""
+    if number(name, value) > 0.0:
+        return float(value)
+    raise ValueError(f"{name} is {value!r}, expected a number above 0")
+
+
 def no_labels_apart(y: Any) -> None:
     """Refuses labels of instances beside their sessions: no method would use them, and
     scikit-learn's own scorers would compare them with predictions in a way that makes no sense. One

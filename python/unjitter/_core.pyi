@@ -17,6 +17,7 @@ _Integers = NDArray[np.int64]
 _Labels = NDArray[np.bool_]
 _Events = tuple[_Floats, _Floats, _Floats, float]
 _Fold = tuple[int, float, float | None, float | None, list[_Floats]]
+_Presses = tuple[_Floats, list[str] | None, list[str]]
 _Show = Callable[[int, int, Iteration | None], None]
 _Values = Sequence[tuple[str, Sequence[float]]]
 
@@ -30,7 +31,7 @@ def fit(
     show: _Show | None = None,
 ) -> Fitted: ...
 def inspect(
-    sessions: Sequence[Session], features: Sequence[str], dated: bool
+    sessions: Sequence[Session], features: Sequence[str], dated: bool, looks_for_clocks: bool
 ) -> tuple[list[str], list[str]]: ...
 def posterior(
     times: _Floats,
@@ -47,6 +48,7 @@ def read_dataset(
     folder: str | None = None,
     instances: str | None = None,
     events: str | None = None,
+    sessions: str | None = None,
     columns: str = "{}",
 ) -> tuple[list[tuple[dict[str, Any], str | None]], list[str]]: ...
 def noise_kinds() -> str: ...
@@ -70,11 +72,14 @@ def mean_event_average_precision(
 def study(kind: str, subjects: int | None = None, sessions: int | None = None) -> str: ...
 def chest_bands(options: str, seed: int) -> list[dict[str, Any]]: ...
 def respiration(options: str, cycles: str, seed: int) -> list[dict[str, Any]]: ...
-def annotator(sloppiness: str, sessions: Sequence[Session], unit: float | None = None) -> str: ...
-def annotate(annotator: str, sessions: Sequence[Session], seed: int) -> list[_Floats]: ...
+def people(sloppiness: str, sessions: Sequence[Session], unit: float | None, seed: int) -> str: ...
+def annotate(annotator: str, sessions: Sequence[Session], seed: int) -> list[_Presses]: ...
+def annotate_sloppily(
+    sloppiness: str, sessions: Sequence[Session], unit: float | None, seed: int
+) -> list[_Presses]: ...
 def press(
     annotator: str, times: _Floats, labels: _Labels, seed: int
-) -> tuple[_Floats, _Integers, float]: ...
+) -> tuple[_Floats, _Integers, float, float]: ...
 def cycle_feature_names() -> list[str]: ...
 def summary_names() -> list[str]: ...
 def find_cycles(
@@ -105,12 +110,30 @@ def diagnose(
     sessions: Sequence[Session],
     use_labels: bool,
     hours: Sequence[float | None],
-    priors: bool,
-    families: bool,
+    questions: tuple[bool, bool, bool, int],
     unit: str,
     threads: int,
     show: _Show | None = None,
 ) -> str: ...
+def adapted(
+    fitted: Fitted, sessions: Sequence[Session], use_labels: bool, threads: int
+) -> tuple[Fitted, tuple[str, str] | None]: ...
+def group_estimates(fitted: Fitted, level: float) -> str: ...
+def agreement(
+    fitted: Fitted, sessions: Sequence[Session], use_labels: bool, threads: int
+) -> str: ...
+def find_clocks(
+    fitted: Fitted,
+    sessions: Sequence[Session],
+    by: str,
+    range: float | None,
+    drift: float,
+    threads: int,
+    show: _Show | None = None,
+) -> str: ...
+def moved_back(
+    session: Session, by: str, clocks: Sequence[tuple[str, float, float]]
+) -> _Floats: ...
 
 @final
 class Detector:
@@ -124,9 +147,33 @@ class Detector:
     def predict(self, features: _Features) -> _Floats: ...
 
 @final
+class Partition:
+    def __new__(
+        cls, model: str, sessions: list[Session], use_labels: bool, threads: int
+    ) -> Partition: ...
+    def evaluate(
+        self, params: _Floats, left_out: tuple[int, int] | None, threads: int
+    ) -> bytes: ...
+
+def sampled(sessions: list[tuple[str, int, int]], enough: int) -> list[bool]: ...
+def fold_of(name: str, parts: int) -> int: ...
+def fit_over(
+    model: str,
+    options: str,
+    sample: list[Session],
+    size: tuple[int, int],
+    submit: Callable[[str, _Floats], Any],
+    use_labels: bool = False,
+    notes: str = "{}",
+    threshold: float | None = None,
+    show: Callable[..., None] | None = None,
+) -> Fitted: ...
+
+@final
 class Fitted:
     @staticmethod
     def from_json(text: str) -> Fitted: ...
+    def unconstrained(self) -> _Floats: ...
     def to_json(self) -> str: ...
     @staticmethod
     def load(path: str) -> Fitted: ...
@@ -176,6 +223,9 @@ class Fitted:
         level: float = 0.95,
         draws: int = 32,
     ) -> tuple[dict[str, Any], dict[str, Any], float, float]: ...
+    def align_events(
+        self, session: Session, use_labels: bool = False, draws: int = 32
+    ) -> list[tuple[int, float, float, int, list[str]]]: ...
 
 @final
 class Annotator:

@@ -10,15 +10,19 @@ from typing import Any, ClassVar
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from . import _core
-from ._aligned import instances_table, stamps_table
+from ._agreement import Agreement, agreement_of
+from ._aligned import events_table, instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
 from ._check import asked_threshold, no_labels_apart, number, one_of, settings, span, whole
 from ._classifiers import Classifier, classifier_model
 from ._diagnosis import Diagnosis, diagnosis_of, hours_of
+from ._elsewhere import Elsewhere
 from ._flat import sessions_from_arrays
 from ._floats import floats
+from ._groups import groups_table, looks_for_clocks, named, variations, varying
 from ._models import Counts, counts_model
 from ._modes import modes_of
 from ._noise import Noise, noise_model
@@ -64,6 +68,18 @@ class EventDetector(Detector):
         that presses are likely 0.2 to 3 late. It replaces the prior on the delay and chooses among
         explanations of the stamps (`modes_`), of which there may be several if features look at
         neighbouring instances.
+    varies : mapping of str to str, optional
+        Numbers of the annotator that differ between groups of stamps: ``{"delay": "annotator",
+        "spread": "subject"}``. "delay", "offset", "drift", "spread", "miss_rate", "false_rate" or
+        "background_rate" by "annotator", "session", "subject", "device" or "clock". How much
+        groups differ is learned too, so one with few stamps is taken to be like the others.
+    clock : {"session", "clock", "device", "subject", "annotator"}, optional
+        What has a clock of its own, which may be off and run fast or slow: ``clock="session"`` is
+        ``varies={"offset": "session", "drift": "session"}``. Clocks are first looked for, as far
+        as `clock_range`, and all is then learned afresh.
+    clock_range : float, optional
+        The furthest that clocks, or delays that vary, are looked for; by default twice the mean
+        time between stamps.
     frozen : mapping of str to float or array-like, optional
         Further parameters to fix, by their names in `parameters_`, whole
         (``"classifier.intercept"``) or one entry (``"classifier.weights[2]"``).
@@ -71,6 +87,10 @@ class EventDetector(Detector):
         Starts besides the one that aligns each stamp to the nearest instance: one with a wide
         spread, some at the times before the stamps at which features change most, and beyond these
         at random.
+    sample : int
+        Stamps, about, that starts and everything else that takes many evaluations are decided on if
+        there are more; all sessions together then take a dozen further steps. Which sessions these
+        are depends on their names.
     threshold : float or "expected_f1"
         Probability from which ``predict`` returns 1 and ``detect`` finds an event. "expected_f1"
         lets ``fit`` find the one with the best expected F1 on the training sessions, given their
@@ -111,6 +131,9 @@ class EventDetector(Detector):
     standard_errors_ : dict of str to float or ndarray
         Of "delay", "spread", "miss_rate", "false_rate", "background_rate" and of each of
         `parameters_`; NaN where they are not known. See :meth:`confidence_intervals`.
+    groups_ : DataFrame
+        What was learned of each group of stamps, if something differs between groups; see
+        :meth:`groups`.
     log_evidence_ : float
         log p(stamps | features, times) of the training sessions.
     threshold_ : float
@@ -157,8 +180,12 @@ class EventDetector(Detector):
         time_unit: float | None = None,
         alignment: str = "free",
         delay: tuple[float, float] | None = None,
+        varies: Mapping[str, str] | None = None,
+        clock: str | None = None,
+        clock_range: float | None = None,
         frozen: Mapping[str, Any] | None = None,
         restarts: int = 6,
+        sample: int = 20_000,
         threshold: float | str = 0.5,
         check: bool = True,
         use_labels: bool = False,
@@ -175,8 +202,12 @@ class EventDetector(Detector):
         self.time_unit = time_unit
         self.alignment = alignment
         self.delay = delay
+        self.varies = varies
+        self.clock = clock
+        self.clock_range = clock_range
         self.frozen = frozen
         self.restarts = restarts
+        self.sample = sample
         self.threshold = threshold
         self.check = check
         self.use_labels = use_labels
@@ -215,7 +246,10 @@ class EventDetector(Detector):
         self
         """
         no_labels_apart(y)
+        if isinstance(X, Elsewhere):
+            return self._fit_elsewhere(X)
         sessions = self._training(X, times, events, groups)
+        named(sessions, (own["by"] for own in variations(self.varies, self.clock)))
         threshold = asked_threshold(self.threshold)
         model, options = self._model(), self._options()
         for words in self._refuse(sessions):
@@ -234,6 +268,90 @@ class EventDetector(Detector):
             warn(kind, words, stacklevel=2)
         self._adopt(fitted)
         return self
+
+    def _fit_elsewhere(self, X: Elsewhere, left_out: tuple[int, int] | None = None) -> Any:
+        """Learns from sessions that are not in memory, perhaps without a fold."""
+
+        def inspected(sample: list[Session]) -> str:
+            learnable(sample)
+            for words in self._refuse(sample):
+                warn("inspection", words, stacklevel=4)
+            return json.dumps(_notes(sample))
+
+        with Bar("fit", "it", enabled=self.verbose > 0) as bar:
+            fitted = X._fit(
+                settings(self._model()),
+                settings(self._options()),
+                self.use_labels,
+                asked_threshold(self.threshold),
+                inspected,
+                bar.show,
+                left_out,
+            )
+        for kind, words in fitted.warnings():
+            warn(kind, words, stacklevel=3)
+        self._adopt(fitted)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability that each instance is negative and positive, from its features alone.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+            Or a :class:`unjitter.scale.Dataset`.
+
+        Returns
+        -------
+        ndarray of shape (n_instances, 2), or a list of them
+            For a dataset a frame of its engine, computed when needed: ``session``, ``time``,
+            ``probability`` and ``event``.
+        """
+        return self._predicted(X) if isinstance(X, Elsewhere) else super().predict_proba(X)
+
+    def predict(self, X: Any) -> Any:
+        """Label of each instance: 1 where the probability is at least `threshold_`.
+
+        Parameters
+        ----------
+        X : Session, array-like of shape (n_instances, n_features), or list of Session
+            Or a :class:`unjitter.scale.Dataset`.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,), or a list of them
+            For a dataset the same frame as of :meth:`predict_proba`.
+        """
+        return self._predicted(X) if isinstance(X, Elsewhere) else super().predict(X)
+
+    def _predicted(self, X: Elsewhere) -> Any:
+        self._check_fitted()
+        return X._table(self._fitted.to_json(), self.threshold_, "predict")
+
+    def cross_validate(self, X: Elsewhere, folds: int = 5) -> list[Any]:
+        """Score detectors like this one on sessions that they have not learned from.
+
+        For sessions in memory, scikit-learn has ``cross_validate``.
+
+        Parameters
+        ----------
+        X : unjitter.scale.Dataset
+        folds : int
+            Parts that are left out, one after the other. Sessions of a subject stay together; the
+            part of each depends on its name alone.
+
+        Returns
+        -------
+        list of unjitter.scale.Scores
+            One for each fold.
+        """
+        if whole("folds", folds) < 2:
+            raise ValueError(f"folds is {folds}, expected at least 2")
+        scores = []
+        for part in range(folds):
+            own = clone(self)._fit_elsewhere(X, (part, folds))
+            scores.append(X._score(own._fitted.to_json(), own.threshold_, (part, folds)))
+        return scores
 
     def use_mode(self, k: int, X: Sessions | None = None) -> EventDetector:
         """Use another explanation of the stamps that ``fit`` found.
@@ -305,6 +423,42 @@ class EventDetector(Detector):
         own = self._fitted.estimates(float(level))
         return {name: rows[0, 1:] if "." not in name else rows[:, 1:] for name, rows in own.items()}
 
+    def groups(self, level: float = 0.95, *, backend: str | None = None) -> Any:
+        """What was learned of each group of stamps, if something differs between groups.
+
+        Parameters
+        ----------
+        level : float
+            Probability that an interval holds the truth, between 0 and 1.
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            The data frame to return; by default of pandas or, without it, a :class:`Table`.
+
+        Returns
+        -------
+        DataFrame with one row per group and number
+            ``what`` differs (as in `varies`) and ``by`` what, the name of the ``group``, its own
+            ``value`` (its delay, spread or rate; the offset of its clock, or what that gains per
+            unit of time), with ``standard_error`` and the interval from ``low`` to ``high``, which
+            are NaN where they are not known.
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, simulate
+        >>> sessions = simulate.respiration(seed=0)
+        >>> detector = EventDetector(varies={"delay": "subject"}).fit(sessions)
+        >>> detector.groups(level=0.8)[["what", "by", "group"]].head(2)
+            what       by      group
+        0  delay  subject  subject-1
+        1  delay  subject  subject-2
+        """
+        self._check_fitted()
+        return groups_table(self._fitted, level, backend)
+
+    @property
+    def groups_(self) -> Any:
+        """What was learned of each group of stamps: see :meth:`groups`."""
+        return self.groups()
+
     def plan(
         self,
         X: Sessions,
@@ -352,8 +506,9 @@ class EventDetector(Detector):
         >>> plan.to_frame()[["sessions", "labelled"]].to_dict("list")
         {'sessions': [13, 26, 52, 13], 'labelled': [0, 0, 0, 3]}
         """
-        sessions = self._known(X)
+        sessions = _apart(self._known(X))
         self._refuse(sessions)
+        knowing = self._knowing(sessions)
         options = {
             "more": None if more is None else [whole("more", n) for n in more],
             "labelled": None if labelled is None else [whole("labelled", n) for n in labelled],
@@ -365,8 +520,8 @@ class EventDetector(Detector):
         threads = joblib.effective_n_jobs(self.n_jobs)
         with Bar("plan", "refit", enabled=self.verbose > 0) as bar:
             return plan_of(
-                self._fitted.plan(
-                    _apart(sessions),
+                knowing.plan(
+                    sessions,
                     json.dumps(options),
                     self.threshold_,
                     self.use_labels,
@@ -383,7 +538,8 @@ class EventDetector(Detector):
         Parameters
         ----------
         X : Session or list of Session
-            Sessions with stamps, from training or new.
+            Sessions with stamps, from training or new. Or a :class:`unjitter.scale.Dataset`: the
+            table is then a frame of its engine, computed when needed.
         level : float
             Probability of the interval from ``low`` to ``high``.
         draws : int
@@ -426,16 +582,20 @@ class EventDetector(Detector):
         70   22.1           21.0   a
         71    1.4            1.0   b
         """
+        if isinstance(X, Elsewhere):
+            self._check_fitted()
+            how = {"level": float(level), "draws": whole("draws", draws)}
+            return X._table(self._fitted.to_json(), self.threshold_, "align", **how)
         sessions = self._known(X)
         self._refuse(sessions)
+        knowing = self._knowing(sessions)
         for session in sessions:
-            far = self._fitted.far_stamps(session)
+            far = knowing.far_stamps(session)
             if far is not None:
                 warn(*far, stacklevel=2)
         draws = whole("draws", draws)
         aligned = (
-            self._fitted.align(session, self.use_labels, float(level), draws)
-            for session in sessions
+            knowing.align(session, self.use_labels, float(level), draws) for session in sessions
         )
         return stamps_table(sessions, (stamps for stamps, *_ in aligned), backend)
 
@@ -459,11 +619,113 @@ class EventDetector(Detector):
         """
         sessions = self._known(X)
         self._refuse(sessions)
+        knowing = self._knowing(sessions)
         draws = whole("draws", draws)
-        aligned = (
-            self._fitted.align(session, self.use_labels, draws=draws) for session in sessions
-        )
+        aligned = (knowing.align(session, self.use_labels, draws=draws) for session in sessions)
         return instances_table(sessions, (instances for _, instances, *_ in aligned), backend)
+
+    def align_events(self, X: Sessions, *, draws: int = 32, backend: str | None = None) -> Any:
+        """The events that somebody stamped, each once, however many people stamped it.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+        draws : int
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            As in :meth:`align`.
+
+        Returns
+        -------
+        DataFrame with one row per instance that has a stamp in the best alignment
+            ``session``, ``instance`` (its position in the session), ``time``, ``p_positive`` (that
+            it is an event, given all stamps and features), ``stamps`` (how many) and, if sessions
+            say who gave their stamps, ``seen_by``: their names, with ``"; "`` between them. Events
+            that nobody stamped are in :meth:`align_instances`.
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, Gaussian, Session
+        >>> pressed = {"ann": [1.1, 5.2, 13.2, 21.1], "bob": [1.3, 9.2, 13.0, 17.1]}
+        >>> session = Session([[0.0], [3.0], [0.0], [0.0]] * 6, times=range(24), events=pressed)
+        >>> detector = EventDetector(noise=Gaussian(spread=0.5)).fit([session])
+        >>> detector.align_events(session)[["time", "seen_by"]].head(3)
+           time   seen_by
+        0   1.0  ann; bob
+        1   5.0       ann
+        2   9.0       bob
+        """
+        sessions = self._known(X)
+        self._refuse(sessions)
+        knowing = self._knowing(sessions)
+        draws = whole("draws", draws)
+        found = (knowing.align_events(session, self.use_labels, draws) for session in sessions)
+        return events_table(sessions, found, backend)
+
+    def adapted(self, X: Sessions) -> EventDetector:
+        """A detector that also knows how groups of these sessions differ.
+
+        If numbers of the annotator differ between groups (`varies`, `clock`), those of a group that
+        ``fit`` has not seen are learned from its stamps, with the detector and everything else as
+        it is. Their clocks are looked for first, with a warning of those that were not found.
+        ``align``, ``diagnose`` and the like do this by themselves, for the sessions of each call.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+
+        Returns
+        -------
+        EventDetector
+            Another one; this stays as it is.
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, simulate
+        >>> sessions = simulate.respiration("puffmarker", seed=0)
+        >>> known = [session for session in sessions if session.subject != "subject-6"]
+        >>> new = [session for session in sessions if session.subject == "subject-6"]
+        >>> detector = EventDetector(varies={"delay": "subject"}).fit(known)
+        >>> list(detector.adapted(new).groups_["group"])[-2:]
+        ['subject-5', 'subject-6']
+        """
+        sessions = self._known(X)
+        self._refuse(sessions)
+        other = type(self)(**self.get_params(deep=False))
+        other._adopt(self._knowing(sessions))
+        return other
+
+    def agreement(self, X: Sessions, *, backend: str | None = None) -> Agreement:
+        """How far annotators of the same sessions agree.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+            Those with several annotators count.
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            The type of its tables, as in :meth:`align`.
+
+        Returns
+        -------
+        Agreement
+            ``annotators``: how many events each saw. ``pairs``: Cohen's kappa of two, with each
+            stamp at its nearest instance, and where it belongs.
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, Gaussian, Session
+        >>> pressed = {"ann": [1.1, 5.2, 13.2, 21.1], "bob": [1.3, 9.2, 13.0, 17.1]}
+        >>> session = Session([[0.0], [3.0], [0.0], [0.0]] * 6, times=range(24), events=pressed)
+        >>> detector = EventDetector(noise=Gaussian(spread=0.5)).fit([session])
+        >>> detector.agreement(session).annotators[["annotator", "stamps"]]
+          annotator  stamps
+        0       ann       4
+        1       bob       4
+        """
+        sessions = self._known(X)
+        knowing = self._knowing(sessions)
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        text = _core.agreement(knowing, sessions, self.use_labels, threads)
+        return agreement_of(text, backend)
 
     def diagnose(
         self,
@@ -471,6 +733,8 @@ class EventDetector(Detector):
         *,
         priors: bool = True,
         families: bool = False,
+        profiles: bool = True,
+        bootstrap: int = 0,
         backend: str | None = None,
     ) -> Diagnosis:
         """Ask how well the model describes sessions, and where it does not.
@@ -486,6 +750,12 @@ class EventDetector(Detector):
             Whether to compare noise models by the evidence of sessions left out of learning. This
             learns each of them anew, from where the fit ended, and takes some times as long as a
             fit.
+        profiles : bool
+            Whether to follow how the log posterior falls as each number that describes the
+            annotator moves away: the intervals that need no parabola.
+        bootstrap : int
+            Other draws of the sessions (of subjects, where they are known) to learn from: the slow
+            check of intervals. 200 are usual, 40 the least that tell anything.
         backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
             The type of its tables, as in :meth:`align`.
 
@@ -506,16 +776,17 @@ class EventDetector(Detector):
         """
         sessions = self._known(X)
         self._refuse(sessions)
-        unit = " s" if all(session.clock is not None for session in sessions) else ""
+        knowing = self._knowing(sessions)
+        unit = " s" if all(session.calendar is not None for session in sessions) else ""
         threads = joblib.effective_n_jobs(self.n_jobs)
-        with Bar("diagnose", "noise", enabled=self.verbose > 0) as bar:
+        questions = (bool(priors), bool(families), bool(profiles), whole("bootstrap", bootstrap))
+        with Bar("diagnose", "step", enabled=self.verbose > 0) as bar:
             text = _core.diagnose(
-                self._fitted,
+                knowing,
                 sessions,
                 self.use_labels,
                 hours_of(sessions),
-                bool(priors),
-                bool(families),
+                questions,
                 unit,
                 threads,
                 bar.show,
@@ -523,8 +794,13 @@ class EventDetector(Detector):
         return diagnosis_of(text, backend)
 
     def log_evidence(self, X: Sessions) -> float:
-        """log p(stamps | features, times) of sessions, held out or not; the sum of many."""
+        """log p(stamps | features, times) of sessions, held out or not; the sum of many.
+
+        If numbers of the annotator differ between groups, those of a group that ``fit`` has not
+        seen are integrated out, for each session by itself.
+        """
         sessions = self._known(X)
+        self._named(sessions)
         return float(
             sum(self._fitted.log_evidence(session, self.use_labels) for session in sessions)
         )
@@ -544,6 +820,9 @@ class EventDetector(Detector):
         from . import metrics
 
         no_labels_apart(y)
+        if isinstance(X, Elsewhere):
+            self._check_fitted()
+            return float(X._score(self._fitted.to_json(), self.threshold_).f1)
         return metrics.f1_scorer(self, X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -624,11 +903,31 @@ class EventDetector(Detector):
         if any(session.X.shape[1] != width for session in sessions):
             return []  # for the library to refuse
         names = sessions[0].feature_names or [f"X[:, {k}]" for k in range(width)]
-        dated = all(session.clock is not None for session in sessions)
-        problems, suspicious = _core.inspect(sessions, names, dated)
+        dated = all(session.calendar is not None for session in sessions)
+        for_clocks = looks_for_clocks(variations(self.varies, self.clock))
+        problems, suspicious = _core.inspect(sessions, names, dated, for_clocks)
         if problems:
             raise ValueError(f"{'; '.join(problems)} (check=False goes on all the same)")
         return suspicious
+
+    def _named(self, sessions: list[Session]) -> list[dict[str, str]]:
+        """What differs between groups; refuses sessions of which nobody can tell the group."""
+        differs = varying(self._fitted)
+        named(sessions, (own["by"] for own in differs))
+        return differs
+
+    def _knowing(self, sessions: list[Session]) -> _core.Fitted:
+        """The fitted model with what differs for the groups of these sessions, seen or not; for
+        methods that users call, whose line a warning names."""
+        if not self._named(sessions):
+            return self._fitted
+        # A session that is given twice says no more than one.
+        distinct = list({id(session): session for session in sessions}.values())
+        threads = joblib.effective_n_jobs(self.n_jobs)
+        known, warning = _core.adapted(self._fitted, distinct, self.use_labels, threads)
+        if warning is not None:
+            warn(*warning, stacklevel=3)
+        return known
 
     def _model(self) -> dict[str, Any]:
         counts, noise = counts_model(self.counts), noise_model(self.noise)
@@ -654,6 +953,10 @@ class EventDetector(Detector):
             "time_unit": None if self.time_unit is None else number("time_unit", self.time_unit),
             "alignment": one_of("alignment", self.alignment, ("free", "ordered")),
             "delay": None if self.delay is None else span("delay", self.delay),
+            "varies": variations(self.varies, self.clock),
+            "clock_range": (
+                None if self.clock_range is None else number("clock_range", self.clock_range)
+            ),
             "frozen": [{"name": name, "values": values} for name, values in held.items()],
         }
 
@@ -663,6 +966,7 @@ class EventDetector(Detector):
             "restarts": whole("restarts", self.restarts),
             "seed": seed_of(self.random_state),
             "threads": threads,
+            "sample": whole("sample", self.sample),
             "optimiser": {"max_iterations": whole("max_iter", self.max_iter)},
         }
 

@@ -82,11 +82,19 @@ class Diagnosis:
         sessions, both distances with their bands, and the change that would mend it (``remedy``:
         "shift", "spread" or "unit"), by how much (``by``), and the log evidence that it gains
         (``gain``).
-    subjects : table
-        Both distances for each subject, where they are known.
+    subjects, annotators : table
+        Both distances for each subject or annotator, where they are known.
     families : table or None
         ``noise`` models and by how much the sessions left out have more log evidence than with the
         one of the fit (``mean`` and ``standard_error``).
+    intervals : table or None
+        What was learned of the annotator (``name``, ``value``) with intervals of 95 %, ``_low`` and
+        ``_high``: from the curvature of the log posterior (``information``), from where it has
+        fallen by 1.92 (``profile``), from how much sessions or subjects differ if these are many
+        (``clusters``) and from other draws of them (``bootstrap``). NaN where there is none.
+    profiles : dict of str to ndarray
+        For each of these, values in the first row and in the second how far the log posterior falls
+        there as all else follows.
     priors : table or None
         For each of the annotator's priors at half and at twice its ``strength``, the most that any
         parameter moves (``most``) and which ones move by more than a standard error (``moved``).
@@ -107,7 +115,10 @@ class Diagnosis:
     over_day: Slope | None
     sessions: Any
     subjects: Any
+    annotators: Any
     families: Any
+    intervals: Any
+    profiles: dict[str, NDArray[np.float64]]
     priors: Any
     modes: list[Mode]
 
@@ -127,7 +138,7 @@ def diagnosis_of(text: str, backend: str | None) -> Diagnosis:
     def slope(own: dict[str, float] | None) -> Slope | None:
         return None if own is None else Slope(**own)
 
-    families, priors = found["families"], found["priors"]
+    families, priors, intervals = found["families"], found["priors"], found["intervals"]
     return Diagnosis(
         remarks=found["remarks"],
         stamps=found["stamps"],
@@ -141,10 +152,19 @@ def diagnosis_of(text: str, backend: str | None) -> Diagnosis:
         over_session=slope(found["over_session"]),
         over_day=slope(found["over_day"]),
         sessions=table([_session(own) for own in found["sessions"]], _SESSION),
-        subjects=table([own | _distances(own) for own in found["subjects"]], _SUBJECT),
+        subjects=table([own | _distances(own) for own in found["subjects"]], _GROUP),
+        annotators=table([own | _distances(own) for own in found["annotators"]], _GROUP),
         families=None
         if families is None
         else table([own | own["held_out"] for own in families], _FAMILY),
+        intervals=None
+        if intervals is None
+        else table([_intervals(own) for own in intervals], _INTERVALS),
+        profiles={
+            own["name"]: np.array(own["curve"], dtype=float).T
+            for own in intervals or ()
+            if own["curve"]
+        },
         priors=None if priors is None else table([_prior(own) for own in priors], _PRIOR),
         modes=[mode_of(mode) for mode in found["modes"]],
     )
@@ -152,7 +172,7 @@ def diagnosis_of(text: str, backend: str | None) -> Diagnosis:
 
 def hours_of(sessions: list[Session]) -> list[float | None]:
     """The hour of the day at time zero of each session, where it is known."""
-    return [None if session.clock is None else session.clock.hour() for session in sessions]
+    return [None if session.calendar is None else session.calendar.hour() for session in sessions]
 
 
 _BANDS = ("residuals", "residuals_band", "delays", "delays_band")
@@ -169,8 +189,11 @@ _SESSION = (
     "by",
     "gain",
 )
-_SUBJECT = ("subject", "sessions", *_BANDS)
+_GROUP = ("name", "sessions", "stamps", "expected", *_BANDS)
 _FAMILY = ("noise", "mean", "standard_error")
+_WAYS = ("information", "profile", "clusters", "bootstrap")
+_ENDS = ("low", "high")
+_INTERVALS = ("name", "value", *(f"{way}_{end}" for way in _WAYS for end in _ENDS))
 _PRIOR = ("prior", "strength", "most", "moved")
 
 
@@ -191,6 +214,11 @@ def _session(own: dict[str, Any]) -> dict[str, Any]:
 
 def _prior(own: dict[str, Any]) -> dict[str, Any]:
     return own | {"moved": ", ".join(moved["parameter"] for moved in own["moved"])}
+
+
+def _intervals(own: dict[str, Any]) -> dict[str, Any]:
+    ends = {way: own[way] or (None, None) for way in _WAYS}
+    return own | {f"{way}_{end}": ends[way][k] for way in _WAYS for k, end in enumerate(_ENDS)}
 
 
 def _column(values: Any) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._clock import Clock, Times, read_times
+from ._calendar import Calendar, Times, read_times
 from ._floats import floats
 from ._pooled import positive_column
 
@@ -81,14 +81,14 @@ def detect_events(
     >>> metrics.detect_events([0, 1, 2, 9], [0.6, 0.9, 0.7, 0.8], min_separation=5.0).times
     array([1., 9.])
     """
-    (seconds,), clock = _seconds(times)
+    (seconds,), calendar = _seconds(times)
     found, scores = _core.detect_events(
         seconds,
         positive_column(probabilities),
         float(threshold),
         float(min_separation),
     )
-    return Detections(found if clock is None else clock.dates(found), scores)
+    return Detections(found if calendar is None else calendar.dates(found), scores)
 
 
 def match_events(true: ArrayLike, detected: ArrayLike, tolerance: Tolerance) -> NDArray[np.int64]:
@@ -219,7 +219,7 @@ def window(tolerance: Tolerance) -> tuple[float, float]:
     return float(limits[0]), float(limits[1])
 
 
-def _seconds(*times: Any) -> tuple[list[_Floats], Clock | None]:
+def _seconds(*times: Any) -> tuple[list[_Floats], Calendar | None]:
     """Times of one session in seconds, and the moment at zero if they are dates."""
     given = [_read(values) for values in times]
     zones = [own.time_zone for own in given if own.are_dates and own.time_zone is not None]
@@ -229,8 +229,8 @@ def _seconds(*times: Any) -> tuple[list[_Floats], Clock | None]:
         raise ValueError("some dates have a time zone and some have none")
     if dates and any(len(own.values) and not own.are_dates for own in given):
         raise ValueError("some times are dates and some are numbers")
-    clock = dates[0].clock() if dates else None
-    return [own.seconds(clock, "times") for own in given], clock
+    calendar = dates[0].calendar() if dates else None
+    return [own.seconds(calendar, "times") for own in given], calendar
 
 
 def _read(values: Any) -> Times:

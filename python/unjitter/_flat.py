@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from ._clock import is_missing, read_times
+from ._calendar import is_missing, read_times
 from ._finite import refuse_missing
 from ._floats import refuse_masked
 from ._session import Session

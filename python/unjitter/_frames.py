@@ -1,12 +1,10 @@
-"""Sessions from data frames and from files.
+"""Sessions from data frames.
 
 Frames go through narwhals: pandas, polars and all others that it supports.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -15,8 +13,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._clock import Clock, Times, is_missing, read_times, refuse_put_back
+from ._about import ANNOTATORS, FACTS, About, only_one, who_gave
+from ._calendar import Calendar, Times, is_missing, read_times, refuse_put_back
+from ._check import above_zero
 from ._flat import partition
 from ._rows import Kept, Rows
 from ._session import Session
@@ -35,6 +34,14 @@ def sessions_from_frames(
     subject: str | None = "subject",
     event_time: str | None = None,
     observed: Any = None,
+    earliest: str = "earliest",
+    latest: str = "latest",
+    rounded: float | None = None,
+    annotator: str | None = "annotator",
+    sessions: Any = None,
+    device: str = "device",
+    clock: str = "clock",
+    annotators: str = "annotators",
 ) -> list[Session]:
     """Sessions from a table of instances and a table of stamps.
 
@@ -44,7 +51,8 @@ def sessions_from_frames(
         One row per instance: session, time, features, and if there are, label and subject. Rows of
         a session are in order of time.
     events : DataFrame
-        One row per stamp: session and time. Other columns are returned beside the results.
+        One row per stamp: session, time and, if it is known, annotator. Other columns are returned
+        beside the results.
     session : str or None
         The column of the session's name, which no row lacks and which is of one type in all
         tables; None if the tables are one session.
@@ -60,6 +68,20 @@ def sessions_from_frames(
         The column of times in `events`, if different.
     observed : DataFrame, optional
         The annotated intervals: session, start and end.
+    earliest, latest : str
+        Columns of `events` between which each lies, if that is all that is known: these if both
+        exist, or others that must. Where both are missing in a row, the time counts.
+    rounded : float, optional
+        What times in `events` are rounded to: the nearest multiple. In seconds if they are dates.
+    annotator : str or None
+        The column of `events` that says who gave each stamp: "annotator" if it exists, or another
+        that must exist. None if it does not matter, and all stamps count as those of one.
+    sessions : DataFrame, optional
+        What sessions have in common, a row for each: session, subject, device and clock, and who
+        annotated it, as ``ann; bob`` or a list. Those who gave no stamp missed all events. Rows of
+        other sessions are ignored.
+    device, clock, annotators : str
+        Its columns, if they exist.
 
     Returns
     -------
@@ -81,10 +103,14 @@ def sessions_from_frames(
     """
     rows = nw.from_native(instances, eager_only=True)
     stamps = nw.from_native(events, eager_only=True)
-    columns = _Columns(rows, session, time, features, label, subject)
+    facts = None if sessions is None else nw.from_native(sessions, eager_only=True)
+    columns = _Columns(rows, facts, session, time, features, label, subject)
     stamp_time = time if event_time is None else event_time
+    stamps, moments = _moments(stamps, stamp_time, earliest, latest)
+    nearest = None if rounded is None else above_zero("rounded", rounded)
+    giver = _optional([("events", stamps)], annotator, "annotator")
     needed = [] if session is None else [session]
-    for column in (stamp_time, *needed):
+    for column in (*moments, *needed):
         _require(stamps, "events", column)
     intervals = None if observed is None else nw.from_native(observed, eager_only=True)
     if intervals is not None:
@@ -93,18 +119,22 @@ def sessions_from_frames(
     own = _by_session(rows, "instances", session)
     stamped = _by_session(stamps, "events", session)
     watched = {} if intervals is None else _by_session(intervals, "observed", session)
+    named = {"subject": subject, "device": device, "clock": clock}
+    named |= {} if annotator is None else {ANNOTATORS: annotators}
+    about = About({}, {}) if facts is None else _about(facts, session, own, named)
     _same_type(own, watched, "observed")
     _known_names(own, stamped)
     dates = _times(rows, "instances", time, own)
-    presses = _times(stamps, "events", stamp_time, stamped)
+    presses = [_times(stamps, "events", moment, stamped) for moment in moments]
     ends = (
         None
         if intervals is None
         else [_times(intervals, "observed", end, watched) for end in ("start", "end")]
     )
     none = np.zeros(0, dtype=np.intp)
-    others = [column for column in stamps.columns if column not in (session, stamp_time)]
+    others = [column for column in stamps.columns if column not in (session, stamp_time, giver)]
     own_kept, stamps_kept = Kept.of(rows), Kept.of(stamps, others)
+    givers = np.full(len(stamps), None) if giver is None else _objects(stamps, giver)
     return columns.sessions(
         rows,
         (
@@ -113,12 +143,63 @@ def sessions_from_frames(
                 Rows.of(own_kept, positions, name),
                 Rows.of(stamps_kept, stamped.get(name, none), name),
                 dates.take(positions),
-                presses.take(stamped.get(name, none)),
+                [press.take(stamped.get(name, none)) for press in presses],
                 None if ends is None else [end.take(watched.get(name, none)) for end in ends],
+                givers[stamped.get(name, none)].tolist(),
             )
             for name, positions in own.items()
         ),
+        about,
+        nearest,
     )
+
+
+def _moments(
+    stamps: nw.DataFrame[Any], time: str, earliest: str, latest: str
+) -> tuple[nw.DataFrame[Any], list[str]]:
+    """The columns of times: one, or the two that stamps lie between, filled where both lack."""
+    found = [
+        _optional([("events", stamps)], name, usual)
+        for name, usual in ((earliest, "earliest"), (latest, "latest"))
+    ]
+    ends = [name for name in found if name is not None]
+    if len(ends) < 2:
+        if ends and (earliest, latest) != ("earliest", "latest"):
+            _require(stamps, "events", latest if ends == [earliest] else earliest)
+        return stamps, [time]
+    if time in stamps.columns:
+        either = ~(nw.col(ends[0]).is_null() & nw.col(ends[1]).is_null())
+        filled = [nw.when(either).then(nw.col(end)).otherwise(nw.col(time)) for end in ends]
+        named = [column.alias(end) for column, end in zip(filled, ends, strict=True)]
+        stamps = stamps.with_columns(*named)
+    return stamps, ends
+
+
+def _about(
+    facts: nw.DataFrame[Any],
+    session: str | None,
+    own: dict[Any, _Positions],
+    named: Mapping[str, str | None],
+) -> About:
+    """What a table of sessions tells of those at hand."""
+    if session is not None:
+        _require(facts, "sessions", session)
+    told = _by_session(facts, "sessions", session)
+    _same_type(own, told, "sessions")
+    if own.keys().isdisjoint(told):
+        raise ValueError("sessions names none of the sessions of instances")
+    values = {}
+    for what, name in named.items():
+        # The column of the subject may be one of the instances.
+        column = name if what == "subject" else _optional([("sessions", facts)], name, what)
+        if column is not None and column in facts.columns:
+            values[what] = facts.get_column(column).to_list()
+    if not values:
+        raise ValueError(
+            f"sessions has none of the columns {', '.join(map(str, named.values()))}; its columns "
+            f"are {', '.join(facts.columns)}"
+        )
+    return About(told, values)
 
 
 class _Part(NamedTuple):
@@ -128,8 +209,14 @@ class _Part(NamedTuple):
     rows: Rows
     event_rows: Rows
     times: Times
-    events: Times
+    events: list[Times]
     observed: list[Times] | None
+    givers: list[Any]
+
+    @property
+    def title(self) -> str:
+        """What it is called in messages."""
+        return "instances" if self.name is None else f"session {self.name}"
 
 
 class _Columns:
@@ -138,14 +225,17 @@ class _Columns:
     def __init__(
         self,
         rows: nw.DataFrame[Any],
+        facts: nw.DataFrame[Any] | None,
         session: str | None,
         time: str,
         features: Sequence[str] | None,
         label: str | None,
         subject: str | None,
     ) -> None:
-        self.label = _optional(rows, label, "label")
-        self.subject = _optional(rows, subject, "subject")
+        tables = [("instances", rows), *([] if facts is None else [("sessions", facts)])]
+        self.label = _optional(tables[:1], label, "label")
+        self.subject = _optional(tables, subject, "subject")
+        self.subject = self.subject if self.subject in rows.columns else None
         self.backend = str(rows.implementation)
         others = {session, time, self.label, self.subject}
         self.features = (
@@ -163,73 +253,90 @@ class _Columns:
                     "numbers; name the features with features=[...]"
                 )
 
-    def sessions(self, rows: nw.DataFrame[Any], parts: Iterable[_Part]) -> list[Session]:
+    def sessions(
+        self,
+        rows: nw.DataFrame[Any],
+        parts: Iterable[_Part],
+        about: About,
+        rounded: float | None,
+    ) -> list[Session]:
         """The sessions of the parts, in their order."""
         X = rows.select(self.features).to_numpy()
-        labels, subjects = _objects(rows, self.label), _objects(rows, self.subject)
+        labels = None if self.label is None else _objects(rows, self.label)
+        subjects = None if self.subject is None else _objects(rows, self.subject)
         return [
             self._session(
                 part,
                 X[part.rows.positions],
                 None if labels is None else labels[part.rows.positions],
-                None if subjects is None else _subject(subjects[part.rows.positions], part.name),
+                [] if subjects is None else subjects[part.rows.positions].tolist(),
+                about,
+                rounded,
             )
             for part in parts
         ]
 
     def _session(
-        self, part: _Part, X: NDArray[Any], labels: NDArray[Any] | None, subject: str | None
+        self,
+        part: _Part,
+        X: NDArray[Any],
+        labels: NDArray[Any] | None,
+        subjects: list[Any],
+        about: About,
+        rounded: float | None,
     ) -> Session:
-        clock = part.times.clock()
-        times = _seconds(part.times, clock, part.name, "instances")
-        refuse_put_back(times, clock, "" if part.name is None else f"session {part.name}: ")
+        calendar = part.times.calendar()
+        times = _seconds(part.times, calendar, part.name, "instances")
+        refuse_put_back(times, calendar, "" if part.name is None else f"session {part.name}: ")
         observed = (
             None
             if part.observed is None
             else np.column_stack(
-                [_seconds(end, clock, part.name, "observed") for end in part.observed]
+                [_seconds(end, calendar, part.name, "observed") for end in part.observed]
             )
         )
+        key = part.rows.name
+        told = {what: about.values(key, what) for what in FACTS}
+        told["subject"] = subjects + told["subject"]
+        who, everybody = who_gave(part.givers, about.annotators(key), part.title)
         session = Session(
             X,
             times,
-            _seconds(part.events, clock, part.name, "events"),
+            np.column_stack(
+                [_seconds(end, calendar, part.name, "events") for end in (part.events * 2)[:2]]
+            ),
+            rounded=rounded,
             labels=labels,
-            subject=subject,
             observed=observed,
             name=part.name,
             feature_names=self.features,
+            annotators=who,
+            also_annotated=everybody,
+            **{what: only_one(values, what, part.title) for what, values in told.items()},
         )
-        session.clock = clock
+        session.calendar = calendar
         session.backend = self.backend
         session._instance_rows, session._event_rows = part.rows, part.event_rows
         return session
 
 
-def _objects(rows: nw.DataFrame[Any], column: str | None) -> NDArray[Any] | None:
-    """A column as a Python list."""
-    if column is None:
-        return None
+def _objects(rows: nw.DataFrame[Any], column: str) -> NDArray[Any]:
+    """A column as Python objects."""
     values = np.empty(len(rows), dtype=object)
     values[:] = rows.get_column(column).to_list()
     return values
 
 
-def _subject(values: NDArray[Any], session: str | None) -> str | None:
-    """The one subject of a session; none if no row names one."""
-    known = {str(value): None for value in values if not is_missing(value)}
-    if len(known) > 1:
-        first, second, *_ = known
-        where = "instances" if session is None else f"session {session}"
-        raise ValueError(f"{where} has the subjects {first!r} and {second!r}, expected one")
-    return next(iter(known), None)
-
-
-def _optional(rows: nw.DataFrame[Any], column: str | None, default: str) -> str | None:
+def _optional(
+    tables: Sequence[tuple[str, nw.DataFrame[Any]]], column: str | None, default: str
+) -> str | None:
     """A column that may be missing unless the user named it; it must not become a feature."""
+    if any(column in rows.columns for _, rows in tables):
+        return column
     if column is not None and column != default:
-        _require(rows, "instances", column)
-    return column if column in rows.columns else None
+        table, rows = tables[0]
+        _require(rows, table, column)
+    return None
 
 
 def _require(rows: nw.DataFrame[Any], table: str, column: str) -> None:
@@ -295,112 +402,18 @@ def _times(rows: nw.DataFrame[Any], table: str, column: str, own: dict[Any, _Pos
 
 
 def _seconds(
-    times: Times, clock: Clock | None, name: str | None, table: str
+    times: Times, calendar: Calendar | None, name: str | None, table: str
 ) -> NDArray[np.float64]:
     if len(times.values) == 0:
         return np.zeros(0)
     where = _where(name, table)
-    if times.are_dates != (clock is not None):
-        found, wanted = ("numbers", "dates") if clock is not None else ("dates", "numbers")
+    if times.are_dates != (calendar is not None):
+        found, wanted = ("numbers", "dates") if calendar is not None else ("dates", "numbers")
         raise ValueError(f"{where} are {found}, expected {wanted} like those of instances")
-    if clock is not None and (times.time_zone is None) != (clock.time_zone is None):
+    if calendar is not None and (times.time_zone is None) != (calendar.time_zone is None):
         raise ValueError(f"{where} and those of instances must both have a time zone or neither")
-    return times.seconds(clock, "times")
+    return times.seconds(calendar, "times")
 
 
 def _where(name: Any, table: str) -> str:
     return f"the times of {table}" if name is None else f"session {name}: the times of {table}"
-
-
-def read_dataset(
-    folder: str | os.PathLike[str] | None = None,
-    *,
-    instances: str | os.PathLike[str] | None = None,
-    events: str | os.PathLike[str] | None = None,
-    session: str = "session",
-    time: str = "time",
-    label: str = "label",
-    subject: str = "subject",
-    features: Sequence[str] | None = None,
-    ignore: Sequence[str] = (),
-    times_in: str = "s",
-    header: bool = True,
-    event_session: str | None = None,
-    event_time: str | None = None,
-    only: Mapping[str, str | Sequence[str]] | None = None,
-) -> list[Session]:
-    """Read a dataset in the layout of the command line.
-
-    Parameters
-    ----------
-    folder : path, optional
-        A folder with ``instances.csv`` and ``events.csv`` (or .tsv, .csv.gz, .tsv.gz), and perhaps
-        ``sessions.csv`` and ``observed.csv``.
-    instances, events : path, optional
-        Single tables, instead of those of the folder.
-    session, time, label, subject : str
-        Names of the columns.
-    features : sequence of str, optional
-        The features; by default all other columns.
-    ignore : sequence of str
-        Columns that are not features.
-    times_in : {"s", "ms", "us", "ns"}
-        The unit of times that are numbers; those of the sessions are in seconds.
-    header : bool
-        Whether tables begin with the names of their columns; otherwise these are called "1", "2"
-        and so on.
-    event_session, event_time : str, optional
-        Names of the columns in the events, if different.
-    only : mapping from str to str or sequence of str, optional
-        The events to use: by column, the accepted value or values, such as ``{"class": "cough"}``.
-        By default all.
-
-    Returns
-    -------
-    list of Session
-        In the order in which the instances name them, the stamps of each in order of time.
-    """
-    if folder is None and instances is None:
-        raise ValueError("read_dataset needs a folder, or instances=... and events=...")
-    if times_in not in ("s", "ms", "us", "ns"):
-        raise ValueError(f"times_in is {times_in!r}, expected one of s, ms, us, ns")
-    columns = {
-        "session": session,
-        "time": time,
-        "label": label,
-        "subject": subject,
-        "features": None if features is None else list(features),
-        "ignore": list(ignore),
-        "times_in": times_in,
-        "has_header": header,
-        "event_session": event_session,
-        "event_time": event_time,
-        "only": {
-            column: [values] if isinstance(values, str) else list(values)
-            for column, values in ({} if only is None else only).items()
-        },
-    }
-    read, names = _core.read_dataset(
-        _path(folder), _path(instances), _path(events), json.dumps(columns)
-    )
-    return [_at_zero(Session(**arrays, feature_names=names), zero) for arrays, zero in read]
-
-
-def _path(path: str | os.PathLike[str] | None) -> str | None:
-    return None if path is None else os.fspath(path)
-
-
-def _at_zero(session: Session, zero: str | None) -> Session:
-    """The session with the moment at its zero: a date, or a large number."""
-    if zero is None:
-        return session
-    try:
-        number = float(zero)
-    except ValueError:
-        session.clock = read_times([zero]).clock()
-        return session
-    return session.replace(
-        times=session.times + number,
-        events=session.events + number,
-        observed=None if session.observed is None else session.observed + number,
-    )

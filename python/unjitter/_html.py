@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._modes import Mode
     from ._posterior import Posterior
     from ._session import Session
+    from ._table import Table
 
 # Vertical strokes that a strip of 640 units can show; of more, as many are picked.
 STROKES = 640
@@ -35,8 +36,11 @@ def session_html(session: Session) -> str:
     if session.labels is not None:
         known = int((session.labels >= 0).sum())
         rows.append(("labels", f"{int((session.labels == 1).sum()):,} positive of {known:,}"))
-    if session.subject is not None:
-        rows.append(("subject", session.subject))
+    people = session._people()
+    if people:
+        rows.append(("annotators", _some(people)))
+    own = (("subject", session.subject), ("device", session.device), ("clock", session.clock))
+    rows += [(what, name) for what, name in own if name is not None]
     title = "Session" if session.name is None else f"Session {session.name}"
     return _box(title, rows, _strip(session))
 
@@ -69,8 +73,21 @@ def learned_html(detector: EventDetector) -> str:
         rows.append(("an event from a probability of", f"{detector.threshold_:.3g}"))
     if not detector.converged_:
         rows.append(("learning", f"stopped early, after {detector.n_iter_} iterations"))
+    rows += _differences(detector.groups(backend="numpy"))
     rows += [("or else", _explanation(mode)) for mode in detector.modes_[1:]]
     return _box("The annotator", rows)
+
+
+def _differences(groups: Table) -> list[tuple[str, str]]:
+    """What differs between groups: how far apart the lowest and the highest are."""
+    rows = []
+    for what, by in dict.fromkeys(zip(groups["what"], groups["by"])):
+        own = groups[(groups["what"] == what) & (groups["by"] == by)]
+        low, high = (int(find(own["value"])) for find in (np.argmin, np.argmax))
+        ends = [f"{own['value'][k]:.3g} ({own['group'][k]})" for k in (low, high)]
+        title = f"{what.replace('_', ' ')} of each {by}"
+        rows.append((title, ends[0] if len(own) == 1 else f"{ends[0]} to {ends[1]}"))
+    return rows
 
 
 def _explanation(mode: Mode) -> str:
@@ -105,18 +122,22 @@ def _features(session: Session) -> str:
     count = session.X.shape[1]
     if session.feature_names is None:
         return f"{count:,}"
-    named = list(session.feature_names[:6]) + (["…"] if count > 6 else [])
-    return f"{count:,}: {', '.join(named)}"
+    return f"{count:,}: {_some(session.feature_names)}"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of some names."""
+    return ", ".join([*names[:6], *(["…"] if len(names) > 6 else [])])
 
 
 def _duration(session: Session) -> str:
     if len(session) == 0:
         return "nothing"
     length = float(session.times[-1] - session.times[0])
-    if session.clock is None:
+    if session.calendar is None:
         return f"{length:.6g}"
     first, last = np.datetime_as_string(session.dates(session.times[[0, -1]]), "s").tolist()
-    zone = "" if session.clock.time_zone is None else " (UTC)"
+    zone = "" if session.calendar.time_zone is None else " (UTC)"
     return f"{_clock_time(length)}, from {_words(first)} to {_words(last)}{zone}"
 
 

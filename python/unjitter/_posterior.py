@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, csr_array
 
 from . import _core
+from ._calendar import read_times
 from ._check import number, one_of, settings, whole
-from ._clock import read_times
 from ._html import posterior_html
 from ._models import Bernoulli, Counts, counts_model
 from ._noise import Noise, noise_model
@@ -177,9 +177,9 @@ def posterior(
     array([ 1, -1])
     """
     read = read_times(times)
-    clock = read.clock()
-    when = _one_dimension("times", read.seconds(clock, "times"))
-    stamps = _one_dimension("events", read_times(events, "events").seconds(clock, "events"))
+    calendar = read.calendar()
+    when = _one_dimension("times", read.seconds(calendar, "times"))
+    stamps = _one_dimension("events", read_times(events, "events").seconds(calendar, "events"))
     odds = _one_dimension("log_odds", log_odds)
     bound_counts, bound_noise = counts_model(counts), noise_model(noise)
     for part, given in (("counts", counts), ("noise", noise)):

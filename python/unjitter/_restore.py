@@ -39,6 +39,8 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
         "time_unit": model["time_unit"],
         "alignment": model["alignment"],
         "delay": None if model["delay"] is None else tuple(model["delay"]),
+        "varies": {own["what"]: own["by"] for own in model.get("varies", [])} or None,
+        "clock_range": model.get("clock_range"),
         "threshold": rule if rule == "expected_f1" else fitted.threshold,
         "use_labels": _note(notes, "python", "use_labels", default=by_program),
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._clock import Clock, Times, is_missing, read_times, refuse_put_back
+from ._annotators import Names, names_of, others_of
+from ._calendar import Calendar, Times, is_missing, read_times, refuse_put_back
 from ._floats import refuse_masked
 from ._html import session_html
 from ._rows import Rows
@@ -31,9 +32,13 @@ class Session:
         Time of each instance, in seconds or any other unit, or as dates; they do not decrease.
         Durations (``timedelta64``) become seconds; texts like ``"2024-05-31T14:03:27.5"``, or with
         ``Z`` or ``+02:00`` behind, are dates. Dates of several time zones are kept in UTC.
-    events : array-like of shape (n_stamps,), or unjitter.stamps.Stamps
+    events : array-like of shape (n_stamps,), unjitter.stamps.Stamps, or mapping of str to these
         The presses, in the same unit. The session sorts them; results come in the given order. Like
-        `observed`, they have a time zone if and only if `times` have one.
+        `observed`, they have a time zone if and only if `times` have one. If several people
+        annotated the session, a mapping has the presses of each, empty if somebody gave none:
+        ``{"ann": [12.4, 31.0], "bob": []}``. Or `annotators` names who gave each. Presses that are
+        only known to lie between two times are an array of shape (n_stamps, 2) of earliest and
+        latest times; the attribute has their middles.
     labels : array-like of shape (n_instances,), optional
         The known labels: 0 or 1, and NaN, None or -1 if unknown. They are for evaluation; detectors
         learn from them only on request.
@@ -45,6 +50,20 @@ class Session:
         Name of the session, for messages and tables; its position among others by default.
     feature_names : sequence of str, optional
         Names of the columns of `X`; taken from `X` if it is a data frame.
+    annotators : str or array-like of shape (n_stamps,), optional
+        Who gave each of `events`, in their order; or the one who gave all. Everybody who is named
+        annotated the whole session, so an event without a press of theirs is one that they missed.
+        The attribute is in the order of the attribute `events`.
+    also_annotated : sequence of str
+        Who annotated the session too, and gave no stamp.
+    rounded : float or array-like of shape (n_stamps,), optional
+        What `events` are rounded to, such as 60.0 for whole minutes: the nearest multiple, so the
+        width of the interval around each in which it was pressed. The attribute has one for each
+        of the attribute `events`, or is None.
+    device : str, optional
+        The device that recorded or was pressed.
+    clock : str, optional
+        The clock that stamps were taken by, if sessions share one.
 
     Examples
     --------
@@ -55,6 +74,11 @@ class Session:
     Session('walk', 3 instances x 1 feature, 1 stamp)
     >>> len(session)
     3
+
+    Two people who annotated the same recording:
+
+    >>> session.replace(events={"ann": [1.4], "bob": [0.9, 2.2]}).annotators
+    array(['bob', 'ann', 'bob'], dtype=object)
 
     Dates are kept as seconds from the first instance:
 
@@ -71,7 +95,12 @@ class Session:
     observed: NDArray[np.float64] | None
     name: str | None
     feature_names: tuple[str, ...] | None
-    clock: Clock | None
+    annotators: Names | None
+    also_annotated: tuple[str, ...]
+    rounded: NDArray[np.float64] | None
+    device: str | None
+    clock: str | None
+    calendar: Calendar | None
     backend: str | None
     # Position among the sorted stamps of each stamp in the given order.
     _places: NDArray[np.intp] | None = None
@@ -83,38 +112,52 @@ class Session:
         self,
         X: ArrayLike,
         times: ArrayLike,
-        events: ArrayLike,
+        events: ArrayLike | Mapping[str, ArrayLike],
         labels: ArrayLike | None = None,
         subject: str | None = None,
         observed: ArrayLike | None = None,
         name: str | None = None,
         *,
         feature_names: Sequence[str] | None = None,
+        annotators: str | ArrayLike | None = None,
+        also_annotated: str | Sequence[str] = (),
+        rounded: ArrayLike | None = None,
+        device: str | None = None,
+        clock: str | None = None,
     ) -> None:
         self.name = None if name is None else str(name)
         self.backend = None
         names = getattr(X, "columns", None) if feature_names is None else feature_names
         self.X = self._features(X)
         when = self._read("times", times)
-        self.clock = when.clock()
+        self.calendar = when.calendar()
         self.times = self._times("times", when)
-        refuse_put_back(self.times, self.clock, f"{self._title}: ")
-        stamps = self._stamps(events) if isinstance(events, Stamps) else events
-        given = self._times("events", self._read("events", stamps))
-        order = np.argsort(given, kind="stable")
-        self.events = given[order]
+        refuse_put_back(self.times, self.calendar, f"{self._title}: ")
+        given, who, others = self._presses(events, annotators, also_annotated)
+        middles = given.mean(axis=1)
+        order = np.argsort(middles, kind="stable")
+        self.events = middles[order]
         self._places = np.argsort(order)
+        widths = self._widths(given, rounded)
+        self.rounded = None if widths is None else widths[order]
+        self.annotators, self.also_annotated = None if who is None else who[order], others
         self.labels = None if labels is None else self._labels(labels)
         self.subject = None if subject is None else str(subject)
+        self.device = None if device is None else str(device)
+        self.clock = None if clock is None else str(clock)
         self.observed = None if observed is None else self._intervals(observed)
         self.feature_names = None if names is None else tuple(str(name) for name in names)
         self._check()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Places and rows belong to the original stamps and instances, not to replaced ones."""
+        """Places, rows, annotators and rounding belong to the original stamps and instances, not
+        to replaced ones."""
+        if name == "annotators":
+            value = names_of(value, len(self.events), self._title)
         super().__setattr__(name, value)
         if name == "events":
             self._places = self._event_rows = None
+            self.annotators, self.also_annotated, self.rounded = None, (), None
         if name == "times":
             self._instance_rows = None
 
@@ -129,13 +172,23 @@ class Session:
         parts = [] if self.name is None else [repr(self.name)]
         parts += [
             f"{_count(len(self), 'instance')} x {_count(self.X.shape[1], 'feature')}",
-            _count(len(self.events), "stamp"),
+            _count(len(self.events), "stamp") + self._by(),
         ]
         if self.labels is not None:
             parts.append(_count(int((self.labels == 1).sum()), "positive label"))
-        if self.subject is not None:
-            parts.append(f"subject {self.subject!r}")
+        own = (("subject", self.subject), ("device", self.device), ("clock", self.clock))
+        parts += [f"{what} {name!r}" for what, name in own if name is not None]
         return f"Session({', '.join(parts)})"
+
+    def _by(self) -> str:
+        people = self._people()
+        if not people:
+            return ""
+        return f" by {people[0]!r}" if len(people) == 1 else f" by {len(people)} annotators"
+
+    def _people(self) -> list[str]:
+        """Everybody who annotated the session, in order; empty if that is not known."""
+        return sorted({*([] if self.annotators is None else self.annotators), *self.also_annotated})
 
     def _repr_html_(self) -> str:
         return session_html(self)
@@ -149,22 +202,27 @@ class Session:
         array([0.9])
 
         NumPy's dates, such as those of :meth:`dates`, are taken as UTC if the session's have a
-        zone.
+        zone. Annotators and rounding are those of the old stamps: with other `events` they are
+        forgotten, unless they are given anew.
         """
-        own = {
-            name: getattr(self, name)
-            for name in ("X", "labels", "subject", "name", "feature_names")
-        }
+        kept = ("X", "labels", "subject", "name", "feature_names", "device", "clock")
+        own = {name: getattr(self, name) for name in kept}
+        if "events" not in changes and "annotators" not in changes:
+            who = None if self.annotators is None else self._as_given(self.annotators)
+            own |= {"annotators": who, "also_annotated": self.also_annotated}
+        if "events" not in changes and self.rounded is not None:
+            own["rounded"] = self._as_given(self.rounded)
         events = self._as_given(self.events)
         for name, values in (
             ("times", self.times),
             ("events", events),
             ("observed", self.observed),
         ):
-            own[name] = values if self.clock is None or values is None else self.clock.times(values)
-            if self.clock is not None and changes.get(name) is not None:
-                given = self._read(name, changes[name])
-                changes[name] = given.in_zone(self.clock.time_zone)
+            own[name] = (
+                values if self.calendar is None or values is None else self.calendar.times(values)
+            )
+            if self.calendar is not None and changes.get(name) is not None:
+                changes[name] = self._in_own_zone(name, changes[name])
         changed = Session(**{**own, **changes})
         changed.backend = self.backend
         if "events" not in changes:
@@ -173,13 +231,19 @@ class Session:
             changed._instance_rows = self._instance_rows
         return changed
 
+    def _in_own_zone(self, what: str, values: Any) -> Any:
+        if isinstance(values, Mapping):
+            return {name: self._in_own_zone(what, own) for name, own in values.items()}
+        zone = None if self.calendar is None else self.calendar.time_zone
+        return self._read(what, values).in_zone(zone)
+
     def dates(self, seconds: ArrayLike) -> NDArray[Any]:
         """Times of the session in their original form: dates if they were dates, else numbers.
 
         NumPy's dates have no zones: if the session's have one, these are in UTC.
         """
         values = np.asarray(seconds, dtype=np.float64)
-        return values if self.clock is None else self.clock.dates(values)
+        return values if self.calendar is None else self.calendar.dates(values)
 
     def _as_given(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the sorted stamps, in the given order of the stamps."""
@@ -204,23 +268,51 @@ class Session:
             return np.require(features, np.float32, ["C", "A"])
         return np.require(features, np.float64, ["C", "A"])
 
+    def _presses(
+        self, events: Any, annotators: Any, also: str | Sequence[str]
+    ) -> tuple[NDArray[np.float64], Names | None, tuple[str, ...]]:
+        """Earliest and latest of stamps in the given order, who gave each, and who gave none."""
+        silent = [also] if isinstance(also, str) else list(also)
+        if isinstance(events, Mapping):
+            if annotators is not None:
+                raise ValueError(
+                    f"{self._title}: events are by annotator already, but annotators is given"
+                )
+            each = [(str(name), self._seconds(own)) for name, own in events.items()]
+            given = np.concatenate([np.zeros((0, 2)), *(own for _, own in each)])
+            annotators = [name for name, own in each for _ in own]
+            silent += [name for name, _ in each]
+        else:
+            given = self._seconds(events)
+            silent += [annotators] if isinstance(annotators, str) else []
+        who = names_of(annotators, len(given), self._title)
+        return given, who, others_of(silent, who, len(given), self._title)
+
+    def _seconds(self, events: Any) -> NDArray[np.float64]:
+        """Earliest and latest of stamps of one kind."""
+        stamps = self._stamps(events) if isinstance(events, Stamps) else events
+        given = self._read("events", stamps)
+        if given.values.ndim == 2 and given.values.shape[1] == 2:
+            return self._pairs("events", given)
+        return np.column_stack(2 * [self._times("events", given)])
+
     def _stamps(self, stamps: Stamps) -> Any:
         """Stamps of a file: as dates beside dates, otherwise in their seconds."""
-        if self.clock is None:
+        if self.calendar is None:
             return stamps.times
         if stamps.origin is None:
             raise ValueError(
                 f"{self._title}: times are dates but the stamps count seconds from an origin that "
                 "is not known"
             )
-        clock = read_times([stamps.origin]).clock()
-        return stamps.times if clock is None else clock.times(stamps.times)
+        calendar = read_times([stamps.origin]).calendar()
+        return stamps.times if calendar is None else calendar.times(stamps.times)
 
     def _read(self, what: str, values: Any) -> Times:
         return read_times(values, f"{self._title}: {what}")
 
     def _times(self, what: str, given: Times) -> NDArray[np.float64]:
-        seconds = given.seconds(self.clock, what, f"{self._title}: ")
+        seconds = given.seconds(self.calendar, what, f"{self._title}: ")
         if seconds.ndim != 1:
             raise ValueError(f"{self._title}: {what} has {seconds.ndim} dimensions, expected 1")
         return np.array(seconds, order="C")
@@ -247,8 +339,35 @@ class Session:
             return np.zeros((0, 2))
         if len(shape) != 2 or shape[1] != 2:
             raise ValueError(f"{self._title}: observed has shape {shape}, expected (intervals, 2)")
+        return self._pairs("observed", given)
+
+    def _pairs(self, what: str, given: Times) -> NDArray[np.float64]:
         flat = Times(given.values.ravel(), given.time_zone)
-        return self._times("observed", flat).reshape(-1, 2)
+        return self._times(what, flat).reshape(-1, 2)
+
+    def _widths(
+        self, given: NDArray[np.float64], rounded: ArrayLike | None
+    ) -> NDArray[np.float64] | None:
+        """The width of the interval in which each stamp was pressed; None if all are known."""
+        widths = given[:, 1] - given[:, 0]
+        if np.any(widths < 0.0):
+            late = int(np.argmax(widths < 0.0))
+            raise ValueError(
+                f"{self._title}: the latest time of event {late} is before its earliest"
+            )
+        if rounded is not None:
+            to = np.asarray(rounded, dtype=np.float64)
+            if to.shape not in ((), widths.shape):
+                raise ValueError(
+                    f"{self._title}: rounded has shape {to.shape}, expected one number, or one for "
+                    f"each of {len(widths)} events"
+                )
+            if not np.all(np.isfinite(to) & (to >= 0.0)):
+                raise ValueError(
+                    f"{self._title}: rounded is {rounded!r}, expected a number above 0"
+                )
+            widths = np.where(widths > 0.0, widths, to)
+        return widths if np.any(widths > 0.0) else None
 
     def _check(self) -> None:
         for what, values in (("times", self.times), ("labels", self.labels)):

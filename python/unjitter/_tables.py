@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ._clock import Clock, Times
+from ._calendar import Calendar, Times
 from ._table import Table
 
 NUMPY = "numpy"
@@ -45,21 +45,23 @@ def preferred() -> str:
     return "pandas" if importlib.util.find_spec("pandas") is not None else NUMPY
 
 
-def times_column(clocks: Sequence[Clock | None], seconds: Sequence[NDArray[np.float64]]) -> Times:
-    """The concatenated times of sessions, each with its own clock.
+def times_column(
+    calendars: Sequence[Calendar | None], seconds: Sequence[NDArray[np.float64]]
+) -> Times:
+    """The concatenated times of sessions, each with its own calendar.
 
     Dates are in their zone if the sessions' times were dates of one zone, and in UTC if there were
     several.
     """
-    dated = [(clock, own) for clock, own in zip(clocks, seconds) if clock is not None]
+    dated = [(calendar, own) for calendar, own in zip(calendars, seconds) if calendar is not None]
     if not dated:
         return Times(np.concatenate(seconds))
-    if any(clock is None and len(own) for clock, own in zip(clocks, seconds)):
+    if any(calendar is None and len(own) for calendar, own in zip(calendars, seconds)):
         raise ValueError("times of some sessions are dates and of some are numbers")
-    zones = {clock.time_zone for clock, _ in dated}
+    zones = {calendar.time_zone for calendar, _ in dated}
     if len(zones) > 1 and None in zones:
         raise ValueError("times of some sessions have a time zone and of some have none")
-    dates = np.concatenate([clock.dates(own) for clock, own in dated])
+    dates = np.concatenate([calendar.dates(own) for calendar, own in dated])
     return Times(dates, dated[0][0].time_zone if len(zones) == 1 else "UTC")
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _tables
+from ._calendar import read_times
 from ._channels import (
     between,
     channel_of,
@@ -26,7 +27,6 @@ from ._channels import (
     zone_of,
 )
 from ._check import whole
-from ._clock import read_times
 from ._histogram import Histogram
 from ._session import Session
 
@@ -289,18 +289,18 @@ def session_from_signal(
     >>> signal.session_from_signal(breathing, sampling_rate=20.0, events=[21.5], name="rest")
     Session('rest', 13 instances x 30 features, 1 stamp)
     """
-    channel, clock = channel_of(values, times, sampling_rate)
+    channel, calendar = channel_of(values, times, sampling_rate)
     truth = () if true_events is None else true_events
     starts, features, labels, _ = _core.session_from_signal(
         "signal" if name is None else name,
         channel,
-        seconds_of("true_events", truth, clock),
+        seconds_of("true_events", truth, calendar),
         _settings(options),
         float(tolerance),
     )
     return Session(
         features,
-        starts if clock is None else clock.times(starts),  # type: ignore[arg-type]
+        starts if calendar is None else calendar.times(starts),  # type: ignore[arg-type]
         events,
         None if true_events is None else labels,
         subject,
@@ -361,7 +361,7 @@ def windows(
         channel_of(values, of_channel(times, name), of_channel(sampling_rate, name))
         for name, values in table.items()
     ]
-    origin = earliest([clock for _, clock in made])
+    origin = earliest([calendar for _, calendar in made])
     options = {
         "length": float(length),
         "step": float(step),
@@ -369,7 +369,7 @@ def windows(
         "min_share": float(min_share),
         "bands": [(float(low), float(high)) for low, high in bands],
     }
-    parts = [(seconds + between(origin, clock), values) for (seconds, values), clock in made]
+    parts = [(seconds + between(origin, calendar), values) for (seconds, values), calendar in made]
     found, features, names, skipped = _core.windows(parts, list(table), json.dumps(options))
     when = found if origin is None else origin.dates(found)
     return Windows(when, features, tuple(names), skipped)

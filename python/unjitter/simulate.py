@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._base import sessions_of
 from ._check import whole
-from ._noise import Noise, noise_model
+from ._noise import NOISE, Noise, noise_model
 from ._noises import Gaussian
 from ._pooled import known_labels
 from ._session import Session
@@ -27,6 +27,7 @@ __all__ = [
     "Sloppiness",
     "annotate",
     "chest_band",
+    "people",
     "press",
     "respiration",
 ]
@@ -50,8 +51,11 @@ class Annotator:
         Instead of that, presses per hour anywhere in the recording.
     seconds_per_unit : float
         Length of the unit of time in seconds, for `spurious_per_hour`.
-    offset_spread : float
-        Standard deviation of an offset that all presses of a session share.
+    offset_spread, drift_spread : float
+        Standard deviations of an offset that all presses of a session share, and of what its clock
+        gains per unit of time, from the middle of the session on.
+    rounded : float
+        What presses are rounded to: 60 for times that were noted to the minute, 0 for as pressed.
     noise : noise model such as ``Laplace(0.3, 1.0)``, optional
         Delays of another shape; it must have all its values.
     errors : array-like, optional
@@ -76,6 +80,8 @@ class Annotator:
     noise: str | Noise | None = None
     errors: Any = None
     scale: float = 1.0
+    drift_spread: float = 0.0
+    rounded: float = 0.0
 
     def settings(self) -> dict[str, Any]:
         """The annotator as JSON for the library."""
@@ -88,6 +94,8 @@ class Annotator:
             "miss": float(self.miss),
             "spurious": spurious or {"per_instance": float(self.spurious)},
             "offset_spread": float(self.offset_spread),
+            "drift_spread": float(self.drift_spread),
+            "rounded": float(self.rounded),
         }
 
     def _delays(self) -> dict[str, Any]:
@@ -106,7 +114,7 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Sloppiness:
-    """Sloppiness of an annotator, in numbers with the same meaning for any data.
+    """Sloppiness of an annotator or several, in numbers with the same meaning for any data.
 
     Parameters
     ----------
@@ -128,6 +136,19 @@ class Sloppiness:
         Recorded human errors to draw delays from instead; only their shape matters.
     unit : float, optional
         Length of a unit; by default the median spacing of the instances.
+    drift_spread : float
+        Standard deviation of what the clock of a session gains per unit of time, from its middle
+        on.
+    rounded : float
+        What presses are rounded to, in units; 0 for as pressed.
+    people : int
+        How many people press. Of several, sessions say who gave their stamps: "person 1", and so
+        on.
+    together : bool
+        Whether all of them press at every session, or else one at each, in turns.
+    habits : (float, float)
+        How far people differ: the standard deviation of their delays, in units, and of the
+        logarithms of their spreads. :func:`people` tells who came out how.
 
     Examples
     --------
@@ -136,6 +157,12 @@ class Sloppiness:
     >>> sloppy = simulate.Sloppiness(delay=0.5, pressed=0.8)
     >>> [len(session.events) > 0 for session in simulate.annotate(sessions, sloppy, seed=1)]
     [True, True]
+
+    Two people, one of whom waits longer, and clocks that are off:
+
+    >>> pair = simulate.Sloppiness(people=2, together=True, habits=(1.0, 0.3), offset_spread=6.0)
+    >>> set(simulate.annotate(sessions, pair)[0].annotators) == {"person 1", "person 2"}
+    True
     """
 
     delay: float = 0.0
@@ -147,6 +174,11 @@ class Sloppiness:
     degrees_of_freedom: float = 5.0
     errors: Any = None
     unit: float | None = None
+    drift_spread: float = 0.0
+    rounded: float = 0.0
+    people: int = 1
+    together: bool = False
+    habits: tuple[float, float] = (0.0, 0.0)
 
     def settings(self) -> dict[str, Any]:
         """The sloppiness as JSON for the library."""
@@ -157,7 +189,18 @@ class Sloppiness:
             "offset_spread": float(self.offset_spread),
             "pressed": float(self.pressed),
             "extra": float(self.extra),
+            "drift_spread": float(self.drift_spread),
+            "rounded": float(self.rounded),
+            "people": whole("people", self.people),
+            "together": bool(self.together),
+            "habits": self._habits(),
         }
+
+    def _habits(self) -> list[float]:
+        habits = [float(habit) for habit in np.atleast_1d(self.habits)]
+        if len(habits) != 2:
+            raise ValueError(f"habits is {self.habits!r}, expected (of delays, of log spreads)")
+        return habits
 
     def _tails(self) -> Any:
         if self.errors is not None:
@@ -181,6 +224,7 @@ class Presses(NamedTuple):
     stamps: NDArray[np.float64]
     sources: NDArray[np.int64]
     offset: float
+    drift: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,14 +395,15 @@ def annotate(
 ) -> list[Session]:
     """Sessions with new stamps: presses for the events of their labels.
 
-    Presses outside the annotated intervals are not recorded.
+    Presses outside the annotated intervals are not recorded. Sessions stay those of their subjects
+    and, if a `Sloppiness` has several people, say who gave which stamp.
 
     Parameters
     ----------
     sessions : list of Session
         With a label for every instance.
     annotator : Annotator or Sloppiness
-        The annotator.
+        The annotator, or the people.
     seed : int
         Of all draws. Each session has its own, by its position; no two seeds share any.
 
@@ -375,11 +420,53 @@ def annotate(
     array([10.5])
     """
     known = sessions_of(sessions)
-    stamps = _core.annotate(_settings(annotator, known), known, whole("seed", seed))
+    known_seed = whole("seed", seed)
+    if isinstance(annotator, Sloppiness):
+        settings = json.dumps(annotator.settings())
+        pressed = _core.annotate_sloppily(settings, known, annotator.unit, known_seed)
+    elif isinstance(annotator, Annotator):
+        pressed = _core.annotate(json.dumps(annotator.settings()), known, known_seed)
+    else:
+        raise ValueError(f"annotator is {annotator!r}, expected an Annotator or a Sloppiness")
     return [
-        session.replace(events=session.dates(own) if session.clock is not None else own)
-        for session, own in zip(known, stamps)
+        session.replace(
+            events=session.dates(stamps) if session.calendar is not None else stamps,
+            annotators=who,
+            also_annotated=everybody,
+        )
+        for session, (stamps, who, everybody) in zip(known, pressed)
     ]
+
+
+def people(
+    sessions: Session | Sequence[Session], sloppiness: Sloppiness, *, seed: int = 0
+) -> dict[str, Annotator]:
+    """The people who press in :func:`annotate`, with the habits that the same seed gives them.
+
+    Parameters
+    ----------
+    sessions : list of Session
+        Those that they annotate, with a label for every instance.
+    sloppiness : Sloppiness
+    seed : int
+
+    Returns
+    -------
+    dict of str to Annotator
+        By name. Times are in the unit of the data.
+
+    Examples
+    --------
+    >>> from unjitter import simulate
+    >>> sessions = simulate.respiration(sessions=2, annotator=None)
+    >>> pair = simulate.Sloppiness(spread=0.5, people=2, habits=(1.0, 0.0))
+    >>> ann, bob = simulate.people(sessions, pair, seed=1).values()
+    >>> ann.noise.spread == bob.noise.spread, ann.noise.delay == bob.noise.delay
+    (True, False)
+    """
+    settings = json.dumps(sloppiness.settings())
+    text = _core.people(settings, sessions_of(sessions), sloppiness.unit, whole("seed", seed))
+    return {name: _annotator(own) for name, own in json.loads(text)}
 
 
 def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: int = 0) -> Presses:
@@ -397,7 +484,7 @@ def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: in
     -------
     Presses
         ``stamps`` in order, ``sources`` (the instance of each, -1 for one without an instance)
-        and the session's ``offset``.
+        and the ``offset`` and ``drift`` of the session's clock.
 
     Examples
     --------
@@ -429,12 +516,17 @@ def _cycles(options: CycleOptions | None) -> str:
     return json.dumps((CycleOptions() if options is None else options).settings())
 
 
-def _settings(annotator: Annotator | Sloppiness, sessions: list[Session]) -> str:
-    if isinstance(annotator, Sloppiness):
-        return _core.annotator(json.dumps(annotator.settings()), sessions, annotator.unit)
-    if isinstance(annotator, Annotator):
-        return json.dumps(annotator.settings())
-    raise ValueError(f"annotator is {annotator!r}, expected an Annotator or a Sloppiness")
+def _annotator(own: dict[str, Any]) -> Annotator:
+    """An annotator of a `Sloppiness`, as the library wrote it."""
+    delays = own.pop("delays")
+    if delays["from"] == "table":
+        own |= {"errors": delays["errors"], "scale": delays["scale"]}
+    else:
+        values = {name: value for name, (value,) in delays["values"].items()}
+        settings = dict(delays["noise"])
+        own["noise"] = NOISE[settings.pop("kind")](**settings, **values)
+    own["spurious"] = own["spurious"]["per_instance"]
+    return Annotator(**own)
 
 
 def _floats(values: ArrayLike) -> list[float]:

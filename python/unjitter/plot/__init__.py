@@ -1,4 +1,4 @@
-"""Figures: where stamps belong, how late they are, and how good detectors are.
+"""Figures: where stamps belong, how late they are, who differs, and how good detectors are.
 
 Every function takes the matplotlib ``Axes`` to draw on, or makes a figure of its own, and returns
 the Axes, so that all of matplotlib can be used on the result:
@@ -15,8 +15,18 @@ matplotlib is loaded when something is drawn; ``pip install 'unjitter[plot]'`` b
 
 from ._alignment import alignment
 from ._calibration import calibration
+from ._clocks import clocks
 from ._delays import delays
+from ._groups import groups
 from ._learners import learners
 from ._precision_recall import precision_recall
 
-__all__ = ["alignment", "calibration", "delays", "learners", "precision_recall"]
+__all__ = [
+    "alignment",
+    "calibration",
+    "clocks",
+    "delays",
+    "groups",
+    "learners",
+    "precision_recall",
+]

@@ -76,7 +76,8 @@ def alignment(
     if len(sessions) != 1:
         raise ValueError(f"{len(sessions)} sessions were given, expected one to draw")
     (session,) = sessions
-    stamps, instances, *_ = detector._fitted.align(session, detector.use_labels)
+    knowing = detector._knowing(sessions)
+    stamps, instances, *_ = knowing.align(session, detector.use_labels)
     view = View.of(session, start, stop)
     ax = new_axes(ax, (10.0, 3.9))
     for position, gap in enumerate(view.gaps()):
@@ -180,7 +181,7 @@ def _dress(ax: Axes, session: Session, view: View) -> None:
     ax.set_yticks([0.0, 0.5, 1.0], ["0", "0.5", "1"])
     ax.spines["left"].set_bounds(0.0, 1.0)
     ax.set_ylabel("probability")
-    _time_axis.label(ax, session.clock)
+    _time_axis.label(ax, session.calendar)
     rows = _draw_legend(ax)
     if session.name is not None:
         ax.set_title(session.name, loc="left", pad=6.0 + 15.0 * rows, parse_math=False)

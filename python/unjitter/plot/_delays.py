@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .._groups import without_shifts
 from ._labelled import aligning, listed
 from ._style import BLUE, MUTED, ORANGE, new_axes, open_frame
 
@@ -31,7 +32,9 @@ def delays(
     """Draw the learned density of delays and, with sessions, the delays of their stamps.
 
     The delay of a stamp is its distance from its most probable instance; it counts by the
-    probability that it is not spurious. The histogram has unit area, like the density.
+    probability that it is not spurious. The histogram has unit area, like the density. If delays or
+    clocks differ between groups, stamps are moved to where they would be if all groups were as late
+    as they are on average, so that the histogram can be compared with the one density.
 
     Parameters
     ----------
@@ -62,10 +65,13 @@ def delays(
     detector._check_fitted()
     observed, weights = np.empty(0), np.empty(0)
     if sessions is not None:
-        aligned = [
-            detector._fitted.align(session, detector.use_labels)[0] for session in listed(sessions)
-        ]
-        observed = np.concatenate([one["stamp"] - one["instance_time"] for one in aligned])
+        known = detector._known(listed(sessions))
+        knowing = detector._knowing(known)
+        aligned = [knowing.align(session, detector.use_labels)[0] for session in known]
+        moved = [without_shifts(knowing, session) for session in known]
+        observed = np.concatenate(
+            [stamps - own["instance_time"] for stamps, own in zip(moved, aligned)]
+        )
         weights = np.concatenate([1.0 - one["p_spurious"] for one in aligned])
     low, high = _range(detector, observed)
     ax = new_axes(ax, (6.4, 3.8))

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._clock import Clock, Times, read_times
+from .._calendar import Calendar, Times, read_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from .._session import Session
 
 
-def places(clock: Clock | None, seconds: ArrayLike) -> NDArray[np.float64]:
+def places(calendar: Calendar | None, seconds: ArrayLike) -> NDArray[np.float64]:
     """Where times lie on the axis: matplotlib counts days where a session has dates."""
     values = np.asarray(seconds, dtype=np.float64)
-    if clock is None:
+    if calendar is None:
         return values
-    return np.asarray(_dates().date2num(clock.dates(values)), dtype=np.float64)
+    return np.asarray(_dates().date2num(calendar.dates(values)), dtype=np.float64)
 
 
 def seconds(session: Session, moment: Any, what: str) -> float | None:
     """A moment that the user named, in seconds of the session."""
     if moment is None:
         return None
-    if session.clock is None:
+    if session.calendar is None:
         try:
             return float(moment)
         except (TypeError, ValueError):
@@ -40,12 +40,12 @@ def seconds(session: Session, moment: Any, what: str) -> float | None:
     if read is None or not read.are_dates:
         raise ValueError(f"{what} is {moment!r}, expected a date like the times")
     dates = read.values
-    if read.time_zone is None and session.clock.time_zone is not None:
+    if read.time_zone is None and session.calendar.time_zone is not None:
         # A bare date means what the axis shows: the session's own zone.
-        own = _zone(session.clock.time_zone)
+        own = _zone(session.calendar.time_zone)
         local = dates[0].astype("datetime64[us]").item().replace(tzinfo=own)
         dates = read_times([local]).values
-    return float(session.clock.seconds(dates)[0])
+    return float(session.calendar.seconds(dates)[0])
 
 
 def _read(moment: Any) -> Times | None:
@@ -55,13 +55,13 @@ def _read(moment: Any) -> Times | None:
         return None
 
 
-def label(ax: Axes, clock: Clock | None) -> None:
+def label(ax: Axes, calendar: Calendar | None) -> None:
     """Names the axis of time; gives dates their locator and zone."""
-    if clock is None:
+    if calendar is None:
         ax.set_xlabel("time")
         ax.ticklabel_format(axis="x", useOffset=True, style="plain")
         return
-    zone = None if clock.time_zone is None else _zone(clock.time_zone)
+    zone = None if calendar.time_zone is None else _zone(calendar.time_zone)
     locator = _dates().AutoDateLocator(tz=zone, minticks=4, maxticks=9)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(_dates().ConciseDateFormatter(locator, tz=zone))

@@ -42,7 +42,7 @@ class View:
 
     def places(self, seconds: Any) -> _Floats:
         """Where times lie on the axis."""
-        return _time_axis.places(self.session.clock, seconds)
+        return _time_axis.places(self.session.calendar, seconds)
 
     def shows(self, seconds: _Floats) -> NDArray[np.bool_]:
         """Which times lie in the stretch."""

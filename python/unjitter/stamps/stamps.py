@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._clock import Times, read_times
+from .._calendar import Times, read_times
 from .source import BoolArray, FloatArray, Found, IntArray, Source
 
 MOST_LABELS_SHOWN = 4
@@ -124,9 +124,9 @@ class Stamps:
         """
         if self.origin is None:
             raise ValueError("the stamps have no origin that their seconds count from")
-        clock = read_times([self.origin]).clock()
-        assert clock is not None
-        return clock.dates(self.times)
+        calendar = read_times([self.origin]).calendar()
+        assert calendar is not None
+        return calendar.dates(self.times)
 
     @property
     def labels(self) -> list[str]:
@@ -270,8 +270,8 @@ def seconds_from(origin: datetime | None, times: Times) -> npt.NDArray[Any]:
         return times.values
     if origin is None:
         raise ValueError("times: found dates, expected seconds: the stamps have no origin")
-    clock = read_times([origin]).clock()
-    return times.in_zone(clock.time_zone if clock else None).seconds(clock, "the stamps")
+    calendar = read_times([origin]).calendar()
+    return times.in_zone(calendar.time_zone if calendar else None).seconds(calendar, "the stamps")
 
 
 def moment(times: Times) -> datetime:

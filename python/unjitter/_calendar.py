@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z][\w+/-]*")
 
 
 @dataclass(frozen=True)
-class Clock:
+class Calendar:
     """The moment at zero, in UTC or in a local time without a zone."""
 
     origin: np.datetime64
@@ -71,11 +71,11 @@ class Times:
     def are_dates(self) -> bool:
         return self.values.dtype.kind == "M"
 
-    def clock(self) -> Clock | None:
-        """The clock with the first of them as zero; None for numbers."""
+    def calendar(self) -> Calendar | None:
+        """The calendar with the first of them as zero; None for numbers."""
         if not self.are_dates or self.values.size == 0:
             return None
-        return Clock(self.values.flat[0].astype("datetime64[ns]"), self.time_zone)
+        return Calendar(self.values.flat[0].astype("datetime64[ns]"), self.time_zone)
 
     def take(self, rows: Any) -> Times:
         """The times at some positions."""
@@ -87,24 +87,24 @@ class Times:
             return self
         return Times(self.values, time_zone)
 
-    def seconds(self, clock: Clock | None, what: str, where: str = "") -> NDArray[np.float64]:
-        """Seconds from the clock's zero, or the numbers themselves without a clock."""
+    def seconds(self, calendar: Calendar | None, what: str, where: str = "") -> NDArray[np.float64]:
+        """Seconds from the calendar's zero, or the numbers themselves without a calendar."""
         if self.values.size == 0:
             return np.zeros(self.values.shape)
-        if clock is None:
+        if calendar is None:
             if self.are_dates:
                 raise ValueError(f"{where}{what} are dates but times are numbers")
             return self.values
         if not self.are_dates:
             raise ValueError(f"{where}times are dates but {what} are numbers")
-        if (self.time_zone is None) != (clock.time_zone is None):
+        if (self.time_zone is None) != (calendar.time_zone is None):
             raise ValueError(f"{where}{what} and times must both have a time zone or neither")
-        return clock.seconds(self.values)
+        return calendar.seconds(self.values)
 
 
-def refuse_put_back(seconds: NDArray[np.float64], clock: Clock | None, where: str) -> None:
+def refuse_put_back(seconds: NDArray[np.float64], calendar: Calendar | None, where: str) -> None:
     """Refuses local dates that step back at the end of summer time: sorting would mix two hours."""
-    if clock is None or clock.time_zone is not None:
+    if calendar is None or calendar.time_zone is not None:
         return
     steps = np.diff(seconds)
     backward = np.flatnonzero(steps < 0)

@@ -1,0 +1,204 @@
+"""Long tables of Arrow, and the sessions in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from .._session import Session
+
+Rows = dict[str, NDArray[np.int64]]
+
+
+class Size(NamedTuple):
+    """A session, as the driver knows it."""
+
+    name: str
+    together: str
+    stamps: int
+    instances: int
+    features: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of long tables are.
+
+    Attributes
+    ----------
+    session, time : str
+        The name of the session of each row, and its time: numbers or dates.
+    features : tuple of str, optional
+        The columns of features; by default all others of numbers.
+    label, subject, annotator : str
+        Columns that are used if they exist: the label of an instance, the person recorded, and who
+        gave a stamp.
+    """
+
+    session: str = "session"
+    time: str = "time"
+    features: tuple[str, ...] | None = None
+    label: str = "label"
+    subject: str = "subject"
+    annotator: str = "annotator"
+
+    def of_instances(self, schema: pa.Schema, where: str) -> Layout:
+        """The same with features, given the columns of the instances."""
+        self._require(schema, where)
+        others = {self.session, self.time, self.label, self.subject}
+        features = self.features or tuple(
+            field.name for field in schema if field.name not in others
+        )
+        if not features:
+            raise ValueError(f"{where}: it has no column left for a feature")
+        for name in features:
+            if name not in schema.names:
+                raise ValueError(f"{where}: it has no column {name!r}; there are {_listed(schema)}")
+            kind = schema.field(name).type
+            if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or kind == pa.bool_()):
+                raise ValueError(
+                    f"{where}: column {name!r} holds {kind}, expected numbers; name the features "
+                    "with features=[...]"
+                )
+        return replace(self, features=tuple(features))
+
+    def of_instances_columns(self, schema: pa.Schema) -> list[str]:
+        """The columns of instances that are needed."""
+        used = [self.session, self.time, *(self.features or ())]
+        return used + [name for name in (self.label, self.subject) if name in schema.names]
+
+    def of_events_columns(self, schema: pa.Schema, where: str) -> list[str]:
+        """The columns of events that are needed."""
+        self._require(schema, where)
+        return [self.session, self.time, *({self.annotator} & set(schema.names))]
+
+    def _require(self, schema: pa.Schema, where: str) -> None:
+        for name in (self.session, self.time):
+            if name not in schema.names:
+                raise ValueError(f"{where}: it has no column {name!r}; there are {_listed(schema)}")
+
+    def sizes(self, instances: pa.Table, events: pa.Table, where: str) -> list[Size]:
+        """What is known of the sessions of a partition without their features and times."""
+        rows, stamps = self._by_session(instances, events, where)
+        subjects = _optional(instances, self.subject)
+        found = []
+        for name, own in rows.items():
+            subject = None if subjects is None else _one(subjects[own], f"{where}: session {name}")
+            pressed = len(stamps.get(name, ()))
+            found.append(Size(name, subject or name, pressed, len(own), len(self.features or ())))
+        return found
+
+    def _by_session(self, instances: pa.Table, events: pa.Table, where: str) -> tuple[Rows, Rows]:
+        rows, stamps = by_session(instances, self.session), by_session(events, self.session)
+        strange = sorted(stamps.keys() - rows.keys())
+        if strange:
+            raise ValueError(f"{where}: there are stamps of session {strange[0]!r}, no instances")
+        return rows, stamps
+
+    def sessions(self, instances: pa.Table, events: pa.Table, where: str) -> list[Session]:
+        """The sessions of a partition, in order of their names."""
+        rows, stamps = self._by_session(instances, events, where)
+        features = _matrix(instances, self.features or ())
+        times, presses = _times(instances, self.time), _times(events, self.time)
+        labels, subjects = _optional(instances, self.label), _optional(instances, self.subject)
+        people = _optional(events, self.annotator)
+        none = np.zeros(0, dtype=np.int64)
+        found = []
+        for name in sorted(rows):
+            own = _in_time(rows[name], times)
+            given = stamps.get(name, none)
+            subject = None if subjects is None else _one(subjects[own], f"{where}: session {name}")
+            try:
+                session = Session(
+                    features[own],
+                    times[own],
+                    presses[given],
+                    labels=None if labels is None else labels[own],
+                    subject=subject,
+                    name=name,
+                    feature_names=self.features,
+                    annotators=None if people is None else people[given].tolist(),
+                )
+                _finite(session, self.features or ())
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
+            found.append(session)
+        return found
+
+
+def by_session(table: pa.Table, column: str) -> Rows:
+    """The rows of each session, in order."""
+    chunked = table.column(column)
+    if chunked.null_count:
+        raise ValueError(f"column {column!r} has {chunked.null_count} rows without a session")
+    if not pa.types.is_dictionary(chunked.type):
+        chunked = chunked.dictionary_encode()
+    coded = chunked.unify_dictionaries().combine_chunks()
+    coded = coded if isinstance(coded, pa.DictionaryArray) else coded.chunk(0)
+    codes = coded.indices.to_numpy(zero_copy_only=False)
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(coded.dictionary) + 1))
+    names = [str(name) for name in coded.dictionary.to_pylist()]
+    rows = ((name, order[a:b]) for name, a, b in zip(names, ends, ends[1:], strict=False))
+    return {name: own for name, own in rows if len(own)}
+
+
+def _matrix(table: pa.Table, names: Sequence[str]) -> NDArray[Any]:
+    """Columns side by side, in single precision if all are."""
+    single = all(table.schema.field(name).type == pa.float32() for name in names)
+    matrix = np.empty((table.num_rows, len(names)), dtype=np.float32 if single else np.float64)
+    for k, name in enumerate(names):
+        column = table.column(name)
+        if column.null_count:
+            column = pc.fill_null(column.cast(pa.float64()), float("nan"))
+        matrix[:, k] = column.to_numpy()
+    return matrix
+
+
+def _times(table: pa.Table, name: str) -> NDArray[Any]:
+    column = table.column(name)
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("ns"))
+    return np.asarray(column.to_numpy())
+
+
+def _optional(table: pa.Table, name: str) -> NDArray[Any] | None:
+    if name not in table.schema.names:
+        return None
+    values = np.empty(table.num_rows, dtype=object)
+    values[:] = table.column(name).to_pylist()
+    return values
+
+
+def _finite(session: Session, features: Sequence[str]) -> None:
+    bad = np.argwhere(~np.isfinite(session.X))
+    if len(bad):
+        row, column = bad[0]
+        raise ValueError(
+            f"session {session.name}: {features[column]!r} of instance {row} is "
+            f"{session.X[row, column]}, expected a finite number"
+        )
+
+
+def _in_time(rows: NDArray[np.int64], times: NDArray[Any]) -> NDArray[np.int64]:
+    """Rows in order of their times, which engines may have mixed."""
+    own = times[rows]
+    return rows if np.all(own[1:] >= own[:-1]) else rows[np.argsort(own, kind="stable")]
+
+
+def _one(values: NDArray[Any], where: str) -> str | None:
+    known = {str(value) for value in values if value is not None}
+    if len(known) > 1:
+        first, second = sorted(known)[:2]
+        raise ValueError(f"{where} has the subjects {first!r} and {second!r}")
+    return known.pop() if known else None
+
+
+def _listed(schema: pa.Schema) -> str:
+    return ", ".join(schema.names[:12]) + (", …" if len(schema.names) > 12 else "")
