@@ -1,11 +1,12 @@
 # The two commands of the README are `make demo` and `make test`.
-.PHONY: demo check test test-torch test-pythons bench format lint docs rust-test bench-test reference \
+.PHONY: demo check test test-torch test-engines test-pythons bench format lint docs rust-test bench-test reference \
 	page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions stubs new-noise
+	instructions stubs new-noise gpu-wheel
 
 PYTHON ?= python3
 VENV := .venv
 TORCH := .venv-torch
+ENGINES := .venv-engines
 PEERS := .venv-peers
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
@@ -82,9 +83,11 @@ python-test: wheel
 	$(VENV)/bin/python -m mypy.stubtest unjitter._core \
 		--allowlist python/stubtest-allowlist.txt
 	cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
-		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch_loss .
+		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch_loss --ignore engines .
+	$(VENV)/bin/python benches/calibration.py --quick
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-modules --pyargs unjitter \
-		--ignore-glob '/*/unjitter/torch/*'
+		--ignore-glob '/*/unjitter/torch/*' --ignore-glob '/*/unjitter/dask.py' \
+		--ignore-glob '/*/unjitter/spark.py'
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-glob '*.md' \
 		$(CURDIR)/README.md
 	rm -rf target/bare
@@ -111,11 +114,29 @@ test-torch: wheel $(TORCH)/.ready
 	$(TORCH)/bin/mypy --strict --package unjitter.torch
 	cd python/tests/torch_loss && $(CURDIR)/$(TORCH)/bin/pytest --quiet .
 	cd python/tests/torch_loss && $(CURDIR)/$(TORCH)/bin/pytest --quiet --doctest-modules \
-		--pyargs unjitter.torch
+		--pyargs unjitter.torch --ignore-glob '*/torch/_gpu/*'
+	TRITON_INTERPRET=1 $(TORCH)/bin/python -W ignore benches/gpu/run.py --quick > /dev/null
+
+# What benches/gpu/run.py takes to a machine with a GPU.
+gpu-wheel: $(VENV)/.ready
+	rm -rf target/gpu
+	$(VENV)/bin/maturin build --release --quiet --manifest-path python/Cargo.toml --out target/gpu
 
 $(TORCH)/.ready: python/requirements-torch.txt python/requirements-test.txt
 	$(PYTHON) -m venv $(TORCH)
 	$(TORCH)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
+	touch $@
+
+# Real clusters of Dask and Spark on this machine, in an environment of their own. Spark needs Java 17.
+test-engines: wheel $(ENGINES)/.ready
+	$(ENGINES)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+		target/wheels/*.whl
+	cd python/tests/engines && $(CURDIR)/$(ENGINES)/bin/pytest --quiet .
+
+$(ENGINES)/.ready: python/requirements-engines.txt
+	python/tests/engines/install
+	$(PYTHON) -m venv $(ENGINES)
+	$(ENGINES)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
 	touch $@
 
 # One wheel serves all versions of Python: the same file on every one that is installed here.
@@ -127,7 +148,7 @@ test-pythons: wheel
 		target/python$$version/bin/pip install --quiet --disable-pip-version-check \
 			target/wheels/*.whl pandas polars pyarrow matplotlib mir_eval onnx onnxruntime pytest && \
 		(cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
-			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch_loss --ignore stamps \
+			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch_loss --ignore engines --ignore stamps \
 			--ignore test_tutorials.py --ignore test_estimator_checks.py .) || exit 1; \
 	done
 
@@ -140,7 +161,7 @@ experiments-quick:
 	rm -rf target/experiments
 	cargo run --quiet -p unjitter-experiments -- $(EXPERIMENTS) --quick --output target/experiments
 
-# The report in headless Chromium: a made-up one with every oddity, and the demo's.
+# The report in headless Chromium: a made-up one with every oddity, and the demo's. Then the page of review.
 page-test: $(PAGE)/node_modules/.ready
 	mkdir -p target/page
 	UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html \
@@ -148,6 +169,10 @@ page-test: $(PAGE)/node_modules/.ready
 	cargo run --quiet -p unjitter-cli -- demo --quiet --force --output target/page/demo
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html node --test page.test.mjs
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/demo/report.html node --test demo.test.mjs
+	cd $(PAGE) && node --test review.test.mjs
+	cd $(PAGE) && node --test review-speed.test.mjs
+	cd $(PAGE) && UNJITTER=$(CURDIR)/target/debug/unjitter UNJITTER_DEMO=$(CURDIR)/target/page/demo \
+		node --test review-demo.test.mjs
 
 $(PAGE)/node_modules/.ready: $(PAGE)/package-lock.json
 	$(PAGE)/install

@@ -2,7 +2,7 @@
 
     python benches/peers/run.py [SECTION ...] [--experiments SECONDS]
 
-Every section runs in a process of its own, on one core, and leaves target/peers/SECTION.json; the
+Every section runs in a process of its own, on one core, and leaves results/SECTION.json; the
 page is made from all of these that are there. `make bench-peers` prepares everything.
 """
 
@@ -20,8 +20,8 @@ import machine
 import page
 from library import ROOT, program
 
-RESULTS = ROOT / "target" / "peers"
-SECTIONS = ["inference", "free", "learning", "scale", "parts", "protocol", "commands"]
+RESULTS = ROOT / "benches" / "peers" / "results"
+SECTIONS = ["inference", "free", "learning", "scale", "parts", "protocol", "commands", "engines"]
 
 #: One thread wherever a library would take more.
 ONE_THREAD = {
