@@ -139,11 +139,11 @@ def replayed(loss, logits: torch.Tensor, given: Batch) -> float:
 
 
 def tuning(library: ModuleType, device: str) -> list[dict]:
-    """The kernels with more warps to a window and fewer, and with more segments and fewer."""
-    usual = library.ops.CELLS_PER_WARP, library.ops.SEGMENTS
+    """The kernels with more warps to a window and fewer, and with larger tiles and smaller."""
+    usual = library.ops.CELLS_PER_WARP, library.ops.TILE
     rows = []
-    for cells, segments in [(128, 8), (128, 1), (128, 4), (128, 16), (64, 8), (256, 8)]:
-        library.ops.CELLS_PER_WARP, library.ops.SEGMENTS = cells, segments
+    for cells, tile in [(64, 1024), (64, 512), (32, 512), (64, 2048), (128, 1024)]:
+        library.ops.CELLS_PER_WARP, library.ops.TILE = cells, tile
         for size, length in [(256, 264), (64, 10_000)]:
             given = batch(size, length).to(device)
             logits = given.logits.clone().requires_grad_()
@@ -155,7 +155,7 @@ def tuning(library: ModuleType, device: str) -> list[dict]:
                 loss(logits, *given.data).backward()
                 found = {"on the gpu": replayed(loss, logits, given)}
                 named = {"batch": size, "length": length, "alignment": order}
-                chosen = {"cells per warp": cells, "segments": segments}
+                chosen = {"cells per warp": cells, "tile": tile}
                 rows.append({**chosen, **named, **found, "rounds": loss._room.latest[1]})
-    library.ops.CELLS_PER_WARP, library.ops.SEGMENTS = usual
+    library.ops.CELLS_PER_WARP, library.ops.TILE = usual
     return rows

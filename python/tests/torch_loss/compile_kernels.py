@@ -12,10 +12,10 @@ from unjitter.torch._gpu.free import free_kernel
 from unjitter.torch._gpu.ordered import ordered_kernel
 
 TYPES = {
-    "*fp64": "numbers times stamps values d_params totals heads weights running emitted carried",
+    "*fp64": "numbers times stamps values d_params totals heads running",
     "*i32": "status firsts ends",
     "*i64": "lengths event_lengths offsets event_offsets",
-    "*fp32": "log_odds d_log_odds logs",
+    "*fp32": "log_odds d_log_odds logs weights emitted",
     "i32": "instances time_stride most_stamps steps_of_search room rounds",
 }
 
@@ -39,7 +39,7 @@ def compile_for(capability, kernel, components, lanes, is_poisson, is_listed):
     constants = {name: constants[name] for name in kernel.arg_names if name in constants}
     assert not TAKEN & set(kernel.arg_names), TAKEN & set(kernel.arg_names)
     types = {name: kind for kind, names in TYPES.items() for name in names.split()}
-    types["cells"] = "*fp64" if kernel is ordered_kernel else "*fp32"
+    types["cells"] = "*fp64" if kernel is ordered_kernel and is_poisson else "*fp32"
     signature = {name: types.get(name, "constexpr") for name in kernel.arg_names}
     source = ASTSource(kernel, signature, constants)
     triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": 1})

@@ -143,14 +143,15 @@ def test_gradients_match_finite_differences(kernels, counts, noise, alignment):
 
 
 @pytest.mark.parametrize("counts", COUNTS, ids=lambda own: own.kind)
-def test_segments_agree_with_the_core(kernels, monkeypatch, counts):
+@pytest.mark.parametrize("tile", [64, 1])
+def test_tiles_of_any_size_agree_with_the_core(kernels, monkeypatch, counts, tile):
     loss = double(counts, NOISE[0], reduction="none")
-    # Windows that reach over several segments, and segments that are shorter or empty.
+    # Windows that reach over several tiles, and tiles that are not full.
     sequences = Sequences(5, (30, 20, 9, 4), (9, 5, 1, 1))
     want = gradients(loss, sequences.padded())
     kernels(True)
-    monkeypatch.setattr(ops, "STAMPS_PER_SEGMENT", 2)
-    assert ops._segments(9) == 4
+    # Two stamps, and one.
+    monkeypatch.setattr(ops, "TILE", tile)
     got = gradients(loss, sequences.padded())
     for found, expected, accuracy in zip(got, want, [1e-9, 1e-6, 1e-6]):  # as above
         assert torch.allclose(found, expected, rtol=1e-6, atol=accuracy)

@@ -268,7 +268,7 @@ class ImpreciseLabelLoss(nn.Module):
         device = batch.log_odds.device
         params = torch.cat([p.to(device) for p in self.unconstrained.values()])
         components = (len(params) - 2) // 3
-        values, _, _ = log_evidence(
+        values = log_evidence(
             batch.log_odds,
             params,
             batch.times,

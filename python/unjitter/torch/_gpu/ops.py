@@ -1,6 +1,8 @@
-"""The kernels as operators of PyTorch, so that autograd, torch.compile and CUDA graphs know them.
+"""The kernels as PyTorch knows them: one function for autograd, and operators for compiled code.
 
-One pass gives the log evidence and all its derivatives; backward only scales them.
+One pass gives the log evidence and all its derivatives; backward only scales them. Operators check
+so much of their arguments that this takes longer than the kernel of a small batch, so that code
+which is not compiled goes past them.
 """
 
 from __future__ import annotations
@@ -19,24 +21,24 @@ from .room import LEAST, Room
 # Instances, or stamps, that are handled at once where no window is needed.
 CHUNK = 256
 # Cells of a window that one warp takes.
-CELLS_PER_WARP = 128
-# Segments of a sequence that messages are sent in at the same time, and the least stamps of each.
-SEGMENTS = 8
-STAMPS_PER_SEGMENT = 16
+CELLS_PER_WARP = 64
+# Cells that speak at the same time.
+TILE = 1024
 # Messages that move D by less, relatively, have settled.
 TOLERANCE = 1.5e-7
-ROUNDS = 300
+ROUNDS = 1000
 
 
-@torch.library.custom_op(
-    "unjitter::log_evidence",
-    mutates_args=(),
-    schema="(Tensor log_odds, Tensor params, Tensor times, Tensor stamps, Tensor? lengths, "
-    "Tensor? event_lengths, Tensor? offsets, Tensor? event_offsets, int batch, int instances, "
-    "int most_stamps, int time_stride, bool is_ordered, bool is_poisson, int components, "
-    "float time_unit, int room) -> (Tensor, Tensor, Tensor)",
-)
-def log_evidence(
+def log_evidence(*given: Any) -> Tensor:
+    """Of each sequence; the arguments are those of `evidence_and_derivatives`."""
+    if torch.compiler.is_compiling():
+        values: Tensor = _evidence_operator(*given)[0]
+        return values
+    eager: Tensor = _Eager.apply(*given)  # type: ignore[no-untyped-call]
+    return eager
+
+
+def evidence_and_derivatives(
     log_odds: Tensor,
     params: Tensor,
     times: Tensor,
@@ -79,7 +81,18 @@ def log_evidence(
     return found
 
 
-@log_evidence.register_fake
+_evidence_operator = torch.library.custom_op(
+    "unjitter::log_evidence",
+    evidence_and_derivatives,
+    mutates_args=(),
+    schema="(Tensor log_odds, Tensor params, Tensor times, Tensor stamps, Tensor? lengths, "
+    "Tensor? event_lengths, Tensor? offsets, Tensor? event_offsets, int batch, int instances, "
+    "int most_stamps, int time_stride, bool is_ordered, bool is_poisson, int components, "
+    "float time_unit, int room) -> (Tensor, Tensor, Tensor)",
+)
+
+
+@_evidence_operator.register_fake
 def _(log_odds: Tensor, params: Tensor, *given: Any) -> tuple[Tensor, Tensor, Tensor]:
     batch = given[6]
     values = log_odds.new_empty(batch, dtype=torch.float64)
@@ -87,12 +100,6 @@ def _(log_odds: Tensor, params: Tensor, *given: Any) -> tuple[Tensor, Tensor, Te
     return values, torch.empty_like(log_odds), d_params
 
 
-@torch.library.custom_op(
-    "unjitter::pull_back",
-    mutates_args=(),
-    schema="(Tensor d_values, Tensor log_odds, Tensor params, Tensor d_log_odds, Tensor d_params, "
-    "Tensor? offsets) -> (Tensor, Tensor)",
-)
 def pull_back(
     d_values: Tensor,
     log_odds: Tensor,
@@ -114,7 +121,16 @@ def pull_back(
     return d_given, (d_values[:, None] * d_params).sum(0).to(params.dtype)
 
 
-@pull_back.register_fake
+_pull_back_operator = torch.library.custom_op(
+    "unjitter::pull_back",
+    pull_back,
+    mutates_args=(),
+    schema="(Tensor d_values, Tensor log_odds, Tensor params, Tensor d_log_odds, Tensor d_params, "
+    "Tensor? offsets) -> (Tensor, Tensor)",
+)
+
+
+@_pull_back_operator.register_fake
 def _(
     d_values: Tensor,
     log_odds: Tensor,
@@ -135,7 +151,20 @@ def _backward(ctx: Any, d_values: Tensor | None, *_: Any) -> tuple[Any, ...]:
     nothing = (None,) * 15
     if d_values is None:
         return None, None, *nothing
-    return *pull_back(d_values, *ctx.saved_tensors), *nothing
+    # Only the operator knows that it cannot be differentiated.
+    is_eager = not (torch.is_grad_enabled() or torch.compiler.is_compiling())
+    scaled = pull_back if is_eager else _pull_back_operator
+    return *scaled(d_values, *ctx.saved_tensors), *nothing
+
+
+class _Eager(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *given: Any) -> Tensor:
+        found = evidence_and_derivatives(*given)
+        _keep(ctx, given, found)
+        return found[0]
+
+    backward = staticmethod(_backward)
 
 
 def _refuse(ctx: Any, *_: Any) -> None:
@@ -145,8 +174,8 @@ def _refuse(ctx: Any, *_: Any) -> None:
     )
 
 
-log_evidence.register_autograd(_backward, setup_context=_keep)
-pull_back.register_autograd(_refuse)
+_evidence_operator.register_autograd(_backward, setup_context=_keep)
+_pull_back_operator.register_autograd(_refuse)
 
 
 def _launch(
@@ -166,8 +195,9 @@ def _launch(
     lanes = triton.next_power_of_2(room)
     width = lanes * triton.next_power_of_2(components)
     firsts, ends = made(2, all_stamps, dtype=torch.int32)
-    weights, totals = made(all_instances), made(all_stamps)
-    emitted = made(all_instances * (4 if is_poisson else 1))
+    # Sums are in double precision, and what is kept between them in that of the log-odds.
+    kept = log_odds.dtype
+    weights, totals = made(all_instances, dtype=kept), made(all_stamps)
     common = (
         log_odds,
         params.to(torch.float64),
@@ -179,7 +209,7 @@ def _launch(
         d_params,
         status,
     )
-    sizes = (instances, time_stride, most_stamps, instances.bit_length(), room)
+    sizes = (instances, time_stride, most_stamps, max(instances, most_stamps).bit_length(), room)
     options = {
         "UNIT": time_unit,
         "LOG_UNIT": math.log(time_unit),
@@ -196,27 +226,24 @@ def _launch(
     }
     if batch == 0:
         return (values, d_log_odds, d_params), status
+    cells = made(all_stamps * room, dtype=kept)
     if is_ordered:
-        cells = made((2 * batch if is_poisson else all_stamps) * room)
-        logs = made(2 * all_stamps * room if is_poisson else 1, dtype=torch.float32)
+        logs = cells
+        if is_poisson:
+            cells, logs = made(2 * batch * room), made(2 * all_stamps * room, dtype=kept)
         running = made(2 * all_instances if is_poisson else 1)
+        # The shares of instances are added up where their gradient will be.
+        emitted = log_odds.new_zeros(4 * all_instances) if is_poisson else d_log_odds
         scratch = (cells, logs, totals, made(all_stamps), firsts, ends, weights, running, emitted)
         ordered_kernel[(batch,)](*common, *scratch, *sizes, **options)
     else:
-        cells = made(all_stamps * room, dtype=torch.float32)
-        running = made(all_instances) if is_poisson else emitted
-        segments = _segments(most_stamps)
-        carried = made(batch * 2 * segments * lanes)
-        kept = (cells, totals, carried, firsts, ends, weights, running, emitted)
-        options |= {"TOLERANCE": TOLERANCE, "S": segments, "num_warps": _warps(segments * width)}
-        free_kernel[(batch,)](*common, *kept, *sizes, ROUNDS, **options)
+        tile = triton.next_power_of_2(min(most_stamps, max(1, TILE // width)) or 1)
+        options |= {"TOLERANCE": TOLERANCE, "S": tile, "num_warps": _warps(tile * width)}
+        free_kernel[(batch,)](
+            *common, cells, totals, firsts, ends, weights, *sizes, ROUNDS, **options
+        )
     return (values, d_log_odds, d_params), status
 
 
-def _segments(most_stamps: int) -> int:
-    wanted = max(1, most_stamps // STAMPS_PER_SEGMENT)
-    return min(SEGMENTS, 1 << (wanted.bit_length() - 1))
-
-
 def _warps(cells: int) -> int:
-    return min(8, max(1, cells // CELLS_PER_WARP))
+    return min(16, max(1, cells // CELLS_PER_WARP))

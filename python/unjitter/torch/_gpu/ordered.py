@@ -12,7 +12,6 @@ logarithms in single precision instead, and two columns of A or B.
 import triton
 import triton.language as tl
 
-from .free import add
 from .parts import (
     SIZES,
     begin,
@@ -64,6 +63,11 @@ def beyond(cells, heads, firsts, ends, stamp, m, i, mask, room, POISSON: tl.cons
     return tl.where(i < end, found, head)
 
 
+@triton.jit
+def add(place, number, mask):
+    tl.store(place, tl.load(place, mask=mask, other=0.0) + number, mask=mask)
+
+
 # No kernel of its own for a number that happens to be 1, or a multiple of 16.
 @triton.jit(do_not_specialize=SIZES)
 def ordered_kernel(
@@ -92,7 +96,7 @@ def ordered_kernel(
         totals + stamp_at, heads + stamp_at, firsts + stamp_at, ends + stamp_at,
     )  # fmt: skip
     d_params = d_params + b * (2 + 3 * C)
-    value = begin(log_odds, weights, emitted, n, numbers, POISSON, CHUNK)
+    value = begin(log_odds, weights, n, numbers, POISSON, CHUNK)
     widest = place(
         times, stamps, firsts, ends, n, m, steps_of_search, UNIT, room, numbers, C, CP, POISSON,
         CHUNK,
@@ -136,8 +140,8 @@ def ordered_kernel(
         tl.store(column(cells, stamp, room, POISSON) + k, ways / whole, mask=is_own)
         if POISSON:
             kept = logs + 2 * tl.cast(stamp, tl.int64) * room + k
-            tl.store(kept, tl.log2(h0 / whole).to(tl.float32), mask=is_own)
-            tl.store(kept + room, tl.log2(h1 / whole).to(tl.float32), mask=is_own)
+            tl.store(kept, tl.log2(h0 / whole), mask=is_own)
+            tl.store(kept + room, tl.log2(h1 / whole), mask=is_own)
             tl.store(running + i, (h0 + background * open0) / whole, mask=is_own)
             tl.store(running + n + i, (h1 + background * open1) / whole, mask=is_own)
         tl.debug_barrier()

@@ -15,6 +15,7 @@ import triton.language as tl
 SIZES = ("instances", "time_stride", "most_stamps", "steps_of_search", "room", "rounds")
 # A window ends where its stamp comes from nowhere rather than from there, by this factor: ln 1e10.
 LOG_DROP = tl.constexpr(23.0)
+LARGEST = tl.constexpr(3e38)
 HALF_LOG_TAU = tl.constexpr(0.9189385332046727)
 
 
@@ -97,9 +98,9 @@ def bound(b, offsets, stride, lengths, most, LISTED: tl.constexpr, RAGGED: tl.co
 
 
 @triton.jit
-def begin(log_odds, weights, emitted, n, params, POISSON: tl.constexpr, CHUNK: tl.constexpr):
-    """log Σ of silence. Fills in the instances' weights: for Bernoulli counts r = u(1)/u(0), for
-    Poisson counts the log-odds given silence."""
+def begin(log_odds, weights, n, params, POISSON: tl.constexpr, CHUNK: tl.constexpr):
+    """log Σ of silence. Fills in the instances' weights: for Bernoulli counts r = u(1)/u(0), no
+    more than single precision has, for Poisson counts the log-odds given silence."""
     total = tl.zeros((CHUNK,), tl.float64)
     x0, x1 = tl.load(params), tl.load(params + 1)
     quiet0, rate0 = sigmoids(x0)
@@ -114,10 +115,8 @@ def begin(log_odds, weights, emitted, n, params, POISSON: tl.constexpr, CHUNK: t
         if POISSON:
             weight = log_odds_of_silence(f, params)
         else:
-            weight = (negative * rate0 + positive * rate1) / silent
+            weight = tl.minimum((negative * rate0 + positive * rate1) / silent, LARGEST)
         tl.store(weights + start + k, weight, mask=mask)
-        for row in tl.static_range(4 if POISSON else 1):
-            tl.store(emitted + row * n + start + k, 0.0, mask=mask)
     return tl.sum(total, axis=0)
 
 
@@ -191,40 +190,48 @@ def duration_of(times, stamps, n, m, UNIT: tl.constexpr):
 
 
 @triton.jit
-def pull_back(
-    log_odds, d_log_odds, emitted, n, params, d_params, POISSON: tl.constexpr, CHUNK: tl.constexpr
-):
-    """Gradients in log-odds and in the logits of both rates. `emitted` has p(stamped | z), or for
-    Poisson counts p(stamped, y | z) and the expected stamps by label, each for all instances."""
+def pull_back_chunk(f, e0, e1, s0, s1, params, POISSON: tl.constexpr):
+    """Gradients in log-odds and in the logits of both rates, of instances with p(stamped | z) = e0,
+    or for Poisson counts p(stamped, y | z) and the expected stamps by label."""
     x0, x1 = tl.load(params), tl.load(params + 1)
     quiet0, rate0 = sigmoids(x0)
     quiet1, rate1 = sigmoids(x1)
+    negative, positive = sigmoids(f)
+    silent = negative * quiet0 + positive * quiet1
+    if not POISSON:
+        stamped = negative * rate0 + positive * rate1
+        e0, e1 = e0 * negative * rate0 / stamped, e0 * positive * rate1 / stamped
+        s0, s1 = e0, e1
+    rest = (1.0 - e0 - e1) / silent
+    d_f = e1 * negative - e0 * positive + rest * negative * positive * (quiet1 - quiet0)
+    n0, n1 = e0 + rest * negative * quiet0, e1 + rest * positive * quiet1
+    if POISSON:
+        own0 = s0 * rate0 / softplus(x0) - n0 * rate0
+        own1 = s1 * rate1 / softplus(x1) - n1 * rate1
+    else:
+        own0, own1 = e0 - n0 * rate0, e1 - n1 * rate1
+    return d_f, own0, own1
+
+
+@triton.jit
+def pull_back(
+    log_odds, d_log_odds, emitted, n, params, d_params, POISSON: tl.constexpr, CHUNK: tl.constexpr
+):
+    """Gradients of all instances. `emitted` has what `pull_back_chunk` takes, each for all of
+    them."""
     d_rate0, d_rate1 = tl.zeros((CHUNK,), tl.float64), tl.zeros((CHUNK,), tl.float64)
     k = tl.arange(0, CHUNK)
     for start in range(0, n, CHUNK):
         mask = start + k < n
         f = tl.load(log_odds + start + k, mask=mask, other=0.0).to(tl.float64)
-        negative, positive = sigmoids(f)
-        silent = negative * quiet0 + positive * quiet1
+        e0 = tl.load(emitted + start + k, mask=mask, other=0.0).to(tl.float64)
+        e1, s0, s1 = e0, e0, e0
         if POISSON:
-            e0 = tl.load(emitted + start + k, mask=mask, other=0.0)
-            e1 = tl.load(emitted + n + start + k, mask=mask, other=0.0)
-            s0 = tl.load(emitted + 2 * n + start + k, mask=mask, other=0.0)
-            s1 = tl.load(emitted + 3 * n + start + k, mask=mask, other=0.0)
-        else:
-            e = tl.load(emitted + start + k, mask=mask, other=0.0)
-            stamped = negative * rate0 + positive * rate1
-            e0, e1 = e * negative * rate0 / stamped, e * positive * rate1 / stamped
-            s0, s1 = e0, e1
-        rest = (1.0 - e0 - e1) / silent
-        d_f = e1 * negative - e0 * positive + rest * negative * positive * (quiet1 - quiet0)
+            e1 = tl.load(emitted + n + start + k, mask=mask, other=0.0).to(tl.float64)
+            s0 = tl.load(emitted + 2 * n + start + k, mask=mask, other=0.0).to(tl.float64)
+            s1 = tl.load(emitted + 3 * n + start + k, mask=mask, other=0.0).to(tl.float64)
+        d_f, own0, own1 = pull_back_chunk(f, e0, e1, s0, s1, params, POISSON)
         tl.store(d_log_odds + start + k, d_f, mask=mask)
-        n0, n1 = e0 + rest * negative * quiet0, e1 + rest * positive * quiet1
-        if POISSON:
-            own0 = s0 * rate0 / softplus(x0) - n0 * rate0
-            own1 = s1 * rate1 / softplus(x1) - n1 * rate1
-        else:
-            own0, own1 = e0 - n0 * rate0, e1 - n1 * rate1
         d_rate0 += tl.where(mask, own0, 0.0)
         d_rate1 += tl.where(mask, own1, 0.0)
     tl.store(d_params, tl.sum(d_rate0, axis=0))
