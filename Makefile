@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo check test test-torch test-engines test-pythons bench format lint docs rust-test bench-test reference \
 	page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions stubs new-noise gpu-wheel
+	instructions stubs new-noise gpu-wheel bench-losses
 
 PYTHON ?= python3
 VENV := .venv
@@ -116,6 +116,14 @@ test-torch: wheel $(TORCH)/.ready
 	cd python/tests/torch_loss && $(CURDIR)/$(TORCH)/bin/pytest --quiet --doctest-modules \
 		--pyargs unjitter.torch --ignore-glob '*/torch/_gpu/*'
 	TRITON_INTERPRET=1 $(TORCH)/bin/python -W ignore benches/gpu/run.py --quick > /dev/null
+	$(TORCH)/bin/python benches/losses/run.py --quick
+
+# Losses for sloppy stamps side by side, half an hour; interrupted work goes on where it was.
+bench-losses: wheel $(TORCH)/.ready
+	$(TORCH)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+		target/wheels/*.whl
+	$(TORCH)/bin/python benches/losses/run.py
+	$(TORCH)/bin/python benches/losses/run.py --page
 
 # What benches/gpu/run.py takes to a machine with a GPU.
 gpu-wheel: $(VENV)/.ready
