@@ -13,6 +13,8 @@
 
 mod best;
 mod chain;
+#[cfg(test)]
+mod ordered;
 mod rates;
 #[cfg(test)]
 mod tests;
