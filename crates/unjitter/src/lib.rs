@@ -10,6 +10,7 @@ pub mod features;
 pub mod inference;
 pub mod inspection;
 pub mod io;
+pub mod labels;
 pub mod learning;
 pub mod math;
 pub mod memory;
