@@ -1,6 +1,6 @@
 """Recordings with true labels: simulated windows, and real sets where they lie beside the checkout.
 
-The simulation is that of `python/examples/torch_windows.py`: raw windows with a bump of any width,
+The simulation is that of `python/examples/windows.py`: raw windows with a bump of any width,
 place and height where there is an event, and now and then a spike or a drift where there is none.
 The real sets are read from `../shared/data`; nothing of them is kept. Times are in median spacings
 of instances from the start of the recording, so that one noise family suits all sets.
