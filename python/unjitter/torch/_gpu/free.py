@@ -9,13 +9,12 @@ and one over the instances the gradient in their log-odds.
 import triton
 import triton.language as tl
 
-from .messages import MOST, claims_of, following, offer_of, settle, total_density, window
+from .messages import MOST, claims_of, densities, following, offer_of, settle, window
 from .parts import (
     SIZES,
     begin,
     bound,
     components,
-    density_of,
     duration_of,
     log1p,
     log_background_of,
@@ -135,7 +134,7 @@ def free_kernel(
     low, high = softplus(tl.load(numbers)), softplus(tl.load(numbers + 1))
     round, moved = settle(
         times, stamps, firsts, ends, d_log_odds, weights, cells, totals, n, m, room, rounds, low,
-        high, delay, inverse, log_peak, background, UNIT, TOLERANCE, K, S, CP, CHUNK, POISSON,
+        high, delay, inverse, log_peak, background, UNIT, TOLERANCE, K, S, CHUNK, POISSON,
     )  # fmt: skip
     evidence, nowhere = tl.zeros((S,), tl.float64), tl.zeros((S,), tl.float64)
     shares = tl.zeros((CP, S * K), tl.float64)
@@ -145,8 +144,7 @@ def free_kernel(
         stamp = start + tl.arange(0, S)
         is_there = stamp < m
         i, is_own, delays = window(times, stamps, firsts, ends, stamp, m, UNIT, K)
-        every, q = density_of(tl.reshape(delays, (S * K,)), delay, inverse, log_peak)
-        density = total_density(delays, is_own, delay, inverse, log_peak, S, K)
+        every, q, density = densities(delays, is_own, delay, inverse, log_peak, S, K)
         weight = tl.load(weights + i, mask=is_own, other=0.0).to(tl.float64)
         kept = cells + stamp.to(tl.int64)[:, None] * room + tl.arange(0, K)[None, :]
         others = tl.load(kept, mask=is_own, other=0.0).to(tl.float64)

@@ -116,7 +116,7 @@ def settle(
     times, stamps, firsts, ends, earliest, weights, cells, totals, n, m, room, rounds, low, high,
     delay, inverse, log_peak, background,
     UNIT: tl.constexpr, TOLERANCE: tl.constexpr, K: tl.constexpr, S: tl.constexpr,
-    CP: tl.constexpr, CHUNK: tl.constexpr, POISSON: tl.constexpr,
+    CHUNK: tl.constexpr, POISSON: tl.constexpr,
 ):  # fmt: skip
     """Propagates; returns the number of rounds, and how far D moved in the last one."""
     s, k = tl.arange(0, S), tl.arange(0, K)
@@ -128,7 +128,7 @@ def settle(
         for start in range(0, m, S):
             stamp = start + s
             i, is_own, delays = window(times, stamps, firsts, ends, stamp, m, UNIT, K)
-            density = total_density(delays, is_own, delay, inverse, log_peak, S, K)
+            _, _, density = densities(delays, is_own, delay, inverse, log_peak, S, K)
             weight = tl.load(weights + i, mask=is_own, other=0.0).to(tl.float64)
             kept = cells + stamp.to(tl.int64)[:, None] * room + k[None, :]
             others = tl.load(kept, mask=is_own & (round > 0), other=0.0).to(tl.float64)
@@ -149,7 +149,7 @@ def settle(
 
 
 @triton.jit
-def total_density(delays, is_own, delay, inverse, log_peak, S: tl.constexpr, K: tl.constexpr):
-    """Of all components, (S, K)."""
-    every, _ = density_of(tl.reshape(delays, (S * K,)), delay, inverse, log_peak)
-    return tl.where(is_own, tl.reshape(tl.sum(every, axis=0), (S, K)), 0.0)
+def densities(delays, is_own, delay, inverse, log_peak, S: tl.constexpr, K: tl.constexpr):
+    """Of every component, and its distance from the mean in spreads, (CP, S·K); of all, (S, K)."""
+    every, q = density_of(tl.reshape(delays, (S * K,)), delay, inverse, log_peak)
+    return every, q, tl.where(is_own, tl.reshape(tl.sum(every, axis=0), (S, K)), 0.0)
