@@ -47,7 +47,8 @@ fn extremes(present: &[usize], values: &[f64], limit: usize) -> Vec<usize> {
 
 /// For each sample, the number of its uninterrupted piece of recording.
 fn pieces(present: &[usize], times: &[f64], length: usize) -> Vec<usize> {
-    let longest = GAP_STEPS * typical_step(present, times);
+    let steps = present.windows(2).map(|pair| times[pair[1]] - times[pair[0]]);
+    let longest = GAP_STEPS * typical_step(steps);
     let mut pieces = vec![0; length];
     for pair in present.windows(2) {
         let (before, here) = (pair[0], pair[1]);
@@ -57,8 +58,9 @@ fn pieces(present: &[usize], times: &[f64], length: usize) -> Vec<usize> {
     pieces
 }
 
-fn typical_step(present: &[usize], times: &[f64]) -> f64 {
-    let mut steps: Vec<f64> = present.windows(2).map(|p| times[p[1]] - times[p[0]]).collect();
+/// The median of steps in time; infinite if there is none above 0.
+pub(crate) fn typical_step(steps: impl Iterator<Item = f64>) -> f64 {
+    let mut steps: Vec<f64> = steps.collect();
     if steps.is_empty() {
         return f64::INFINITY;
     }

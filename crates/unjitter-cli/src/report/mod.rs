@@ -27,7 +27,7 @@
 //! | `script/` | the timeline, one idea per file |
 
 mod data;
-mod downsample;
+pub(crate) mod downsample;
 mod encode;
 mod escape;
 #[cfg(test)]

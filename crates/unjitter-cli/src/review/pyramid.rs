@@ -6,6 +6,8 @@
 
 use serde::Serialize;
 
+use crate::report::downsample::typical_step;
+
 /// Stretches of a level that one of the next level spans.
 const FANOUT: usize = 4;
 /// A pause of this many typical sampling steps is a gap.
@@ -41,7 +43,7 @@ impl Pyramid {
             let next = below.chunks(FANOUT).map(|some| merged(some.iter().copied())).collect();
             levels.push(next);
         }
-        Self { levels, step: typical_step(times) }
+        Self { levels, step: usual_step(times) }
     }
 
     /// What is to be drawn from one time to another on so many pixels: at most some two points for each, and one
@@ -116,17 +118,10 @@ fn merged(some: impl Iterator<Item = [f32; 2]>) -> [f32; 2] {
     some.fold([f32::NAN; 2], |range, own| [range[0].min(own[0]), range[1].max(own[1])])
 }
 
-fn typical_step(times: &[f64]) -> f64 {
+fn usual_step(times: &[f64]) -> f64 {
     // A thousand steps from all over are enough for a median.
     let every = (times.len() / 1000).max(1);
-    let mut steps: Vec<f64> =
-        times.windows(2).step_by(every).map(|pair| pair[1] - pair[0]).collect();
-    if steps.is_empty() {
-        return f64::INFINITY;
-    }
-    let middle = steps.len() / 2;
-    let median = *steps.select_nth_unstable_by(middle, f64::total_cmp).1;
-    if median > 0.0 { median } else { f64::INFINITY }
+    typical_step(times.windows(2).step_by(every).map(|pair| pair[1] - pair[0]))
 }
 
 #[cfg(test)]
