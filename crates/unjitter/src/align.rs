@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::Session;
 use crate::inference::Responsibilities;
-use crate::math::sigmoid;
 
 /// A session's stamps and instances after alignment.
 #[derive(Debug, Clone, PartialEq)]
@@ -237,15 +236,15 @@ impl Averaged {
         self.stamps.iter().map(of).collect()
     }
 
-    /// The posterior of every instance of the session.
+    /// The posterior of every instance of the session, each with its probability without stamps.
     pub(crate) fn aligned_instances(
         &self,
         session: &Session,
         observed: &[usize],
-        log_odds: &[f64],
+        p_detector: &[f64],
     ) -> Vec<AlignedInstance> {
         let mut instances: Vec<AlignedInstance> =
-            (0..session.len()).map(|i| unseen(session, log_odds, i)).collect();
+            (0..session.len()).map(|i| unseen(session, p_detector[i], i)).collect();
         for (&i, [positive, missed]) in observed.iter().zip(&self.instances) {
             instances[i].p_positive = positive / self.count;
             instances[i].p_missed = missed / self.count;
@@ -256,8 +255,7 @@ impl Averaged {
 }
 
 /// An instance without the information of the stamps.
-fn unseen(session: &Session, log_odds: &[f64], instance: usize) -> AlignedInstance {
-    let p_detector = sigmoid(log_odds[instance]);
+fn unseen(session: &Session, p_detector: f64, instance: usize) -> AlignedInstance {
     let known = session.label(instance).map(|label| f64::from(u8::from(label)));
     AlignedInstance {
         time: session.times()[instance],

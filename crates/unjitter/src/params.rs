@@ -129,6 +129,10 @@ pub enum Role {
     Shape,
     /// Stamps per unit of time that no instance gives.
     Background,
+    /// Runs that begin per unit of time, in a chain over labels.
+    OnsetRate,
+    /// Runs that end per unit of time of a run.
+    OffsetRate,
     /// By how much a group differs from all others.
     Deviation,
 }
@@ -220,17 +224,17 @@ impl Parameter {
 /// The layout of the flat vector: named parts in order, each with its parameters.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    parts: Vec<(&'static str, Range<usize>)>,
+    parts: Vec<(String, Range<usize>)>,
     parameters: Vec<Parameter>,
     dim: usize,
 }
 
 impl Layout {
     /// Concatenates the parts' parameters.
-    pub fn new(parts: Vec<(&'static str, Vec<ParameterSpec>)>) -> Self {
+    pub fn new(parts: Vec<(impl Into<String>, Vec<ParameterSpec>)>) -> Self {
         let mut layout = Self { parts: Vec::new(), parameters: Vec::new(), dim: 0 };
         for (part, specs) in parts {
-            let start = layout.dim;
+            let (part, start) = (part.into(), layout.dim);
             for spec in specs {
                 let range = layout.dim..layout.dim + spec.transform.dim(spec.len);
                 layout.dim = range.end;
@@ -254,7 +258,7 @@ impl Layout {
 
     /// The range of a part in the flat vector; empty if there is no such part.
     pub fn part(&self, name: &str) -> Range<usize> {
-        let own = self.parts.iter().find(|(part, _)| *part == name);
+        let own = self.parts.iter().find(|(part, _)| part == name);
         own.map_or(self.dim..self.dim, |(_, range)| range.clone())
     }
 

@@ -83,6 +83,14 @@ pub struct Priors {
     /// On the stamps per unit of time that no instance gives. By default the data decide the scale: one
     /// in ten stamps, and never none.
     pub background: Option<Gamma>,
+    /// On the runs that begin per unit of time, in a chain over labels. By default about as many as there are
+    /// stamps: at equal spacing data tell only its product with the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub onset_rate: Option<Gamma>,
+    /// On the runs that end per unit of time of a run. By default they last between an instance and the usual
+    /// gap between stamps, on a log scale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset_rate: Option<Gamma>,
 }
 
 /// The paper's prior on hits and silence.
@@ -124,6 +132,8 @@ impl Default for Priors {
             degrees_of_freedom: Gamma { shape: 2.0, rate: 0.1 },
             shape: Gamma { shape: 2.0, rate: 0.2 },
             background: None,
+            onset_rate: None,
+            offset_rate: None,
         }
     }
 }
@@ -152,6 +162,16 @@ impl Priors {
         Gamma { shape: BACKGROUND_SHAPE, rate: (BACKGROUND_SHAPE - 1.0) / mode }
     }
 
+    /// The prior on the onsets of runs, for so many stamps per unit of time: within a factor of two, about.
+    pub(crate) fn onset_rate(stamp_rate: f64) -> Gamma {
+        Gamma { shape: 8.0, rate: 7.0 / stamp_rate }
+    }
+
+    /// The prior on the ends of runs that may last from the spacing of instances to the gap between stamps.
+    pub(crate) fn offset_rate(spacing: f64, gap: f64) -> Gamma {
+        Gamma { shape: 2.0, rate: (spacing * gap).sqrt() }
+    }
+
     /// Checks every setting.
     pub fn check(&self) -> Result<()> {
         let at_least_zero = [
@@ -177,10 +197,20 @@ impl Priors {
         require("prior delay.sd", delay.sd, delay.sd > 0.0, "a number above 0")?;
         let silence = self.silence.unwrap_or(NEARLY_ALWAYS);
         let silence = [("silence.a", silence.a), ("silence.b", silence.b)];
-        let background = self.background.map_or([1.0; 2], |prior| [prior.shape, prior.rate]);
-        let background = [("background.shape", background[0]), ("background.rate", background[1])];
+        let gammas = [
+            ("background", self.background),
+            ("onset_rate", self.onset_rate),
+            ("offset_rate", self.offset_rate),
+        ];
+        for (name, prior) in gammas {
+            let Gamma { shape, rate } = prior.unwrap_or(Gamma { shape: 1.0, rate: 1.0 });
+            for (what, value) in [("shape", shape), ("rate", rate)] {
+                let name = format!("prior {name}.{what}");
+                require(&name, value, value > 0.0, "a number above 0")?;
+            }
+        }
         let width = ("delay_width", self.delay_width.unwrap_or(1.0));
-        for (name, value) in positive.into_iter().chain(silence).chain(background).chain([width]) {
+        for (name, value) in positive.into_iter().chain(silence).chain([width]) {
             require(&format!("prior {name}"), value, value > 0.0, "a number above 0")?;
         }
         require("prior delay.mean", delay.mean, true, "a finite number")
@@ -239,6 +269,8 @@ impl Priors {
             Role::DegreesOfFreedom => gamma(self.degrees_of_freedom, x),
             Role::Shape => gamma(self.shape, x),
             Role::Background => gamma(self.background.unwrap_or(Self::background(1.0)), x),
+            Role::OnsetRate => gamma(self.onset_rate.unwrap_or(Self::onset_rate(1.0)), x),
+            Role::OffsetRate => gamma(self.offset_rate.unwrap_or(Self::offset_rate(1.0, 1.0)), x),
             // How wide deviations scatter is learned with them: their density is that of the groups.
             Role::Deviation => (0.0, 0.0),
             Role::CountSplit | Role::MixtureWeight => {

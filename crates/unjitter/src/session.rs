@@ -147,10 +147,7 @@ impl<'a> Session<'a> {
             let what = "widths of stamps";
             return Err(Error::StampMismatch { session: self.name, what, found, expected });
         }
-        if let Some(index) = widths.iter().position(|&width| !(width >= 0.0 && width.is_finite())) {
-            let (session, width) = (self.name, widths[index]);
-            return Err(Error::StampWidth { session, index, width });
-        }
+        check_widths(&self.name, &widths)?;
         let is_any = widths.iter().any(|&width| width > 0.0);
         self.widths = if is_any { widths } else { Vec::new() };
         Ok(self)
@@ -426,6 +423,18 @@ fn same_length(session: &str, what: &'static str, found: usize, expected: usize)
         Ok(())
     } else {
         Err(Error::LengthMismatch { session: session.to_owned(), what, found, expected })
+    }
+}
+
+/// Fails unless all can be widths of intervals.
+pub(crate) fn check_widths(session: &str, widths: &[f64]) -> Result<()> {
+    let is_width = |width: &f64| *width >= 0.0 && width.is_finite();
+    match widths.iter().position(|width| !is_width(width)) {
+        None => Ok(()),
+        Some(index) => {
+            let (session, width) = (session.to_owned(), widths[index]);
+            Err(Error::StampWidth { session, index, width })
+        }
     }
 }
 

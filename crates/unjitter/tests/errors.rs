@@ -196,6 +196,12 @@ fn impossible_stamps_say_why() {
     };
     let even = [0.0; 4];
     let watched = |stamps: &[f64]| session("c", stamps).with_observed(vec![(0.9, 2.2)]).unwrap();
+    let two_people = |name: &str| {
+        let people = ["ann", "bob"].map(str::to_owned);
+        session(name, &[1.25, 2.625]).with_annotators(&people, &[]).unwrap()
+    };
+    let of_bob = "no instance can have given stamp 1 at 2.625: every delay lies outside the support \
+                 of the noise model";
     let crowded = "the stamps are packed too closely for the counts and delays that are possible, \
                    or an instance must give a stamp that is not there";
     let message = |instances: usize, session: &str| {
@@ -225,6 +231,9 @@ fn impossible_stamps_say_why() {
         ),
         (fit(&model, &[session("a", &[1.0]), watched(&[1.0, 1.25])]), message(2, "c")),
         (fails(fitted(&model).align(&watched(&[1.0, 1.25]))), message(2, "c")),
+        // The first stamp of bob is the second of the session.
+        (fit(&model, &[two_people("d")]), message(4, "d").replace(crowded, of_bob)),
+        (fails(fitted(&model).align(&two_people("e"))), message(4, "e").replace(crowded, of_bob)),
     ];
     for (k, (result, want)) in cases.into_iter().enumerate() {
         assert_eq!(result.unwrap_err().to_string(), want, "case {k}");

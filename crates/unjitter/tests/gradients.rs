@@ -5,7 +5,7 @@ use ndarray::Array2;
 use unjitter::inference::Order;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
-use unjitter::model::{OneAnnotator, Parts};
+use unjitter::model::{Labelling, OneAnnotator, Parts};
 use unjitter::params::Role;
 use unjitter::{Activation, ClassifierSpec, Control, Counts, Model, Noise, Session};
 
@@ -77,6 +77,7 @@ fn parts(model: &Model, sessions: &[Session]) -> Parts {
     let features: Vec<_> = sessions.iter().map(Session::features).collect();
     Parts::new(
         model.classifier.fit(&features, SEED, Control::default()).unwrap(),
+        Labelling::default(),
         OneAnnotator::new(
             model.counts.build().unwrap().into(),
             model.noise.build(1.0).unwrap().into(),

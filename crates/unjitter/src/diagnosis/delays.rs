@@ -74,7 +74,7 @@ pub(super) fn delays(
                     weight,
                 }));
             }
-            if !fitted.parts.groups.is_empty() {
+            if !fitted.parts.stamps.groups.is_empty() {
                 let own = bound.stream(k).delays();
                 let usual = |delay: f64| learned.quantile(own.share_below(delay));
                 delays.pairs.iter_mut().for_each(|(delay, _)| *delay = usual(*delay));

@@ -155,7 +155,7 @@ pub fn diagnose(
     let fits = hours == 0 || hours == sessions.len();
     require("hours", hours as f64, fits, "one for each session, or none")?;
     let annotator = &fitted.params[fitted.parts.annotator()];
-    let learned = fitted.parts.stamp_model.bind(annotator, Clock::default(), 1).delays();
+    let learned = fitted.parts.stamps.model.bind(annotator, Clock::default(), 1).delays();
     let piece = |(k, session): (usize, &Session<'_>)| {
         control.stop_if_requested()?;
         let hour = options.hours.get(k).copied().flatten();

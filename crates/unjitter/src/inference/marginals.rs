@@ -17,6 +17,22 @@ pub struct Marginals {
 }
 
 impl Marginals {
+    /// Marginals of events that somebody else summed: of each instance for c = 0 and 1, and of each stamp its first
+    /// instance with the shares from there on, all of events.
+    pub(crate) fn of_events<'a>(
+        log_evidence: f64,
+        rows: impl Iterator<Item = [[f64; 2]; 2]>,
+        stamps: impl Iterator<Item = (usize, &'a [f64])>,
+    ) -> Self {
+        let (mut counts, mut responsibilities) =
+            (CountMarginals::default(), Responsibilities::default());
+        rows.for_each(|[silent, stamped]| counts.append(silent, &[stamped]));
+        for (first, shares) in stamps {
+            responsibilities.push(Window { first, end: first + shares.len() }, shares, shares);
+        }
+        Self { log_evidence, counts, responsibilities }
+    }
+
     /// Marginals over windows that contain every instance; shares are ordered by stamp.
     pub(super) fn whole(
         log_evidence: f64,

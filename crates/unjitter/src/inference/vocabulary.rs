@@ -115,7 +115,7 @@ impl Stamped<'_> {
     }
 
     /// The same for delays of one stamp.
-    pub(super) fn log_densities_of(&self, stamp: usize, delays: &[f64], out: &mut [f64]) {
+    pub(crate) fn log_densities_of(&self, stamp: usize, delays: &[f64], out: &mut [f64]) {
         match self.stamps[stamp].width {
             0.0 => self.density.log_density(delays, out),
             width => self.density.log_mean_density(delays, width / self.unit, out),
@@ -188,6 +188,16 @@ pub enum Impossible {
     TooLarge(u64),
     /// Belief propagation did not converge.
     Unsettled,
+}
+
+impl Impossible {
+    /// The same of stamps that have these positions among others.
+    pub(crate) fn among(self, positions: &[usize]) -> Self {
+        match self {
+            Self::Stamp(l) => Self::Stamp(positions[l]),
+            others => others,
+        }
+    }
 }
 
 /// The largest number of windows of a block that contain one instance.

@@ -165,7 +165,7 @@ impl ModelFile {
             time_unit: fitted.time_unit,
             stamp_rate: fitted.stamp_rate,
             threshold: (fitted.threshold != THRESHOLD).then_some(fitted.threshold),
-            groups: fitted.parts.groups.effects().to_vec(),
+            groups: fitted.parts.stamps.groups.effects().to_vec(),
             outcome: fitted.outcome.clone(),
             warnings: fitted.warnings.clone(),
             modes: fitted.modes.iter().map(SavedMode::from).collect(),
@@ -217,6 +217,7 @@ impl ModelFile {
         check_classifier(&model.classifier, &classifier, parameters.len())?;
         let parts = Parts::new(
             classifier.check().map_err(|error| within("classifier", &error))?,
+            model.labelling(),
             model.stamp_model(time_unit, stamp_rate).map_err(|error| within("model", &error))?,
         );
         let groups = groups_of(groups, &model, &parts)?;
@@ -271,7 +272,7 @@ fn groups_of(effects: Vec<Effect>, model: &Model, parts: &Parts) -> Result<Group
             return Err(broken("groups", problem));
         }
     }
-    Groups::new(effects, parts.stamp_model.as_ref()).map_err(|error| within("groups", &error))
+    Groups::new(effects, parts.stamps.model.as_ref()).map_err(|error| within("groups", &error))
 }
 
 /// Checks that need no layout: priors, settings, the unit of time.

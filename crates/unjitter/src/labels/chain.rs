@@ -1,190 +1,183 @@
-//! Sums over all labels of a chain.
+//! Labels by themselves: what features and transitions say, without stamps.
 //!
-//! Streams of stamps tell log-odds of their variables, Λ, which are weights of nodes (presence; onset of the first
-//! instance, end of the last) and of edges (other onsets and ends). One pass forward and one back, Rabiner 1989,
-//! give the normaliser, every marginal and its derivatives. Both passes are normalised logarithms of two states.
-//! Time and memory O(n).
+//! ```text
+//! p(y | x) ∝ exp( Σ_i f_i(y_i) ) · Π_i g_i(y_{i−1}, y_i)
+//! ```
+//!
+//! with f(0) = 0, the log-odds f(k) of class k, and the transitions g of a process in time ([`Rates`]), or 1 if labels are
+//! independent.
 
-use super::{Rates, Variable};
-use crate::math::{log_add, log_sum, sigmoid};
+use super::Rates;
+use super::count::Count;
+use super::path::{Edges, Paths};
+use super::rates::Transition;
+use super::weight::{Log, Weight};
 
-/// Transitions between the instances of a session.
+/// Log-odds between labels of one instance above which their weights leave the range of numbers.
+const FAR: f64 = 600.0;
+
+/// The labels of a session: no event, or one of some classes.
 #[derive(Debug, Clone)]
-pub struct Chain {
-    rates: Rates,
+pub(crate) struct Chain<'a> {
+    classes: usize,
+    /// None if labels do not depend on each other.
+    pub(super) rates: Option<Rates>,
     /// Times between neighbours.
-    gaps: Vec<f64>,
-    /// g(y', y) across each gap.
-    transitions: Vec<[[f64; 2]; 2]>,
+    pub(super) gaps: Vec<f64>,
+    /// Transitions across each gap.
+    pub(super) transitions: Vec<Transition>,
+    /// Log-odds of each class against no event, by instance.
+    scores: &'a [f64],
+    in_parallel: bool,
 }
 
-/// What streams tell, by instance and variable: sums of extrinsic log-odds.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Told {
-    onset: Vec<f64>,
-    end: Vec<f64>,
-    presence: Vec<f64>,
-}
-
-impl Told {
-    /// Nothing, for so many instances.
-    pub fn nothing(instances: usize) -> Self {
-        let zeros = || vec![0.0; instances];
-        Self { onset: zeros(), end: zeros(), presence: zeros() }
-    }
-
-    /// What is told of a variable.
-    pub fn of(&self, variable: Variable) -> &[f64] {
-        match variable {
-            Variable::Onset => &self.onset,
-            Variable::End => &self.end,
-            Variable::Presence => &self.presence,
-        }
-    }
-
-    /// Adds what a stream tells of a variable.
-    pub fn add(&mut self, variable: Variable, told: &[f64]) {
-        let own = match variable {
-            Variable::Onset => &mut self.onset,
-            Variable::End => &mut self.end,
-            Variable::Presence => &mut self.presence,
-        };
-        own.iter_mut().zip(told).for_each(|(sum, told)| *sum += told);
-    }
-}
-
-/// The chain with log-odds and messages, summed over all labels.
-#[derive(Debug, Clone)]
-pub struct Solved<'a> {
-    chain: &'a Chain,
-    told: &'a Told,
-    /// log Z.
-    pub log_normaliser: f64,
-    /// log α_i(y): instances up to i, normalised.
-    forward: Vec<[f64; 2]>,
-    /// log β_i(y): instances beyond i, normalised.
-    backward: Vec<[f64; 2]>,
-    nodes: Vec<[f64; 2]>,
-}
-
-impl Chain {
-    /// Between instances at these times, which do not decrease.
-    pub fn new(times: &[f64], rates: Rates) -> Self {
+impl<'a> Chain<'a> {
+    /// Of instances at these times, which do not decrease, with log-odds by instance and class.
+    pub(crate) fn new(
+        times: &[f64],
+        classes: usize,
+        rates: Option<Rates>,
+        scores: &'a [f64],
+    ) -> Self {
+        debug_assert_eq!(times.len() * classes, scores.len());
         let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let transitions = gaps.iter().map(|&gap| rates.transition(gap)).collect();
-        Self { rates, gaps, transitions }
-    }
-
-    /// Log weights of the labels of an instance with log-odds f, ±∞ if it is known.
-    pub fn node(f: f64) -> [f64; 2] {
-        if f == f64::INFINITY { [f64::NEG_INFINITY, 0.0] } else { [0.0, f] }
-    }
-
-    /// Log weights of nodes with what is told of them.
-    pub(super) fn told_nodes(&self, nodes: &[[f64; 2]], told: &Told) -> Vec<[f64; 2]> {
-        let mut all = nodes.to_vec();
-        all.iter_mut().zip(&told.presence).for_each(|(node, told)| node[1] += told);
-        if let Some(last) = all.len().checked_sub(1) {
-            all[0][1] += told.onset[0];
-            all[last][1] += told.end[last];
-        }
-        all
-    }
-
-    /// Log weights of the edge that leads to an instance but the first, by the labels before and there.
-    pub(super) fn edge(&self, to: usize, told: &Told) -> [[f64; 2]; 2] {
-        let [[stay, onset], [end, run]] = self.transitions[to - 1];
-        [[stay, onset + told.onset[to]], [end + told.end[to - 1], run]]
-    }
-
-    /// Sums over all labels, given log weights of nodes by label.
-    pub fn solve<'a>(&'a self, nodes: &[[f64; 2]], told: &'a Told) -> Solved<'a> {
-        let nodes = self.told_nodes(nodes, told);
-        let mut forward = nodes.clone();
-        let mut log_normaliser = 0.0;
-        for i in 0..nodes.len() {
-            if i > 0 {
-                let (before, edge) = (forward[i - 1], self.edge(i, told));
-                for y in 0..2 {
-                    forward[i][y] += log_add(before[0] + edge[0][y], before[1] + edge[1][y]);
-                }
-            }
-            log_normaliser += normalise(&mut forward[i]);
-        }
-        let mut backward = vec![[0.0; 2]; nodes.len()];
-        for i in (1..nodes.len()).rev() {
-            let (edge, node, after) = (self.edge(i, told), nodes[i], backward[i]);
-            let there = [node[0] + after[0], node[1] + after[1]];
-            for y in 0..2 {
-                backward[i - 1][y] = log_add(edge[y][0] + there[0], edge[y][1] + there[1]);
-            }
-            normalise(&mut backward[i - 1]);
-        }
-        Solved { chain: self, told, log_normaliser, forward, backward, nodes }
-    }
-}
-
-/// Makes two weights sum to one, and returns the logarithm of their sum.
-fn normalise(weights: &mut [f64; 2]) -> f64 {
-    let total = log_add(weights[0], weights[1]);
-    if total > f64::NEG_INFINITY {
-        weights.iter_mut().for_each(|weight| *weight -= total);
-    }
-    total
-}
-
-impl Solved<'_> {
-    /// Log-odds of y_i.
-    fn log_odds(&self, i: usize) -> f64 {
-        let weight = |y: usize| self.forward[i][y] + self.backward[i][y];
-        weight(1) - weight(0)
-    }
-
-    /// p(y_i = 1), by instance.
-    pub fn positive(&self) -> Vec<f64> {
-        (0..self.nodes.len()).map(|i| sigmoid(self.log_odds(i))).collect()
-    }
-
-    /// Log weights of the labels before an instance and there, up to a constant.
-    fn pair(&self, to: usize) -> [[f64; 2]; 2] {
-        let (edge, before) = (self.chain.edge(to, self.told), self.forward[to - 1]);
-        let there = |y: usize| self.nodes[to][y] + self.backward[to][y];
-        let weight = |y: usize, next: usize| before[y] + edge[y][next] + there(next);
-        [[weight(0, 0), weight(0, 1)], [weight(1, 0), weight(1, 1)]]
-    }
-
-    /// Log-odds of a variable, by instance.
-    pub fn variable(&self, variable: Variable) -> Vec<f64> {
-        let instances = self.nodes.len();
-        let of = |i: usize| match variable {
-            Variable::Onset if i > 0 => {
-                let [[a, onset], [b, c]] = self.pair(i);
-                onset - log_sum(&[a, b, c])
-            }
-            Variable::End if i + 1 < instances => {
-                let [[a, b], [end, c]] = self.pair(i + 1);
-                end - log_sum(&[a, b, c])
-            }
-            _ => self.log_odds(i),
+        let transitions = match rates {
+            Some(rates) => rates.transitions(&gaps, classes),
+            None => vec![Transition::INDEPENDENT; gaps.len()],
         };
-        (0..instances).map(of).collect()
+        Self { classes, rates, gaps, transitions, scores, in_parallel: false }
     }
 
-    /// The same without what was told of that variable at that instance.
-    pub fn untold(&self, variable: Variable) -> Vec<f64> {
-        let told = self.told.of(variable).iter();
-        self.variable(variable).iter().zip(told).map(|(all, told)| all - told).collect()
+    /// The same, with threads for long sessions.
+    pub(crate) fn in_parallel(self, in_parallel: bool) -> Self {
+        Self { in_parallel, ..self }
     }
 
-    /// ∂ log Z in log onset rate and log offset rate.
-    pub fn d_rates(&self) -> [f64; 2] {
-        let mut d_rates = [0.0; 2];
-        for (k, &gap) in self.chain.gaps.iter().enumerate() {
-            let pair = self.pair(k + 1);
-            let total = log_sum(pair.as_flattened());
-            let shares = pair.map(|row| row.map(|weight| (weight - total).exp()));
-            self.chain.rates.pull_back(gap, &shares, &mut d_rates);
+    /// p(y_i = k) without stamps, by instance and class.
+    pub(crate) fn presence(&self) -> Vec<f64> {
+        match self.needs_logs() {
+            false => self.presence_in::<f64>(),
+            true => self.presence_in::<Log>(),
         }
-        d_rates
+    }
+
+    /// The logarithm of the sum over all labels without stamps.
+    pub(crate) fn log_normaliser(&self) -> f64 {
+        match self.needs_logs() {
+            false => self.log_normaliser_in::<f64>(),
+            true => self.log_normaliser_in::<Log>(),
+        }
+    }
+
+    /// Whether weights leave the range of numbers.
+    pub(super) fn needs_logs(&self) -> bool {
+        self.scores.iter().any(|score| score.is_finite() && score.abs() > FAR)
+    }
+
+    fn presence_in<W: Weight>(&self) -> Vec<f64> {
+        let paths = Paths::new(&Base::<W>::new(self, &[]), self.in_parallel);
+        let mut presence = vec![0.0; self.instances() * self.classes];
+        let mut labels = vec![0.0; self.classes + 1];
+        for (i, own) in presence.chunks_exact_mut(self.classes).enumerate() {
+            paths.labels_of(i, &mut labels);
+            own.copy_from_slice(&labels[1..]);
+        }
+        presence
+    }
+
+    fn log_normaliser_in<W: Weight>(&self) -> f64 {
+        let base = Base::<W>::new(self, &[]);
+        base.scales + Paths::new(&base, self.in_parallel).log_normaliser()
+    }
+
+    pub(super) fn instances(&self) -> usize {
+        self.gaps.len() + 1
+    }
+
+    pub(super) fn classes(&self) -> usize {
+        self.classes
+    }
+
+    pub(super) fn runs_in_parallel(&self) -> bool {
+        self.in_parallel
+    }
+}
+
+/// The edges of a chain without stamps.
+#[derive(Debug, Clone)]
+pub(super) struct Base<'a, W> {
+    chain: &'a Chain<'a>,
+    /// Weights of the labels of each instance, the largest one.
+    nodes: Vec<W>,
+    /// Sum of the logarithms that these were divided by.
+    pub(super) scales: f64,
+}
+
+impl<'a, W: Weight> Base<'a, W> {
+    /// With the known labels, 0 for no event and k for class k, which are empty if there are none. An infinite score makes
+    /// its class certain, or impossible.
+    pub(super) fn new(chain: &'a Chain<'a>, known: &[Option<usize>]) -> Self {
+        let labels = chain.classes + 1;
+        let mut logs = vec![0.0; chain.instances() * labels];
+        let mut scales = 0.0;
+        let own = logs.chunks_exact_mut(labels).zip(chain.scores.chunks_exact(chain.classes));
+        for (i, (logs, scores)) in own.enumerate() {
+            let highest = scores.iter().copied().fold(0.0, f64::max);
+            let known = known.get(i).copied().flatten();
+            if highest == f64::INFINITY || known.is_some() {
+                scales += certain(logs, scores, known);
+                continue;
+            }
+            logs[0] = -highest;
+            logs[1..].iter_mut().zip(scores).for_each(|(log, score)| *log = score - highest);
+            scales += highest;
+        }
+        Self { chain, nodes: W::exp(logs), scales }
+    }
+}
+
+/// Logarithms of the weights of labels of which one is known, or certain by its score; returns what they are less.
+fn certain(logs: &mut [f64], scores: &[f64], known: Option<usize>) -> f64 {
+    let certain = scores.iter().position(|&score| score == f64::INFINITY).map(|k| k + 1);
+    let Some(label) = known.or(certain) else { return 0.0 };
+    logs.fill(f64::NEG_INFINITY);
+    // Known against a certain score, it is impossible.
+    logs[label] =
+        if certain.is_none_or(|certain| certain == label) { 0.0 } else { f64::NEG_INFINITY };
+    match certain {
+        Some(_) => 0.0,
+        None if label == 0 => 0.0,
+        None => scores[label - 1],
+    }
+}
+
+impl<W: Weight> Edges<W> for Base<'_, W> {
+    fn labels(&self) -> usize {
+        self.chain.classes + 1
+    }
+
+    fn edges(&self) -> usize {
+        self.chain.instances() + 1
+    }
+
+    #[inline(always)]
+    fn weigh(&self, count: impl Count, edge: usize, out: &mut [W]) {
+        let labels = count.get();
+        let Some(nodes) = self.nodes.get(edge * labels..(edge + 1) * labels) else {
+            // Behind the last instance there is no event.
+            out.fill(W::ZERO);
+            (0..labels).for_each(|z| out[z * labels] = W::ONE);
+            return;
+        };
+        // Recordings begin without an event, which says nothing of the labels inside.
+        let transition = match edge.checked_sub(1) {
+            Some(gap) => &self.chain.transitions[gap],
+            None => &Transition::INDEPENDENT,
+        };
+        for z in 0..labels {
+            for y in 0..labels {
+                out[z * labels + y] = W::of(transition.kind(z, y)).times(nodes[y]);
+            }
+        }
     }
 }

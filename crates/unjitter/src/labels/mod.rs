@@ -8,21 +8,44 @@
 //!
 //! with the log-odds f of instances by themselves, and transitions g that depend on the time between two
 //! instances ([`Rates`]). Stamps are about one yes/no variable per instance that follows from the labels
-//! ([`Variable`]). Everything is linear in the number of instances, and in logarithms, so that no run is too long.
-//! `docs/model.md` has the formulas.
+//! ([`Variable`]). `chain` sums over the labels alone, `sums` over labels and stamps together. Everything is linear in the
+//! number of instances. `docs/model.md` has the formulas.
 
 mod best;
 mod chain;
-#[cfg(test)]
-mod ordered;
+mod count;
+mod lone;
+mod moments;
+mod path;
 mod rates;
+mod recur;
+mod riders;
+mod scene;
+mod sums;
 #[cfg(test)]
 mod tests;
+mod told;
+mod visit;
+mod weight;
 
 use serde::{Deserialize, Serialize};
 
-pub use chain::{Chain, Solved, Told};
-pub use rates::Rates;
+pub(crate) use best::owners;
+pub(crate) use chain::Chain;
+pub(crate) use rates::Rates;
+pub(crate) use scene::{Habit, Scene, Source, Stream};
+pub(crate) use sums::{Kept, Summed, SummedStamp, SummedStream};
+
+/// How labels of neighbouring instances depend on each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Labels {
+    /// Not at all, given the features: an event is one instance.
+    #[default]
+    Independent,
+    /// They form runs: an event covers several instances.
+    Chain,
+}
 
 /// What a stream of stamps is about: a yes/no variable per instance that follows from the labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,7 +35,7 @@ impl Fitted {
     /// The same model with what differs for groups of these sessions that it has not seen. Without such groups
     /// it stays as it is.
     pub fn adapted(&self, sessions: &[Session<'_>], control: Control<'_>) -> Result<Adapted> {
-        let names = self.parts.groups.unseen(sessions);
+        let names = self.parts.stamps.groups.unseen(sessions);
         if names.iter().all(Vec::is_empty) {
             let (fitted, clocks) = (self.clone(), Vec::new());
             return Ok(Adapted { fitted, clocks, log_integral: 0.0 });
@@ -49,7 +49,8 @@ impl Fitted {
         }
         let clocks = self.clocks_of(sessions, &names, control)?;
         let shifts = found_shifts(&clocks);
-        let found = deviations_at(&fitted.parts.groups, &self.model, &shifts, self.time_unit);
+        let found =
+            deviations_at(&fitted.parts.stamps.groups, &self.model, &shifts, self.time_unit);
         let own = fitted.parts.deviations();
         for (k, deviation) in found.into_iter().enumerate().filter(|(k, _)| is_new[*k]) {
             fitted.params[own.start + k] = deviation;
@@ -83,7 +84,7 @@ impl Fitted {
     /// Log evidence of a session that was not learned from: what differs for its groups, if the model has not seen
     /// them, is integrated out.
     pub fn held_out_log_evidence(&self, session: &Session<'_>) -> Result<f64> {
-        if self.parts.groups.is_empty() {
+        if self.parts.stamps.groups.is_empty() {
             return self.log_evidence(session);
         }
         let sessions = std::slice::from_ref(session);
@@ -99,13 +100,13 @@ impl Fitted {
         control: Control<'_>,
     ) -> Result<Vec<SyncedClock>> {
         let Some((by, drifts)) = self.model.shifted_by() else { return Ok(Vec::new()) };
-        let effects = self.parts.groups.effects();
+        let effects = self.parts.stamps.groups.effects();
         let is_unseen = |name: &str| {
             let own = effects.iter().zip(unseen).filter(|(effect, _)| effect.variation.by == by);
             own.into_iter().any(|(_, names)| names.iter().any(|own| own == name))
         };
         let drift = if drifts { SyncOptions::default().drift } else { 0.0 };
-        let scatter = self.parts.groups.shift_scales(by, self.time_unit);
+        let scatter = self.parts.stamps.groups.shift_scales(by, self.time_unit);
         let options =
             SyncOptions { by, drift, range: self.model.clock_range, scatter: Some(scatter) };
         let quiet = Control { watch: None, ..control };
@@ -116,17 +117,19 @@ impl Fitted {
 
     /// The same with groups that deviate by nothing; and for each deviation, whether it is new.
     fn with_groups(&self, names: &[Vec<String>]) -> Result<(Fitted, Vec<bool>)> {
-        let mut effects = self.parts.groups.effects().to_vec();
+        let mut effects = self.parts.stamps.groups.effects().to_vec();
         for (effect, names) in effects.iter_mut().zip(names) {
             effect.names.extend(names.iter().cloned());
             effect.names.sort();
         }
-        let groups = Groups::new(effects, self.parts.stamp_model.as_ref())?;
+        let groups = Groups::new(effects, self.parts.stamps.model.as_ref())?;
         // Where each new deviation was among the old ones.
         let mut old_places = Vec::with_capacity(groups.dim());
         for (k, effect) in groups.effects().iter().enumerate() {
-            let (old, first) =
-                (&self.parts.groups.effects()[k].names, self.parts.groups.range(k).start);
+            let (old, first) = (
+                &self.parts.stamps.groups.effects()[k].names,
+                self.parts.stamps.groups.range(k).start,
+            );
             let place = |name: &String| old.binary_search(name).ok().map(|at| first + at);
             old_places.extend(effect.names.iter().map(place));
         }

@@ -52,7 +52,7 @@ impl<'a> SessionData<'a> {
     ) -> Self {
         let observed = session.observed_instances();
         let classifier = parts.classifier.as_ref();
-        let in_time = InTime::new(session, &observed, time_unit, &parts.groups);
+        let in_time = InTime::new(session, &observed, time_unit, &parts.stamps.groups);
         Self {
             index,
             features: rows(classifier, session.shared_features(), &observed, control),

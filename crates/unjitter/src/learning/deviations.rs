@@ -103,7 +103,7 @@ pub(super) fn deviation_curvatures(
 /// The free deviations of an effect, by place among the free parameters.
 pub(super) fn numbers(objective: &MapObjective<'_>, effect: usize) -> Vec<usize> {
     let parts = objective.parts();
-    let (first, range) = (parts.deviations().start, parts.groups.range(effect));
+    let (first, range) = (parts.deviations().start, parts.stamps.groups.range(effect));
     let (places, own) = (objective.places(), first + range.start..first + range.end);
     (0..places.len()).filter(|&k| own.contains(&places[k])).collect()
 }
@@ -112,7 +112,7 @@ pub(super) fn numbers(objective: &MapObjective<'_>, effect: usize) -> Vec<usize>
 /// drift, and a small number on a logarithmic scale.
 fn steps(objective: &MapObjective<'_>, free: &[f64]) -> Vec<f64> {
     let parts = objective.parts();
-    let spread = parts.stamp_model.learned(&objective.full(free)[parts.annotator()]).spread;
+    let spread = parts.stamps.model.learned(&objective.full(free)[parts.annotator()]).spread;
     let half = |times: &[f64]| 0.5 * (times[times.len() - 1] - times[0]);
     let halves = objective.kept().map(|session| half(&session.in_time.times));
     let longest = halves.fold(f64::MIN_POSITIVE, f64::max);
@@ -121,13 +121,13 @@ fn steps(objective: &MapObjective<'_>, free: &[f64]) -> Vec<f64> {
         what if what.is_shift() => STEP * spread,
         _ => STEP,
     };
-    parts.groups.effects().iter().map(|own| step(own.variation.what)).collect()
+    parts.stamps.groups.effects().iter().map(|own| step(own.variation.what)).collect()
 }
 
 /// The steps by which the parameters are measured that groups deviate from. With many stamps these and the
 /// deviations cancel but for a thousandth, which differences of other steps would not leave.
 fn common_steps(objective: &MapObjective<'_>, free: &[f64]) -> Vec<f64> {
-    let effects = objective.parts().groups.effects().iter();
+    let effects = objective.parts().stamps.groups.effects().iter();
     let step = |(own, step): (Varying, f64)| if own == Varying::Drift { step } else { COMMON_STEP };
     effects.map(|own| own.variation.what).zip(steps(objective, free)).map(step).collect()
 }
@@ -217,8 +217,8 @@ pub(super) fn group_information(
     let mut groups: BTreeMap<(Factor, &str), Vec<(usize, usize)>> = BTreeMap::new();
     let (parts, first) = (objective.parts(), objective.parts().deviations().start);
     for (k, number) in all {
-        let effect = &parts.groups.effects()[k];
-        let at = objective.places()[number] - first - parts.groups.range(k).start;
+        let effect = &parts.stamps.groups.effects()[k];
+        let at = objective.places()[number] - first - parts.stamps.groups.range(k).start;
         let key = (effect.variation.by, effect.names[at].as_str());
         groups.entry(key).or_default().push((k, number));
     }

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::data::{SessionData, beyond, median_gap, median_spacing, stamp_rate};
-use super::grouped::{
-    KnownShift, Shifts, deviations_at, first_scale, learn_deviations, search_shifts,
-};
+use super::grouped::{KnownShift, Shifts, deviations_at, learn_deviations, search_shifts};
 use super::information::uncertainty;
 use super::lbfgs::{LbfgsOptions, Minimum};
 use super::map::MapObjective;
 use super::modes::{self, choose};
 use super::objective::Objective;
 use super::search::{Found, Optimum, search};
-use super::start::{Start, around, begin, starts};
+use super::start::{Start, around, begin, starts, starts_of_runs};
 use super::unbiased::unbiased;
 use super::warning::{trade_places, warnings};
 use crate::error::require;
@@ -225,7 +223,8 @@ impl<'a> Problem<'a> {
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let classifier = model.classifier.fit(&features, seed, control)?;
         let stamp_rate = Some(stamp_rate(sessions));
-        let parts = Parts::new(classifier, model.stamp_model(time_unit, stamp_rate)?);
+        let parts =
+            Parts::new(classifier, model.labelling(), model.stamp_model(time_unit, stamp_rate)?);
         let parts = grouped_parts(&parts, model, sessions, time_unit)?;
         Self::with_parts(model, sessions, parts, (time_unit, stamp_rate), control)
     }
@@ -245,12 +244,13 @@ impl<'a> Problem<'a> {
             Counts::Auto => {
                 let several = Model { counts: Counts::Poisson, ..model.clone() };
                 let several = parts.with_stamp_model(several.stamp_model(time_unit, usual_rate)?);
-                several.with_groups(parts.groups.clone()).superposed()
+                several.with_groups(parts.stamps.groups.clone()).superposed()
             }
             _ => parts.superposed(),
         };
         let rate = stamp_rate(sessions) * time_unit;
-        let (priors, mean_gap) = (priors(model, sessions, rate, time_unit, gap), 1.0 / rate);
+        let (priors, mean_gap) =
+            (priors(model, sessions, rate, time_unit, (spacing, gap)), 1.0 / rate);
         let model = model.clone();
         Ok(Self {
             model,
@@ -297,7 +297,7 @@ impl<'a> Problem<'a> {
 
     /// The annotator at free parameters of an objective, in units.
     pub(super) fn learned(&self, objective: &MapObjective<'_>, free: &[f64]) -> Learned {
-        self.parts.stamp_model.learned(&objective.full(free)[self.parts.annotator()])
+        self.parts.stamps.model.learned(&objective.full(free)[self.parts.annotator()])
     }
 
     /// Detector and annotator.
@@ -316,7 +316,7 @@ impl<'a> Problem<'a> {
 
     fn data(&self, frozen: &[Option<f64>]) -> Result<Arc<Vec<SessionData<'_>>>> {
         let known: Vec<f64> = frozen.iter().map(|value| value.unwrap_or(0.0)).collect();
-        let max_count = self.parts.stamp_model.max_count(&known[self.parts.annotator()]);
+        let max_count = self.parts.stamps.model.max_count(&known[self.parts.annotator()]);
         let mut data = Vec::with_capacity(self.sessions.len());
         for (index, session) in self.sessions.iter().enumerate() {
             let ready = SessionData::new(index, session, &self.parts, self.time_unit, self.control);
@@ -384,6 +384,10 @@ impl<'a> Problem<'a> {
         let stated = stated.map(|prior| (prior.mean, prior.sd.max(self.spacing)));
         let peaks = peaks.iter().flat_map(|scan| &scan.peaks).map(place);
         let peaks: Vec<_> = stated.into_iter().chain(peaks).collect();
+        if !self.parts.stamps.labelling.is_independent() {
+            let about = self.parts.stamps.labelling.stamps;
+            return Ok(starts_of_runs(restarts, seed, (self.spacing, self.gap), &peaks, about));
+        }
         Ok(starts(restarts, seed, [self.gap, self.mean_gap], &peaks))
     }
 
@@ -436,7 +440,7 @@ impl<'a> Problem<'a> {
     ) -> Result<Fitted> {
         let scales = (fitted.time_unit, fitted.stamp_rate);
         let parts = grouped_parts(&fitted.parts, model, sessions, fitted.time_unit)?;
-        let deviations = deviations_at(&parts.groups, model, shifts, fitted.time_unit);
+        let deviations = deviations_at(&parts.stamps.groups, model, shifts, fitted.time_unit);
         let model = Model { counts: fitted.model.counts.clone(), ..model.clone() };
         let mut problem = Problem::with_parts(&model, sessions, parts, scales, control)?;
         fitted.modes.iter_mut().for_each(|mode| mode.params.extend(&deviations));
@@ -455,7 +459,7 @@ impl<'a> Problem<'a> {
         };
         let stamps = objective.stamps();
         problem.replace(&objective.with_scales(scales.clone()), &best, stamps, &mut fitted);
-        let groups = problem.parts.groups.clone().with_scales(&scales);
+        let groups = problem.parts.stamps.groups.clone().with_scales(&scales);
         problem.parts = problem.parts.with_groups(groups);
         fitted.parts = problem.parts.clone();
         problem.measured(Searched { fitted, best, most: 0.0 }, options)
@@ -572,8 +576,8 @@ fn grouped_parts(
     time_unit: f64,
 ) -> Result<Parts> {
     let gap = median_gap(sessions).max(median_spacing(sessions)) / time_unit;
-    let stamp_model = parts.stamp_model.as_ref();
-    let groups = Groups::of(&model.varies, sessions, |own| first_scale(own, gap), stamp_model)?;
+    let stamp_model = parts.stamps.model.as_ref();
+    let groups = Groups::of(&model.varies, sessions, |own| own.what.usual_scale(gap), stamp_model)?;
     Ok(parts.with_groups(groups))
 }
 
@@ -589,7 +593,13 @@ pub(super) fn check(model: &Model, sessions: &[Session]) -> Result<()> {
 
 /// The model's priors, on the scale of the data where it leaves that open: stamps per instance and unit of
 /// time, and the usual gap between them.
-fn priors(model: &Model, sessions: &[Session], rate: f64, time_unit: f64, gap: f64) -> Priors {
+fn priors(
+    model: &Model,
+    sessions: &[Session],
+    rate: f64,
+    time_unit: f64,
+    (spacing, gap): (f64, f64),
+) -> Priors {
     let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
     let seen = |session: &Session| session.len() * session.annotators().len().max(1);
     let instances: usize = sessions.iter().map(seen).sum();
@@ -604,6 +614,8 @@ fn priors(model: &Model, sessions: &[Session], rate: f64, time_unit: f64, gap: f
         background: Some(model.priors.background.unwrap_or(Priors::background(rate))),
         delay: stated.or(model.priors.delay),
         delay_width: Some(model.priors.delay_width.unwrap_or(gap / 4.0)),
+        onset_rate: Some(model.priors.onset_rate.unwrap_or(Priors::onset_rate(rate))),
+        offset_rate: Some(model.priors.offset_rate.unwrap_or(Priors::offset_rate(spacing, gap))),
         ..model.priors
     }
 }
@@ -638,7 +650,7 @@ pub(super) fn impossible_session(
 pub(super) fn is_converged(stop: StopReason, parts: &Parts) -> bool {
     match stop {
         StopReason::GradientTolerance | StopReason::ValueTolerance => true,
-        StopReason::LineSearchFailed => parts.stamp_model.has_kinks(),
+        StopReason::LineSearchFailed => parts.stamps.model.has_kinks(),
         StopReason::IterationLimit | StopReason::Cancelled => false,
     }
 }

@@ -34,16 +34,6 @@ const LEAST: f64 = 1e-3;
 /// Shifts of groups, by what shares them: offset and drift of each, in the unit of the data.
 pub(super) type Shifts = BTreeMap<String, (f64, f64)>;
 
-/// First guesses of how wide deviations scatter, on the unconstrained scale; `gap` is usual between stamps.
-pub(super) fn first_scale(variation: Variation, gap: f64) -> f64 {
-    match variation.what {
-        Varying::Delay | Varying::Offset => gap / 2.0,
-        Varying::Drift => 0.01,
-        Varying::Spread => 0.4,
-        Varying::MissRate | Varying::FalseRate | Varying::BackgroundRate => 0.7,
-    }
-}
-
 impl Model {
     /// The factor by which stamps may be moved as a whole, and whether clocks may drift.
     pub(super) fn shifted_by(&self) -> Option<(Factor, bool)> {

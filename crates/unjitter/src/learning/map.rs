@@ -66,7 +66,7 @@ impl<'a> MapObjective<'a> {
         Self {
             parts,
             priors,
-            scales: parts.groups.scales(),
+            scales: parts.stamps.groups.scales(),
             base: frozen.iter().map(|value| value.unwrap_or(0.0)).collect(),
             is_free,
             free,
@@ -244,7 +244,7 @@ impl<'a> MapObjective<'a> {
         let (layout, own) = (&self.parts.layout, self.parts.deviations());
         let value = self.priors.log_density(layout, params, &self.is_free, gradient);
         let (deviations, is_free) = (&params[own.clone()], &self.is_free[own.clone()]);
-        let groups = &self.parts.groups;
+        let groups = &self.parts.stamps.groups;
         value + groups.log_density(&self.scales, deviations, is_free, &mut gradient[own])
     }
 
@@ -313,8 +313,9 @@ impl MapObjective<'_> {
         let theta = &params[self.parts.detector()];
         let slopes = |session: &SessionData<'_>| {
             let (exchange, control) = (&session.exchange, self.control);
-            let rows =
-                KeptSlopes::new(SessionRows { session, exchange, classifier, theta, control });
+            let pins = self.parts.stamps.labelling.is_independent();
+            let rows = SessionRows { session, exchange, classifier, theta, pins, control };
+            let rows = KeptSlopes::new(rows);
             self.parts.bind(&params, &session.in_time).add(&rows, &mut self.zeros())?;
             Ok(rows.into_slopes())
         };

@@ -34,9 +34,9 @@ impl<'a> Problem<'a> {
             model.frozen.retain(|frozen| !frozen.name.starts_with(NOISE));
         }
         let stamp_model = model.stamp_model(fitted.time_unit, fitted.stamp_rate)?;
-        let effects = fitted.parts.groups.effects().to_vec();
+        let effects = fitted.parts.stamps.groups.effects().to_vec();
         let parts = fitted.parts.with_stamp_model(stamp_model);
-        let groups = Groups::new(effects, parts.stamp_model.as_ref())?;
+        let groups = Groups::new(effects, parts.stamps.model.as_ref())?;
         let parts = parts.with_groups(groups);
         let scales = (fitted.time_unit, fitted.stamp_rate);
         let problem = Self::with_parts(&model, sessions, parts, scales, control)?;
@@ -51,7 +51,7 @@ impl<'a> Problem<'a> {
         let (old, layout) = (&fitted.parts.layout, &self.parts().layout);
         let learned = fitted.learned().in_units_of(fitted.time_unit);
         let mut params = vec![0.0; layout.dim()];
-        let annotator = self.parts().stamp_model.start(&learned);
+        let annotator = self.parts().stamps.model.start(&learned);
         params[self.parts().annotator()].copy_from_slice(&annotator);
         let same_noise = old.part("noise").len() == layout.part("noise").len();
         for parameter in layout.parameters() {

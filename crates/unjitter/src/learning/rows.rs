@@ -20,6 +20,8 @@ pub(super) struct SessionRows<'a> {
     pub(super) classifier: &'a dyn Classifier,
     /// Its parameters.
     pub(super) theta: &'a [f64],
+    /// Whether labels are independent: those known are then infinite log-odds, and their evidence is added here.
+    pub(super) pins: bool,
     pub(super) control: Control<'a>,
 }
 
@@ -33,7 +35,8 @@ pub(super) fn add_session(
     sums: &mut Sums,
 ) -> Result<(), Impossible> {
     let (classifier, theta) = (parts.classifier.as_ref(), &params[parts.detector()]);
-    let rows = SessionRows { session, exchange, classifier, theta, control };
+    let pins = parts.stamps.labelling.is_independent();
+    let rows = SessionRows { session, exchange, classifier, theta, pins, control };
     parts.bind(params, &session.in_time).add(&rows, sums)?;
     if let Some(unobserved) = &session.unobserved {
         add_labelled(unobserved, classifier, theta, control, sums);
@@ -49,7 +52,7 @@ impl SessionRows<'_> {
     /// log p(y | x) of the known labels; sets their derivatives, which a stamp model does not compute.
     fn add_known_labels(&self, instances: Range<usize>, d_log_odds: &mut [f64]) -> f64 {
         let labels = self.session.in_time.labels.get(instances.clone()).unwrap_or_default();
-        if labels.iter().all(Option::is_none) {
+        if !self.pins || labels.iter().all(Option::is_none) {
             return 0.0;
         }
         let mut log_odds = vec![0.0; d_log_odds.len()];
@@ -66,7 +69,9 @@ impl Rows for SessionRows<'_> {
     fn log_odds<'a>(&'a self, instances: Range<usize>, log_odds: &'a mut [f64]) -> &'a [f64] {
         let start = instances.start;
         self.classifier.log_odds(self.theta, self.features(instances), log_odds);
-        self.session.in_time.pin_labels(start, log_odds);
+        if self.pins {
+            self.session.in_time.pin_labels(start, log_odds);
+        }
         log_odds
     }
 

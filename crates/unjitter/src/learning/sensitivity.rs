@@ -89,7 +89,7 @@ impl Place<'_> {
         let step = newton(information, self.free, own, &prior)?;
         let first = step(self.free, &vec![0.0; self.free.len()]);
         // The information supposes that deviations of groups follow, and the objective holds them.
-        if !self.objective.parts().groups.is_empty() {
+        if !self.objective.parts().stamps.groups.is_empty() {
             return Some(first);
         }
         let mut there = vec![0.0; self.free.len()];

@@ -11,10 +11,11 @@ use super::supervised::{SupervisedObjective, Target};
 use super::watcher::quiet;
 use crate::Features;
 use crate::inference::Impossible;
+use crate::labels::Variable;
 use crate::math::{Random, logit, lower_median};
 use crate::model::{GUESS, Learned, Parts};
 use crate::params::Role;
-use crate::prior::{FALSE_SHARE, Priors};
+use crate::prior::{FALSE_SHARE, Gamma, Priors};
 use crate::session::nearest;
 
 /// Iterations that fit the detector to the nearest instances; the real fit continues from there.
@@ -35,9 +36,9 @@ pub(super) const NEAR: LbfgsOptions = LbfgsOptions {
 pub(super) enum Start {
     /// Stamps belong to their nearest instances; the number is a seed.
     Naive { seed: u64 },
-    /// Instances are positive as likely as stamps alone say, under this delay and spread; the
-    /// number is a seed.
-    Posterior { delay: f64, spread: f64, seed: u64 },
+    /// Instances are positive as likely as stamps alone say, under this delay and spread, and with runs of this
+    /// mean length if labels form a chain; the number is a seed.
+    Posterior { delay: f64, spread: f64, run: Option<f64>, seed: u64 },
     /// A superposition, from this delay and spread on; the number is a seed.
     Superposed { delay: f64, spread: f64, seed: u64 },
 }
@@ -53,7 +54,7 @@ pub(super) fn starts(
 ) -> Vec<Start> {
     let mut starts = vec![Start::Naive { seed }];
     let wide = (gap / 3.0).max(3.0);
-    starts.push(Start::Posterior { delay: 0.0, spread: wide, seed });
+    starts.push(Start::Posterior { delay: 0.0, spread: wide, run: None, seed });
     let places = [(0.0, wide), (0.0, (mean_gap / 2.0).max(2.0 * wide))];
     let places = places.into_iter().chain(peaks.iter().copied());
     starts.extend(places.map(|(delay, spread)| Start::Superposed { delay, spread, seed }));
@@ -82,9 +83,44 @@ pub(super) fn around(
         [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0].into_iter().take(restarts.saturating_add(1));
     let start = |instances: f64| {
         let delay = delay + instances * spacing;
-        Start::Posterior { delay, spread, seed }
+        Start::Posterior { delay, spread, run: None, seed }
     };
     beside.map(start).collect()
+}
+
+/// The first so many starts if labels form runs: these may last from some instances to most of the gap between
+/// stamps, and at the peaks of the scan as long as features stand out there.
+pub(super) fn starts_of_runs(
+    restarts: usize,
+    seed: u64,
+    (spacing, gap): (f64, f64),
+    peaks: &[(f64, f64)],
+    about: Variable,
+) -> Vec<Start> {
+    let start = |delay: f64, spread: f64, run: f64| {
+        let (spread, run) = (spread.max(spacing), Some(run.max(2.0 * spacing)));
+        Start::Posterior { delay, spread, run, seed }
+    };
+    // Stamps tell an end of the run, and features its middle.
+    let beside = match about {
+        Variable::Onset => 0.5,
+        Variable::End => -0.5,
+        Variable::Presence => 0.0,
+    };
+    let lengths = [0.3, 0.1, 0.03].map(|share| start(0.0, share * gap / 2.0, share * gap));
+    let seen = peaks.iter().flat_map(|&(lag, scatter)| {
+        let width = 3.0 * scatter;
+        [start(lag + beside * width, scatter, width), start(lag + beside * scatter, width, scatter)]
+    });
+    let mut starts: Vec<Start> = lengths.into_iter().chain(seen).collect();
+    starts.truncate(restarts.saturating_add(1));
+    for k in starts.len()..=restarts {
+        let mut random = Random::new(seed.wrapping_add(k as u64));
+        let mut length = || spacing * (gap / spacing).max(2.0).powf(random.uniform());
+        let (spread, run) = (0.5 * length(), length());
+        starts.push(start(0.5 * spread * random.normal(), spread, run));
+    }
+    starts
 }
 
 /// Starts beyond this number are random, whatever the scan found.
@@ -102,11 +138,14 @@ pub(super) fn begin(
     let background_rate =
         priors.background.map_or(GUESS.background_rate, |prior| prior.mode().max(1e-12));
     let mut params = vec![0.0; parts.layout.dim()];
+    if let Start::Posterior { run, .. } = start {
+        params[parts.labels()].copy_from_slice(&rates(parts, priors, run));
+    }
     // However many instances there are, few presses are false.
     let false_rate = GUESS.false_rate.min(FALSE_SHARE * rarity(objective));
     let annotator = |delay: f64, spread: f64| {
         let guess = Learned { delay, spread, false_rate, background_rate, ..GUESS };
-        parts.stamp_model.start(&guess)
+        parts.stamps.model.start(&guess)
     };
     match start {
         Start::Naive { seed } => {
@@ -117,7 +156,7 @@ pub(super) fn begin(
             params[parts.detector()].copy_from_slice(&theta);
             objective.full(&objective.free(&params))
         }
-        Start::Posterior { delay, spread, seed } => {
+        Start::Posterior { delay, spread, seed, .. } => {
             params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
             let mut params = objective.full(&objective.free(&params));
             let targets = |session| {
@@ -142,6 +181,16 @@ pub(super) fn begin(
             fit_superposed(&held, &params)
         }
     }
+}
+
+/// Parameters of the labels, with runs of this length or of the one that the prior expects.
+fn rates(parts: &Parts, priors: &Priors, run: Option<f64>) -> Vec<f64> {
+    let mode = |prior: Option<Gamma>| prior.map_or(1.0, |prior| prior.mode().max(1e-12)).ln();
+    let rate = |at: usize| match parts.layout.at(at).map(|own| own.spec.role) {
+        Some(Role::OffsetRate) => run.map_or(mode(priors.offset_rate), |run| -run.ln()),
+        _ => mode(priors.onset_rate),
+    };
+    parts.labels().map(rate).collect()
 }
 
 /// All parameters after a short fit of the superposition.
@@ -205,7 +254,13 @@ fn supposed_targets(
     // At least half a stamp, at most half the instances: the log-odds stay finite.
     let rarity = (stamps.max(0.5) / instances).min(0.5);
     let mut log_odds = vec![logit(rarity); session.in_time.times.len()];
-    session.in_time.pin_labels(0, &mut log_odds);
+    if parts.stamps.labelling.is_independent() {
+        session.in_time.pin_labels(0, &mut log_odds);
+    } else {
+        // An instance of a chain says nothing at the log-odds of its rates.
+        let rates = &params[parts.labels()];
+        log_odds.fill(rates[0] - rates[1]);
+    }
     let found = parts.bind(params, &session.in_time).posterior(&log_odds)?;
     let target = |i| Target { positive: found.positive(i).min(1.0), weight: 1.0 };
     Ok((0..session.in_time.times.len()).map(target).collect())

@@ -44,9 +44,10 @@ pub(super) fn unbiased(
     let is_learned = objective.places().iter().any(|&at| is_spread(at));
     let is_crowded = problem.is_free() && best.learned.spread >= CROWDED * problem.gap();
     // A shift of each group takes a part of the scatter of its stamps.
-    let mut effects = problem.parts().groups.effects().iter();
+    let mut effects = problem.parts().stamps.groups.effects().iter();
     let is_shifted = effects.any(|own| own.variation.what.moves_stamps());
-    if !is_learned || !(is_crowded || is_shifted) {
+    let is_chain = !problem.parts().stamps.labelling.is_independent();
+    if !is_learned || is_chain || !(is_crowded || is_shifted) {
         return None;
     }
     let found: Vec<f64> = (0..options.simulations as u64)
@@ -104,10 +105,10 @@ fn missing(
         let labels: Vec<bool> =
             log_odds.iter().map(|&log_odds| random.uniform() < sigmoid(log_odds)).collect();
         let stream = |stream: &Stream| {
-            let (own, drift) = parts.groups.applied(annotator, deviations, &stream.members);
+            let (own, drift) = parts.stamps.groups.applied(annotator, deviations, &stream.members);
             let times = Clock { drift, middle: session.in_time.middle }.times_of(times);
-            let drawn = parts.stamp_model.draw(&own, &times, &labels, &mut random);
-            let shift = parts.stamp_model.learned(&own).delay - best.learned.delay;
+            let drawn = parts.stamps.model.draw(&own, &times, &labels, &mut random);
+            let shift = parts.stamps.model.learned(&own).delay - best.learned.delay;
             delays.extend(drawn.delays.iter().map(|delay| delay - shift));
             drawn.times
         };
@@ -117,7 +118,7 @@ fn missing(
     let data = kept.map(|(session, _)| session.with_stamps(draw(session))).collect();
     // One instance and one stamp of it after another, so many times.
     let instants = vec![0.0; DELAYS];
-    let many = parts.stamp_model.draw(annotator, &instants, &[true; DELAYS], &mut random).delays;
+    let many = parts.stamps.model.draw(annotator, &instants, &[true; DELAYS], &mut random).delays;
     // Scatter and not variance, which heavy tails do not have.
     let scatter_of_these = (scatter(delays)? / scatter(many)?).ln();
     // The optimum of other stamps is near: what is known of the curvature holds from the first step on.

@@ -45,7 +45,7 @@ impl Fitted {
         self.with_log_odds(session, |data, log_odds, pinned, bound| {
             let kept = bound.nothing_kept();
             let found = bound.posterior_from(pinned, &kept)?;
-            let best = bound.best_alignments(&found);
+            let (best, log_weight) = bound.best_alignment(pinned, &found);
             let sure = self.uncertainty().filter(|_| options.draws > 0);
             let draws = sure.and_then(|sure| sure.draws(&self.deviations_of(data)));
             let averaged =
@@ -59,14 +59,18 @@ impl Fitted {
             let offset = self.offset(session, log_odds);
             let mut owners = vec![None; session.stamps().len()];
             for (stream, best) in data.streams.iter().zip(&best) {
-                let own = stream.positions.iter().zip(&best.instances);
+                let own = stream.positions.iter().zip(best);
                 own.for_each(|(&position, &instance)| owners[position] = instance);
             }
             let aligned = Aligned {
                 stamps: posterior.aligned_stamps(session, &observed, &owners, level),
-                instances: posterior.aligned_instances(session, &observed, log_odds),
+                instances: posterior.aligned_instances(
+                    session,
+                    &observed,
+                    &self.smoothed(session.times(), log_odds),
+                ),
                 log_evidence: found.log_evidence + offset,
-                best_log_weight: best.iter().map(|own| own.log_weight).sum::<f64>() + offset,
+                best_log_weight: log_weight + offset,
             };
             Ok((aligned, posterior))
         })
@@ -93,7 +97,9 @@ impl Fitted {
             let mut log_odds = vec![0.0; session.len()];
             classifier.log_odds(&params[self.parts.detector()], prepared.view(), &mut log_odds);
             let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
-            data.pin_labels(0, &mut pinned);
+            if self.parts.stamps.labelling.is_independent() {
+                data.pin_labels(0, &mut pinned);
+            }
             self.parts.bind(params, data).posterior_from(&pinned, kept).ok()
         };
         // Each group begins with the messages of the parameters as learned, so no bit depends on threads.

@@ -1,26 +1,33 @@
-//! The annotators of a session, each at the parameters of its groups.
+//! The streams of stamps of a session, each at the parameters of its groups.
 //!
-//! One annotator is the stamp model itself. Several share the labels: they exchange what each knows of them
-//! (`exchange`).
+//! One stream about independent labels is the stamp model itself. Several exchange what each knows of the labels
+//! (`exchange`), and stamps about labels that depend on each other are summed with these (`along`).
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
+use super::along::Along;
 use super::exchange::{Exchange, Exchanged, Stream, exchange};
 use super::groups::Groups;
 use super::in_time::{self, InTime};
-use super::stamp_model::{Bound, BoundStampModel, Clock, Rows, StampModel, Sums};
+use super::stamp_model::{Bound, BoundStampModel, Clock, Rows, Sums};
+use super::stamp_parts::StampParts;
 use crate::inference::{Alignment, Impossible, Marginals, Timeline};
+use crate::labels::Variable;
 
 /// The stamp model at its parameters, for every stream of stamps of a session.
 pub(crate) struct BoundSession<'a> {
-    session: &'a InTime,
+    pub(super) session: &'a InTime,
     groups: &'a Groups,
     /// One for each stream of stamps.
-    streams: Vec<Bound<'a>>,
+    pub(super) streams: Vec<Bound<'a>>,
     /// Their clocks.
     clocks: Vec<Clock>,
+    /// Labels that depend on each other.
+    along: Option<Along>,
     /// Number of the annotator's parameters.
-    annotator: usize,
+    pub(super) annotator: usize,
 }
 
 /// What stamps tell of a session.
@@ -30,21 +37,24 @@ pub(crate) struct SessionPosterior {
     pub(crate) log_evidence: f64,
     /// The posterior of each stream.
     pub(crate) streams: Vec<Marginals>,
-    /// The log-odds that each stream saw: with what the others know.
+    /// The log-odds of its variable that each stream saw: with what the others know.
     pub(crate) log_odds: Vec<Vec<f64>>,
+    /// p(y_i = 1 | z) by instance; empty if it is the variable of the first stream.
+    pub(super) presence: Vec<f64>,
 }
 
 impl SessionPosterior {
     /// p(y_i = 1 | z) of an instance.
     pub(crate) fn positive(&self, instance: usize) -> f64 {
-        self.streams[0].counts.positive(instance)
+        let first = || self.streams[0].counts.positive(instance);
+        self.presence.get(instance).copied().unwrap_or_else(first)
     }
 
-    /// Probability that an instance is positive and that nobody stamped it: annotators are independent given
-    /// the label.
+    /// Probability that there was something to stamp at an instance and that nobody did: annotators are independent
+    /// given the labels.
     pub(crate) fn missed(&self, instance: usize) -> f64 {
         let [first, others @ ..] = self.streams.as_slice() else { return 0.0 };
-        let (positive, missed) = (self.positive(instance), first.counts.missed(instance));
+        let (positive, missed) = (first.counts.positive(instance), first.counts.missed(instance));
         let factor = |own: &Marginals| match positive > 0.0 {
             true => own.counts.missed(instance) / own.counts.positive(instance).max(positive),
             false => 1.0,
@@ -54,20 +64,21 @@ impl SessionPosterior {
 }
 
 impl<'a> BoundSession<'a> {
-    pub(super) fn new(
-        stamp_model: &'a dyn StampModel,
-        groups: &'a Groups,
-        annotator: &[f64],
-        deviations: &[f64],
-        session: &'a InTime,
-    ) -> Self {
+    pub(super) fn new(parts: &'a StampParts, params: &[f64], session: &'a InTime) -> Self {
+        let StampParts { labelling, model, groups, .. } = parts;
+        let (annotator, deviations) = (&params[parts.annotator()], &params[parts.deviations()]);
         let bind = |stream: &in_time::Stream| {
             let (own, drift) = groups.applied(annotator, deviations, &stream.members);
             let clock = Clock { drift, middle: session.middle };
-            (stamp_model.bind(&own, clock, stream.stamps.len()), clock)
+            (model.bind(&own, clock, stream.stamps.len()), clock)
         };
         let (streams, clocks) = session.streams.iter().map(bind).unzip();
-        Self { session, groups, streams, clocks, annotator: annotator.len() }
+        let about = |stream: &in_time::Stream| stream.about.unwrap_or(labelling.stamps);
+        let along = labelling.rates(&params[parts.labels()], session.unit).map(|rates| {
+            let variables: Vec<Variable> = session.streams.iter().map(about).collect();
+            Along { rates, variables }
+        });
+        Self { session, groups, streams, clocks, along, annotator: annotator.len() }
     }
 
     /// Room for what is kept from one evaluation to the next.
@@ -80,27 +91,39 @@ impl<'a> BoundSession<'a> {
         self.streams[stream].as_ref()
     }
 
-    /// Adds the log evidence of all stamps and its derivatives, those in the deviations of groups after the
-    /// annotator's. On failure nothing was added.
+    /// The stream that is all there is to sum: of independent labels, which it is about.
+    fn only(&self) -> Option<&Bound<'a>> {
+        let [only] = self.streams.as_slice() else { return None };
+        self.along.is_none().then_some(only)
+    }
+
+    /// Adds the log evidence of all stamps and its derivatives: in the annotator's parameters after those of the
+    /// labels, and in the deviations of groups after both. On failure nothing was added.
     pub(crate) fn add(&self, rows: &dyn Rows, sums: &mut Sums) -> Result<(), Impossible> {
-        if let ([only], true) = (self.streams.as_slice(), self.groups.is_empty()) {
+        if let (Some(only), true) = (self.only(), self.groups.is_empty()) {
             return only.add(self.timeline(0), rows, sums);
         }
-        let annotator = sums.d_annotator.len() - self.groups.dim();
-        let mut own = Sums::zeros(sums.d_detector.len(), annotator);
-        let streams = match self.streams.as_slice() {
-            [only] => {
+        let mut own = Sums::zeros(sums.d_detector.len(), self.annotator);
+        let (labels, streams) = match (&self.along, self.only()) {
+            (Some(along), _) => along.add(self, rows, &mut own)?,
+            (None, Some(only)) => {
                 only.add(self.timeline(0), rows, &mut own)?;
-                vec![Sums { value: 0.0, d_detector: Vec::new(), ..own.clone() }]
+                let own = Sums { value: 0.0, d_detector: Vec::new(), ..own.clone() };
+                (Vec::new(), vec![own])
             }
-            _ => self.add_several(rows, &mut own)?,
+            (None, None) => (Vec::new(), self.add_exchanged(rows, &mut own)?),
         };
+        if rows.is_stopped() {
+            own.value = f64::NAN;
+        }
         sums.value += own.value;
         let add = |sums: &mut [f64], others: &[f64]| {
             sums.iter_mut().zip(others).for_each(|(sum, d)| *sum += d);
         };
         add(&mut sums.d_detector, &own.d_detector);
-        let (base, deviations) = sums.d_annotator.split_at_mut(annotator);
+        let (of_labels, others) = sums.d_annotator.split_at_mut(labels.len());
+        add(of_labels, &labels);
+        let (base, deviations) = others.split_at_mut(self.annotator);
         for (own, stream) in streams.iter().zip(&self.session.streams) {
             add(base, &own.d_annotator);
             self.groups.pull_back(&stream.members, &own.d_annotator, own.d_drift, deviations);
@@ -108,35 +131,33 @@ impl<'a> BoundSession<'a> {
         Ok(())
     }
 
-    /// The same for several streams; returns the derivatives of each in its own parameters.
-    fn add_several(&self, rows: &dyn Rows, own: &mut Sums) -> Result<Vec<Sums>, Impossible> {
-        let mut room = vec![0.0; self.session.times.len()];
-        let features = rows.log_odds(0..room.len(), &mut room).to_vec();
-        let found = self.exchange(&features, own.d_annotator.len(), rows.exchange())?;
+    /// The same for several streams that exchange what they know; returns derivatives of each in its own parameters.
+    fn add_exchanged(&self, rows: &dyn Rows, own: &mut Sums) -> Result<Vec<Sums>, Impossible> {
+        let features = all_log_odds(rows, self.session.times.len());
+        let found = self.exchange(&features, rows.exchange(), rows.in_parallel())?;
         own.value += found.log_evidence;
-        let (mut d_log_odds, step) = (found.d_log_odds, rows.at_a_time().max(1));
-        for (k, d_log_odds) in d_log_odds.chunks_mut(step).enumerate() {
-            let first = k * step;
-            rows.pull_back(first..first + d_log_odds.len(), d_log_odds, own);
-        }
-        if rows.is_stopped() {
-            own.value = f64::NAN;
-        }
+        pull_back_all(rows, found.d_log_odds, own);
         Ok(found.sums)
     }
 
+    /// Lets streams exchange what they know, given the log-odds of all instances, in parallel or not.
     fn exchange(
         &self,
         features: &[f64],
-        parameters: usize,
         kept: Option<&Exchange>,
+        in_parallel: bool,
     ) -> Result<Exchanged, Impossible> {
-        let stream = |(k, bound)| Stream { bound, timeline: self.timeline(k) };
-        let streams: Vec<Stream<'_>> = self.streams.iter().enumerate().map(stream).collect();
-        exchange(&streams, features, parameters, kept)
+        let own = self.streams.iter().zip(&self.session.streams);
+        let streams: Vec<Stream<'_>> = own
+            .map(|(bound, own)| {
+                let timeline = self.session.timeline(own);
+                Stream { bound, timeline, positions: &own.positions, in_parallel }
+            })
+            .collect();
+        exchange(&streams, features, self.annotator, kept)
     }
 
-    /// The posterior of all streams. Log-odds are ±∞ if a label is known.
+    /// The posterior of all streams. Log-odds of independent labels are ±∞ if a label is known.
     pub(crate) fn posterior(&self, log_odds: &[f64]) -> Result<SessionPosterior, Impossible> {
         self.posterior_from(log_odds, &self.nothing_kept())
     }
@@ -147,32 +168,47 @@ impl<'a> BoundSession<'a> {
         log_odds: &[f64],
         kept: &Exchange,
     ) -> Result<SessionPosterior, Impossible> {
-        if let [only] = self.streams.as_slice() {
+        if let Some(along) = &self.along {
+            return along.posterior(self, log_odds, kept);
+        }
+        let presence = Vec::new();
+        if let Some(only) = self.only() {
             let found = only.posterior(self.timeline(0), log_odds, kept.messages(0))?;
             let log_evidence = found.log_evidence;
-            let log_odds = vec![log_odds.to_vec()];
-            return Ok(SessionPosterior { log_evidence, streams: vec![found], log_odds });
+            let (streams, log_odds) = (vec![found], vec![log_odds.to_vec()]);
+            return Ok(SessionPosterior { log_evidence, streams, log_odds, presence });
         }
-        let Exchanged { log_evidence, log_odds, .. } =
-            self.exchange(log_odds, self.annotator, Some(kept))?;
+        let Exchanged { log_evidence, log_odds, .. } = self.exchange(log_odds, Some(kept), true)?;
         let posterior = |(k, bound): (usize, &Bound<'_>)| {
-            bound.posterior(self.timeline(k), &log_odds[k], kept.messages(k))
+            let found = bound.posterior(self.timeline(k), &log_odds[k], kept.messages(k));
+            found.map_err(|why| why.among(&self.session.streams[k].positions))
         };
         let streams = self.streams.iter().enumerate().map(posterior).collect::<Result<_, _>>()?;
-        Ok(SessionPosterior { log_evidence, streams, log_odds })
+        Ok(SessionPosterior { log_evidence, streams, log_odds, presence })
     }
 
-    /// The likeliest alignment of each stream, given the posterior of the session.
-    pub(crate) fn best_alignments(&self, found: &SessionPosterior) -> Vec<Alignment> {
+    /// The owners of stamps in one alignment, by stream, and the logarithm of its weight: the likeliest of each stream,
+    /// given the posterior of the session, or about that where labels depend on each other.
+    pub(crate) fn best_alignment(
+        &self,
+        log_odds: &[f64],
+        found: &SessionPosterior,
+    ) -> (Vec<Vec<Option<usize>>>, f64) {
+        if let Some(along) = &self.along {
+            return along.best_alignment(self, log_odds, found);
+        }
         let best = |(k, bound): (usize, &Bound<'_>)| {
             bound.best_alignment(self.timeline(k), &found.log_odds[k], &found.streams[k])
         };
-        self.streams.iter().enumerate().map(best).collect()
+        let best: Vec<Alignment> = self.streams.iter().enumerate().map(best).collect();
+        let log_weight = best.iter().map(|own| own.log_weight).sum();
+        (best.into_iter().map(|own| own.instances).collect(), log_weight)
     }
 
     /// Log evidence of all stamps.
     pub(crate) fn log_evidence(&self, log_odds: &[f64]) -> Result<f64, Impossible> {
-        let mut sums = Sums::zeros(0, self.annotator + self.groups.dim());
+        let labels = if self.along.is_some() { 2 } else { 0 };
+        let mut sums = Sums::zeros(0, labels + self.annotator + self.groups.dim());
         self.add(&log_odds, &mut sums)?;
         Ok(sums.value)
     }
@@ -186,4 +222,36 @@ impl<'a> BoundSession<'a> {
     pub(crate) fn timeline(&self, stream: usize) -> Timeline<'_> {
         self.session.timeline(&self.session.streams[stream])
     }
+}
+
+/// Log-odds of all instances of a session, computed in parallel where the rows allow it.
+pub(super) fn all_log_odds(rows: &dyn Rows, instances: usize) -> Vec<f64> {
+    let (mut all, step) = (vec![0.0; instances], rows.at_a_time().max(1));
+    let fill = |(k, room): (usize, &mut [f64])| {
+        let own = k * step..k * step + room.len();
+        let mut log_odds = vec![0.0; room.len()];
+        room.copy_from_slice(rows.log_odds(own, &mut log_odds));
+    };
+    match rows.in_parallel() {
+        true => all.par_chunks_mut(step).enumerate().for_each(fill),
+        false => all.chunks_mut(step).enumerate().for_each(fill),
+    }
+    all
+}
+
+/// Hands derivatives in the log-odds of all instances back to the rows, in parallel where these allow it. Sums are
+/// added in order.
+pub(super) fn pull_back_all(rows: &dyn Rows, mut d_log_odds: Vec<f64>, sums: &mut Sums) {
+    let step = rows.at_a_time().max(1);
+    let zeros = Sums::zeros(sums.d_detector.len(), sums.d_annotator.len());
+    let part = |(k, own): (usize, &mut [f64])| {
+        let mut sums = zeros.clone();
+        rows.pull_back(k * step..k * step + own.len(), own, &mut sums);
+        sums
+    };
+    let parts: Vec<Sums> = match rows.in_parallel() {
+        true => d_log_odds.par_chunks_mut(step).enumerate().map(part).collect(),
+        false => d_log_odds.chunks_mut(step).enumerate().map(part).collect(),
+    };
+    parts.iter().for_each(|own| *sums += own);
 }

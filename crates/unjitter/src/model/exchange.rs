@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::stamp_model::{Bound, ROWS, Rows, Sums};
 use crate::inference::{Impossible, Messages, Timeline};
+use crate::labels::Kept;
 use crate::math::{sigmoid, softplus};
 
 /// Probabilities that move by less have settled.
@@ -37,11 +38,14 @@ pub struct Exchange {
     messages: Vec<Messages>,
     /// λ, by stream and instance.
     extrinsic: Mutex<Vec<Vec<f64>>>,
+    /// Of stamps about labels that depend on each other.
+    riders: Kept,
 }
 
 impl Clone for Exchange {
     fn clone(&self) -> Self {
-        Self { messages: self.messages.clone(), extrinsic: Mutex::new(self.recall()) }
+        let (messages, riders) = (self.messages.clone(), self.riders.clone());
+        Self { messages, extrinsic: Mutex::new(self.recall()), riders }
     }
 }
 
@@ -49,7 +53,12 @@ impl Exchange {
     /// For so many streams.
     pub(crate) fn new(streams: usize) -> Self {
         let messages = (0..streams).map(|_| Messages::default()).collect();
-        Self { messages, extrinsic: Mutex::default() }
+        Self { messages, ..Self::default() }
+    }
+
+    /// Messages about labels that depend on each other.
+    pub(super) fn riders(&self) -> &Kept {
+        &self.riders
     }
 
     /// Messages of a stream.
@@ -71,6 +80,10 @@ impl Exchange {
 pub(super) struct Stream<'a> {
     pub(super) bound: &'a Bound<'a>,
     pub(super) timeline: Timeline<'a>,
+    /// Positions of its stamps among all of the session.
+    pub(super) positions: &'a [usize],
+    /// Whether other threads may help to sum it.
+    pub(super) in_parallel: bool,
 }
 
 /// What the streams of a session found together.
@@ -140,13 +153,13 @@ impl Asked<'_> {
 
     /// Sums a stream: its evidence and derivatives, and what it tells.
     fn ask(&self, s: usize) -> Result<(Sums, Vec<f64>), Impossible> {
-        let Stream { bound, timeline } = &self.streams[s];
+        let Stream { bound, timeline, positions, in_parallel } = &self.streams[s];
         let log_odds = self.log_odds(s);
         let slopes = Mutex::new(vec![0.0; log_odds.len()]);
         let messages = self.kept.and_then(|kept| kept.messages(s));
-        let rows = StreamRows { log_odds: &log_odds, slopes, messages };
+        let rows = StreamRows { log_odds: &log_odds, slopes, messages, in_parallel: *in_parallel };
         let mut sums = Sums::zeros(0, self.parameters);
-        bound.add(*timeline, &rows, &mut sums)?;
+        bound.add(*timeline, &rows, &mut sums).map_err(|why| why.among(positions))?;
         let slopes = rows.slopes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let bounds = bounds(bound.label_odds());
         let told = log_odds.iter().zip(slopes).map(|(&c, d)| extrinsic(c, d, bounds)).collect();
@@ -227,6 +240,7 @@ struct StreamRows<'a> {
     log_odds: &'a [f64],
     slopes: Mutex<Vec<f64>>,
     messages: Option<&'a Messages>,
+    in_parallel: bool,
 }
 
 impl Rows for StreamRows<'_> {
@@ -245,6 +259,10 @@ impl Rows for StreamRows<'_> {
 
     fn messages(&self) -> Option<&Messages> {
         self.messages
+    }
+
+    fn in_parallel(&self) -> bool {
+        self.in_parallel
     }
 }
 

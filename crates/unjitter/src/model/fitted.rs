@@ -11,6 +11,7 @@ use super::{
 };
 use crate::error::require;
 use crate::inference::Impossible;
+use crate::labels::Chain;
 use crate::math::{log_sigmoid, sigmoid};
 use crate::params::Transform;
 use crate::session::check_columns;
@@ -45,7 +46,7 @@ impl Fitted {
 
     /// The annotator at other parameters.
     pub(crate) fn learned_at(&self, params: &[f64]) -> Learned {
-        let learned = self.parts.stamp_model.learned(&params[self.parts.annotator()]);
+        let learned = self.parts.stamps.model.learned(&params[self.parts.annotator()]);
         learned.in_units_of(1.0 / self.time_unit)
     }
 
@@ -131,7 +132,7 @@ impl Fitted {
 
     /// What differs between groups of stamps.
     pub fn groups(&self) -> &Groups {
-        &self.parts.groups
+        &self.parts.stamps.groups
     }
 
     /// The model for stamps of whose groups nothing is known.
@@ -226,6 +227,22 @@ impl Fitted {
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
+    /// Probability that an instance of a session is positive, given all features of the session but no stamps: the
+    /// same if labels are independent, and smoothed along the chain otherwise.
+    pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
+        let log_odds = self.log_odds(session.features())?;
+        Ok(self.smoothed(session.times(), &log_odds))
+    }
+
+    /// p(y = 1 | features) of instances at these times with these log-odds.
+    pub(crate) fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
+        let labelling = &self.parts.stamps.labelling;
+        match labelling.rates(&self.params[self.parts.labels()], self.time_unit) {
+            None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
+            Some(rates) => Chain::new(times, 1, Some(rates), log_odds).presence(),
+        }
+    }
+
     /// Probability that the annotator stamps an instance, q(x) = π₀ + (π₁ − π₀)·p(x): the only quantity
     /// that stamps determine.
     pub fn predict_stamped<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
@@ -246,7 +263,7 @@ impl Fitted {
         let annotator = &self.params[self.parts.annotator()];
         let in_units: Vec<f64> = delays.iter().map(|delay| delay / self.time_unit).collect();
         let mut density = vec![0.0; delays.len()];
-        self.parts.stamp_model.log_delay_density(annotator, &in_units, &mut density);
+        self.parts.stamps.model.log_delay_density(annotator, &in_units, &mut density);
         density.iter_mut().for_each(|value| *value = value.exp() / self.time_unit);
         density
     }
@@ -265,7 +282,7 @@ impl Fitted {
     }
 
     /// Calls the stamp model with a session in units, the log-odds of all instances, and those of the
-    /// observed ones, ±∞ if the label is known.
+    /// observed ones, ±∞ if labels are independent and this one is known.
     pub(crate) fn with_log_odds<T>(
         &self,
         session: &Session,
@@ -280,20 +297,24 @@ impl Fitted {
         check_columns(name, session.features().ncols(), self.features())?;
         let log_odds = self.log_odds(session.features())?;
         let observed = session.observed_instances();
-        let data = InTime::new(session, &observed, self.time_unit, &self.parts.groups);
-        self.parts.groups.check_seen(session)?;
-        let max_count = self.parts.stamp_model.max_count(&self.params[self.parts.annotator()]);
+        let data = InTime::new(session, &observed, self.time_unit, &self.parts.stamps.groups);
+        self.parts.stamps.groups.check_seen(session)?;
+        let max_count = self.parts.stamps.model.max_count(&self.params[self.parts.annotator()]);
         data.check_capacity(name, max_count)?;
         let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
-        data.pin_labels(0, &mut pinned);
+        if self.parts.stamps.labelling.is_independent() {
+            data.pin_labels(0, &mut pinned);
+        }
         let bound = self.parts.bind(&self.params, &data);
         ask(&data, &log_odds, &pinned, &bound)
             .map_err(|why| infeasible(name, &data.times, session.stamps(), why))
     }
 
-    /// Contribution of known labels to the log evidence, and of densities per unit of the data.
+    /// Contribution of densities per unit of the data to the log evidence, and of known labels that are independent.
     pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
-        log_labels(session, log_odds) - session.stamps().len() as f64 * self.time_unit.ln()
+        let is_independent = self.parts.stamps.labelling.is_independent();
+        let labels = if is_independent { log_labels(session, log_odds) } else { 0.0 };
+        labels - session.stamps().len() as f64 * self.time_unit.ln()
     }
 }
 
@@ -370,7 +391,11 @@ mod tests {
         let mapped = Arc::new(AtomicUsize::new(0));
         let classifier = Counting(Logistic::fit(&[session.features()]), Arc::clone(&mapped));
         let model = Model::default();
-        let parts = Parts::new(Box::new(classifier), model.stamp_model(1.0, None).unwrap());
+        let parts = Parts::new(
+            Box::new(classifier),
+            model.labelling(),
+            model.stamp_model(1.0, None).unwrap(),
+        );
         let outcome = Outcome {
             converged: true,
             stop: StopReason::GradientTolerance,

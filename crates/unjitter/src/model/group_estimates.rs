@@ -27,7 +27,7 @@ impl Fitted {
     /// varies, in order of their names, then all of the next.
     pub fn group_estimates(&self, level: f64) -> Result<Vec<GroupEstimate>> {
         check_level(level)?;
-        let (groups, first) = (&self.parts.groups, self.parts.deviations().start);
+        let (groups, first) = (&self.parts.stamps.groups, self.parts.deviations().start);
         let sure = self.uncertainty();
         let posteriors = sure.map(|sure| sure.groups_by_place()).unwrap_or_default();
         let mut estimates = Vec::with_capacity(groups.dim());
@@ -54,13 +54,13 @@ impl Fitted {
 
     /// The annotator of stamps that deviate by one number alone.
     fn learned_of(&self, params: &[f64], effect: usize, deviation: usize) -> super::Learned {
-        let groups = &self.parts.groups;
+        let groups = &self.parts.stamps.groups;
         let mut members = vec![None; groups.effects().len()];
         members[effect] = Some(deviation);
         let (annotator, deviations) =
             (&params[self.parts.annotator()], &params[self.parts.deviations()]);
         let own = groups.applied(annotator, deviations, &members).0;
-        self.parts.stamp_model.learned(&own).in_units_of(1.0 / self.time_unit)
+        self.parts.stamps.model.learned(&own).in_units_of(1.0 / self.time_unit)
     }
 }
 

@@ -71,6 +71,16 @@ impl Varying {
         }
     }
 
+    /// How wide deviations scatter, as a first guess on the unconstrained scale; `gap` is usual between stamps.
+    pub fn usual_scale(self, gap: f64) -> f64 {
+        match self {
+            Self::Delay | Self::Offset => gap / 2.0,
+            Self::Drift => 0.01,
+            Self::Spread => 0.4,
+            Self::MissRate | Self::FalseRate | Self::BackgroundRate => 0.7,
+        }
+    }
+
     /// Whether it moves stamps in time.
     pub(crate) fn moves_stamps(self) -> bool {
         self.is_shift() || self == Self::Drift
@@ -169,7 +179,7 @@ pub struct Groups {
 }
 
 /// The group of some stamps in each effect: the number of its deviation among all, if it is known.
-pub(crate) type Members = Vec<Option<usize>>;
+pub type Members = Vec<Option<usize>>;
 
 /// The name of the part of all deviations.
 pub(crate) const GROUPS: &str = "groups";
@@ -282,12 +292,34 @@ impl Groups {
 
     /// The groups of an annotator's stamps in a session.
     pub(crate) fn members(&self, session: &Session<'_>, annotator: Option<&str>) -> Members {
+        self.members_of(|by| by.group(session, annotator))
+    }
+
+    /// The same of stamps of which the groups are told.
+    pub(crate) fn members_of<'a>(&self, group: impl Fn(Factor) -> Option<&'a str>) -> Members {
         let member = |(effect, start): (&Effect, &usize)| {
-            let name = effect.variation.by.group(session, annotator)?;
+            let name = group(effect.variation.by)?;
             let at = effect.names.binary_search_by(|own| own.as_str().cmp(name)).ok()?;
             Some(start + at)
         };
         self.effects.iter().zip(&self.starts).map(member).collect()
+    }
+
+    /// Fails unless there is one for each effect, of its groups.
+    pub(super) fn check_members(&self, members: &[Option<usize>]) -> Result<()> {
+        let (found, expected) = (members.len(), self.effects.len());
+        if found != expected {
+            let (what, against) = ("groups of an annotator", "numbers that vary");
+            return Err(Error::Unpaired { found, what, expected, against });
+        }
+        for (index, member) in members.iter().enumerate() {
+            if let Some(at) = member.filter(|at| !self.range(index).contains(at)) {
+                let (what, value) = ("group of effect", at as f64);
+                let expected = "the number of one of its groups";
+                return Err(Error::BadInput { what, index, value, expected });
+            }
+        }
+        Ok(())
     }
 
     /// The parameters of an annotator in its groups, and the drift of its clock if that may differ.

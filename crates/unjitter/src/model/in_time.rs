@@ -3,13 +3,17 @@
 use super::groups::{Groups, Members};
 use super::posterior::check_capacity;
 use crate::inference::{Stamp, Timeline};
-use crate::{Result, Session};
+use crate::labels::Variable;
+use crate::session::check_widths;
+use crate::{Error, Result, Session};
 
-/// The observed instances of a session and its stamps, in units since its first instance.
+/// The observed instances of a session and its stamps.
 #[derive(Debug)]
 pub(crate) struct InTime {
-    /// Times of the instances.
+    /// Times of the instances: in units since the first one, or as they were given for a loss.
     pub(crate) times: Vec<f64>,
+    /// The unit of the parameters, in the unit of these times: 1, but for a loss.
+    pub(super) unit: f64,
     /// Known labels of the instances; empty if there are none.
     pub(crate) labels: Vec<Option<bool>>,
     /// Halfway between the first and the last instance, observed or not.
@@ -23,12 +27,61 @@ pub(crate) struct InTime {
 pub(crate) struct Stream {
     /// In order.
     pub(crate) stamps: Vec<Stamp>,
+    /// What of the labels they are about, if they say so themselves.
+    pub(crate) about: Option<Variable>,
     /// Their positions among all stamps of the session.
     pub(crate) positions: Vec<usize>,
     /// The groups that these stamps are of.
     pub(crate) members: Members,
     /// How long somebody was annotating.
     duration: f64,
+}
+
+impl Stream {
+    /// Stamps of somebody who annotated as long as there are instances or stamps.
+    fn new(times: &[f64], stamps: Vec<Stamp>, positions: Vec<usize>, members: Members) -> Self {
+        let duration = Timeline::new(times, &stamps, 1.0).duration;
+        Self { stamps, about: None, positions, members, duration }
+    }
+}
+
+/// The stamps of a session as they are given for a loss.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionStamps<'a> {
+    /// The stamps of all annotators, in order.
+    pub stamps: &'a [f64],
+    /// Widths of the intervals, around their times, in which they were pressed; empty if all times are known.
+    pub widths: &'a [f64],
+    /// Which annotator gave each, by number; empty if there is only one.
+    pub annotators: &'a [usize],
+    /// For each annotator the groups that their stamps are of, one for each effect, by number among all groups.
+    pub members: &'a [Members],
+}
+
+impl SessionStamps<'_> {
+    /// Fails unless all are of one length, widths can be those of intervals, and annotators and groups are known.
+    pub(super) fn check(&self, session: &str, groups: &Groups) -> Result<()> {
+        let Self { stamps, widths, annotators, members } = *self;
+        let expected = stamps.len();
+        let is_whole = |found: usize, may_miss: bool| found == expected || found == 0 && may_miss;
+        let mismatch = |what, found| {
+            let session = session.to_owned();
+            Err(Error::StampMismatch { session, what, found, expected })
+        };
+        if !is_whole(widths.len(), true) {
+            return mismatch("widths of stamps", widths.len());
+        }
+        if !is_whole(annotators.len(), members.len() == 1) {
+            return mismatch("annotators", annotators.len());
+        }
+        check_widths(session, widths)?;
+        if let Some(index) = annotators.iter().position(|&k| k >= members.len()) {
+            let (what, value) = ("annotator of stamp", annotators[index] as f64);
+            let expected = "the number of an annotator";
+            return Err(Error::BadInput { what, index, value, expected });
+        }
+        members.iter().try_for_each(|own| groups.check_members(own))
+    }
 }
 
 impl InTime {
@@ -57,11 +110,11 @@ impl InTime {
                 time: in_units(&session.stamps()[l]),
                 width: session.width_of(l) / time_unit,
             };
-            let stamps: Vec<Stamp> = positions.iter().map(stamp).collect();
-            let duration =
-                intervals.unwrap_or_else(|| Timeline::new(&times, &stamps, 1.0).duration);
+            let stamps = positions.iter().map(stamp).collect();
             let name = annotator.map(|k| session.annotators()[k].as_str());
-            Stream { stamps, positions, members: groups.members(session, name), duration }
+            let members = groups.members(session, name);
+            let stream = Stream::new(&times, stamps, positions, members);
+            Stream { duration: intervals.unwrap_or(stream.duration), ..stream }
         };
         let streams = match session.annotators().len() {
             0 => vec![stream(None)],
@@ -69,7 +122,24 @@ impl InTime {
         };
         let labels = if any_label { labels } else { Vec::new() };
         let middle = 0.5 * in_units(&session.times()[session.len() - 1]);
-        Self { times, labels, middle, streams }
+        Self { times, unit: 1.0, labels, middle, streams }
+    }
+
+    /// Instances at these times, and stamps, as they are given for a loss: times are not in units.
+    pub(super) fn given(times: &[f64], given: &SessionStamps<'_>, unit: f64) -> Self {
+        let SessionStamps { stamps, widths, annotators, members } = *given;
+        let stream = |(k, members): (usize, &Members)| {
+            let is_own = |l: &usize| annotators.is_empty() || annotators[*l] == k;
+            let positions: Vec<usize> = (0..stamps.len()).filter(is_own).collect();
+            let width = |l: usize| widths.get(l).copied().unwrap_or(0.0);
+            let stamp = |&l: &usize| Stamp { time: stamps[l], width: width(l) };
+            let stamps = positions.iter().map(stamp).collect();
+            Stream::new(times, stamps, positions, members.clone())
+        };
+        let streams = members.iter().enumerate().map(stream).collect();
+        let ends = times.first().zip(times.last());
+        let middle = ends.map_or(0.0, |(first, last)| first + 0.5 * (last - first));
+        Self { times: times.to_vec(), unit, labels: Vec::new(), middle, streams }
     }
 
     /// The same with other stamps, in units: those of each stream.
@@ -78,12 +148,13 @@ impl InTime {
         let stream = |(own, stamps): (&Stream, Vec<f64>)| Stream {
             positions: position.by_ref().take(stamps.len()).collect(),
             stamps: Stamp::at(&stamps),
+            about: own.about,
             members: own.members.clone(),
             duration: own.duration,
         };
         let streams = self.streams.iter().zip(stamps).map(stream).collect();
         let (times, labels) = (self.times.clone(), self.labels.clone());
-        Self { times, labels, middle: self.middle, streams }
+        Self { times, unit: self.unit, labels, middle: self.middle, streams }
     }
 
     /// Fails if there are more stamps of a stream than the instances can give.
@@ -107,7 +178,7 @@ impl InTime {
     /// Instances and the stamps of a stream in time.
     pub(crate) fn timeline<'a>(&'a self, stream: &'a Stream) -> Timeline<'a> {
         let Stream { stamps, duration, .. } = stream;
-        Timeline { duration: *duration, ..Timeline::new(&self.times, stamps, 1.0) }
+        Timeline { duration: *duration, ..Timeline::new(&self.times, stamps, self.unit) }
     }
 
     /// How long somebody was annotating, over all streams.

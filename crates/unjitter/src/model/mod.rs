@@ -1,6 +1,7 @@
 //! Models and their parts.
 
 mod aligning;
+mod along;
 mod annotator;
 mod between;
 mod bound;
@@ -13,6 +14,7 @@ mod fitted;
 mod group_estimates;
 mod groups;
 mod in_time;
+mod labelling;
 mod mode;
 pub mod noise;
 mod one_annotator;
@@ -22,6 +24,7 @@ mod profile;
 mod quantity;
 mod spec;
 mod stamp_model;
+mod stamp_parts;
 mod superposed;
 mod uncertainty;
 
@@ -34,8 +37,10 @@ pub use exchange::Exchange;
 pub use fitted::Fitted;
 pub(crate) use fitted::{THRESHOLD, check_level, check_threshold};
 pub use group_estimates::GroupEstimate;
-pub use groups::{Effect, Factor, Groups, Variation, Varying};
+pub use groups::{Effect, Factor, Groups, Members, Variation, Varying};
+pub use in_time::SessionStamps;
 pub(crate) use in_time::{InTime, Stream};
+pub use labelling::Labelling;
 pub use mode::Mode;
 pub use noise::BoundNoise;
 pub use one_annotator::OneAnnotator;
@@ -48,5 +53,6 @@ pub use spec::{Frozen, Model, Natural};
 pub use stamp_model::{
     Bound, BoundStampModel, Clock, DrawnStamps, Draws, Learned, Rows, StampModel, Sums,
 };
+pub use stamp_parts::StampParts;
 pub(crate) use uncertainty::Scale;
 pub use uncertainty::{Estimate, GroupPosterior, LearnedEstimates, Sandwich, Uncertainty};

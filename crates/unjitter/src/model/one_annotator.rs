@@ -11,7 +11,8 @@ use super::between::Between;
 use super::counts::{BoundCounts, CountModel};
 use super::noise::NoiseModel;
 use super::stamp_model::{
-    Bound, BoundStampModel, Clock, DrawnStamps, Draws, Learned, Rows, StampModel, Sums,
+    Bound, BoundStampModel, Clock, DrawnStamps, Draws, Found, Heard, Learned, Rows, StampModel,
+    Sums,
 };
 use super::superposed::Superposed;
 use crate::Error;
@@ -19,6 +20,7 @@ use crate::inference::{
     Alignment, Buffers, Compensator, CountTables, DelayDensity, DelayDistribution, Impossible,
     Lattice, Marginals, Messages, Order, Pass, Shares, SpanSolution, Stamp, Stamped, Timeline,
 };
+use crate::labels::Habit;
 use crate::math::Random;
 use crate::params::{ParameterSpec, Role, Transform};
 use crate::scratch::Scratch;
@@ -261,11 +263,34 @@ impl<'a> Density<'a> {
         }
         for (stamp, cells) in shares.cells() {
             let (delays, own) = (&shares.delays[cells.clone()], &responsibilities[cells]);
-            match stamps[stamp].width {
-                0.0 => self.noise.pull_back(&self.params, delays, own, d_params),
-                width => self.between().pull_back(self, delays, width / unit, own, d_params),
+            self.pull_back_of(&stamps[stamp], delays, unit, own, d_params);
+        }
+    }
+
+    /// The same of one stamp.
+    fn pull_back_of(
+        &self,
+        stamp: &Stamp,
+        delays: &[f64],
+        unit: f64,
+        responsibilities: &[f64],
+        d_params: &mut [f64],
+    ) {
+        match stamp.width {
+            0.0 => self.noise.pull_back(&self.params, delays, responsibilities, d_params),
+            width => {
+                self.between().pull_back(self, delays, width / unit, responsibilities, d_params);
             }
         }
+    }
+
+    /// The derivative in a number that is added to all delays, from those in the noise's parameters.
+    fn along_delays(&self, d_params: &[f64]) -> f64 {
+        let specs = self.noise.parameters();
+        let roles = specs
+            .iter()
+            .flat_map(|spec| std::iter::repeat_n(spec.role, spec.transform.dim(spec.len)));
+        roles.zip(d_params).filter(|(role, _)| *role == Role::Delay).map(|(_, d)| d).sum()
     }
 }
 
@@ -374,6 +399,22 @@ impl BoundAnnotator<'_> {
         if runs { Ok(()) } else { Err(Impossible::Together) }
     }
 
+    /// Weighs responsibilities of a stamp by how far a drift moves its delays: it moves the instance at t by t − middle,
+    /// as if the delay were so much longer.
+    fn weigh_drift(
+        &self,
+        drift: f64,
+        stamp: &Stamp,
+        delays: &[f64],
+        unit: f64,
+        weights: &mut [f64],
+    ) {
+        for (weight, delay) in weights.iter_mut().zip(delays) {
+            let moved = stamp.time - delay * unit;
+            *weight *= (moved - self.clock.middle) / (1.0 + drift) / unit;
+        }
+    }
+
     /// Shows the instances at the times that the clock of the stamps had then.
     fn in_time<T>(&self, timeline: Timeline<'_>, show: impl FnOnce(Timeline<'_>) -> T) -> T {
         show(Timeline { times: &self.clock.times_of(timeline.times), ..timeline })
@@ -471,6 +512,50 @@ impl BoundStampModel for BoundAnnotator<'_> {
         DelayDistribution::new(&self.density)
     }
 
+    fn hear<'a>(&'a self, timeline: Timeline<'a>) -> Result<Heard<'a>, Impossible> {
+        self.check_clock()?;
+        let weight = |count: usize| self.tables.weight(1, count.min(self.tables.max_count()));
+        let further = self.tables.ratios().map_or(0.0, |ratios| ratios[1]);
+        let habit = Habit { silent: weight(0), given: weight(1), further };
+        Ok(Heard { stamped: self.stamped(timeline), habit, no_more: self.no_more(timeline) })
+    }
+
+    fn pull_back_found(&self, timeline: Timeline<'_>, found: &Found<'_>, sums: &mut Sums) {
+        let Self { model, density, clock, .. } = self;
+        let Timeline { stamps, unit, .. } = timeline;
+        let times = clock.times_of(timeline.times);
+        let (mut owned, noise) = (0.0, model.noise_range.clone());
+        for (stamp, own) in stamps.iter().zip(found.stamps) {
+            let instances = &times[own.first..own.first + own.shares.len()];
+            let delays: Vec<f64> = instances.iter().map(|t| (stamp.time - t) / unit).collect();
+            density.pull_back_of(
+                stamp,
+                &delays,
+                unit,
+                &own.shares,
+                &mut sums.d_annotator[noise.clone()],
+            );
+            if let Some(drift) = clock.drift {
+                let mut weights = own.shares.clone();
+                self.weigh_drift(drift, stamp, &delays, unit, &mut weights);
+                let mut d_noise = vec![0.0; noise.len()];
+                density.pull_back_of(stamp, &delays, unit, &weights, &mut d_noise);
+                sums.d_drift += density.along_delays(&d_noise);
+            }
+            owned += own.shares.iter().sum::<f64>();
+        }
+        if model.has_background {
+            let from_nowhere = stamps.len() as f64 - owned;
+            sums.d_annotator[noise.end] += from_nowhere + self.no_more(timeline);
+        }
+        let Found { events, missed, .. } = *found;
+        let expected = match self.tables.ratios() {
+            Some(_) => [events - owned, owned],
+            None => [missed, owned],
+        };
+        model.counts.pull_back(&self.counts, 1, &expected, &mut sums.d_annotator[..noise.start]);
+    }
+
     fn compensator(
         &self,
         timeline: Timeline<'_>,
@@ -511,28 +596,18 @@ struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    /// Adds the derivative in the drift. It moves the instance at t by t − middle, as if the delay were so
-    /// much longer.
+    /// Adds the derivative in the drift.
     fn add_drift(&self, drift: f64, shares: Shares<'_>, sums: &mut Sums) {
         let Timeline { stamps, unit, .. } = self.timeline;
-        let Density { noise, params, .. } = &self.bound.density;
-        let middle = self.bound.clock.middle;
+        let density = &self.bound.density;
         let mut weights = shares.responsibilities.to_vec();
         for (stamp, cells) in shares.cells() {
             let delays = &shares.delays[cells.clone()];
-            for (weight, delay) in weights[cells].iter_mut().zip(delays) {
-                let moved = stamps[stamp].time - delay * unit;
-                *weight *= (moved - middle) / (1.0 + drift) / unit;
-            }
+            self.bound.weigh_drift(drift, &stamps[stamp], delays, unit, &mut weights[cells]);
         }
-        let mut d_noise = vec![0.0; params.len()];
-        self.bound.density.pull_back(shares, stamps, unit, &weights, &mut d_noise);
-        let specs = noise.parameters();
-        let roles = specs
-            .iter()
-            .flat_map(|spec| std::iter::repeat_n(spec.role, spec.transform.dim(spec.len)));
-        let delays = roles.zip(d_noise).filter(|(role, _)| *role == Role::Delay);
-        sums.d_drift += delays.map(|(_, d)| d).sum::<f64>();
+        let mut d_noise = vec![0.0; density.params.len()];
+        density.pull_back(shares, stamps, unit, &weights, &mut d_noise);
+        sums.d_drift += density.along_delays(&d_noise);
     }
 }
 

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 use super::classifier::ClassifierSpec;
 use super::counts::Counts;
 use super::groups::{Factor, Variation, Varying};
+use super::labelling::Labelling;
 use super::noise::Noise;
 use super::one_annotator::OneAnnotator;
 use crate::error::require;
 use crate::inference::Order;
+use crate::labels::{Labels, Variable};
 use crate::params::Layout;
 use crate::prior::Priors;
 use crate::{Error, Result};
@@ -47,6 +49,12 @@ pub struct Model {
     pub time_unit: Option<f64>,
     /// Parameters frozen at natural values, by name.
     pub frozen: Vec<Frozen>,
+    /// How labels of neighbouring instances depend on each other.
+    #[serde(skip_serializing_if = "is_default")]
+    pub labels: Labels,
+    /// What of a run stamps are about, if labels form a chain.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stamps: Variable,
     /// Numbers of the annotator that differ between groups of stamps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub varies: Vec<Variation>,
@@ -54,6 +62,10 @@ pub struct Model {
     /// the mean time between stamps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_range: Option<f64>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A frozen parameter (`noise.delay`), or one frozen entry (`classifier.weights[2]`).
@@ -106,6 +118,8 @@ impl Default for Model {
             delay: None,
             time_unit: None,
             frozen: Vec::new(),
+            labels: Labels::default(),
+            stamps: Variable::default(),
             varies: Vec::new(),
             clock_range: None,
         }
@@ -128,6 +142,11 @@ impl Model {
     pub fn freeze(mut self, name: &str, values: impl Into<Natural>) -> Self {
         self.frozen.push(Frozen { name: name.to_owned(), values: values.into().0 });
         self
+    }
+
+    /// How labels depend on each other, and what of them stamps are about.
+    pub(crate) fn labelling(&self) -> Labelling {
+        Labelling { labels: self.labels, stamps: self.stamps }
     }
 
     /// The model of the stamps, whose times are in this unit; so many of them per unit of the data are usual,

@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::exchange::Exchange;
 use crate::Control;
 use crate::inference::{
-    Alignment, Compensator, DelayDistribution, Impossible, Marginals, Messages, Timeline,
+    Alignment, Compensator, DelayDistribution, Impossible, Marginals, Messages, Stamped, Timeline,
 };
+use crate::labels::{Habit, SummedStamp};
 use crate::math::Random;
 use crate::params::ParameterSpec;
 
@@ -31,7 +32,7 @@ pub struct Sums {
     pub value: f64,
     /// Its derivatives in the detector's parameters, which the log-odds depend on.
     pub d_detector: Vec<f64>,
-    /// Its derivatives in the parameters of the stamp model.
+    /// Its derivatives in the parameters of the labels, if these have any, and of the stamp model.
     pub d_annotator: Vec<f64>,
     /// Its derivative in the drift of the clock, if that is learned.
     pub d_drift: f64,
@@ -160,6 +161,28 @@ impl Clock {
     }
 }
 
+/// Stamps about labels that depend on each other, for the sum over these.
+#[derive(Debug)]
+pub struct Heard<'a> {
+    /// Instances, stamps, delays and background.
+    pub(crate) stamped: Stamped<'a>,
+    /// How many stamps an event has.
+    pub(crate) habit: Habit,
+    /// Log probability that no other stamp came from nowhere.
+    pub(crate) no_more: f64,
+}
+
+/// What the sum found of these stamps.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// Where each stamp belongs.
+    pub(crate) stamps: &'a [SummedStamp],
+    /// Expected number of events.
+    pub(crate) events: f64,
+    /// Expected number of events without a stamp.
+    pub(crate) missed: f64,
+}
+
 /// A stamp model at its parameters.
 pub trait BoundStampModel: Sync {
     /// Adds the log evidence of a session's stamps and its derivatives; `rows` handles the derivatives in
@@ -193,6 +216,12 @@ pub trait BoundStampModel: Sync {
 
     /// The distribution of the delay.
     fn delays(&self) -> DelayDistribution;
+
+    /// What a sum over labels that depend on each other needs of a session's stamps. Times are by their clock.
+    fn hear<'a>(&'a self, timeline: Timeline<'a>) -> Result<Heard<'a>, Impossible>;
+
+    /// Adds the derivatives of what that sum found. Times are by the clock of the instances.
+    fn pull_back_found(&self, timeline: Timeline<'_>, found: &Found<'_>, sums: &mut Sums);
 
     /// How many stamps were to be expected between stamps, given those before; `watched` is how long
     /// somebody annotated up to a time.

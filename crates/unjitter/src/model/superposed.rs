@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::one_annotator::{OneAnnotator, Superposition};
 use super::stamp_model::{
-    Bound, BoundStampModel, Clock, DrawnStamps, Draws, Learned, Rows, StampModel, Sums,
+    Bound, BoundStampModel, Clock, DrawnStamps, Draws, Found, Heard, Learned, Rows, StampModel,
+    Sums,
 };
 use crate::inference::{
     Alignment, Compensator, DelayDistribution, Impossible, Marginals, Messages, Timeline,
@@ -102,6 +103,14 @@ impl BoundStampModel for BoundSuperposed<'_> {
 
     fn delays(&self) -> DelayDistribution {
         self.whole.delays()
+    }
+
+    fn hear<'a>(&'a self, timeline: Timeline<'a>) -> Result<Heard<'a>, Impossible> {
+        self.whole.hear(timeline)
+    }
+
+    fn pull_back_found(&self, timeline: Timeline<'_>, found: &Found<'_>, sums: &mut Sums) {
+        self.whole.pull_back_found(timeline, found, sums);
     }
 
     fn compensator(

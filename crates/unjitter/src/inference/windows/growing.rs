@@ -10,8 +10,10 @@
 //! With a background it is simpler. A stamp whose density at an instance, times the largest odds, is below
 //! 1e-16 of the background comes from nowhere rather than from there, whatever the other stamps do.
 
+use std::ops::Range;
+
 use super::band::Band;
-use super::placing::LogDrop;
+use super::placing::{LogDrop, Windows};
 use crate::inference::count_tables::CountTables;
 use crate::inference::vocabulary::{Impossible, Order, Stamped, Trouble};
 use crate::memory::memory_limit;
@@ -26,6 +28,16 @@ fn log_drop(order: Order) -> f64 {
     match order {
         Order::Ordered => LOG_DROP,
         Order::Free => FREE_LOG_DROP,
+    }
+}
+
+impl Stamped<'_> {
+    /// The instances that each stamp may have come from rather than from the background, at least one, if odds of more
+    /// than this favour none of them. There must be a background.
+    pub(crate) fn reachable(&self, log_odds: f64) -> Vec<Range<usize>> {
+        let mut windows = Windows::default();
+        windows.place_above(self, self.log_background - log_odds - log_drop(self.order));
+        windows.outer.iter().map(|window| window.first..window.end).collect()
     }
 }
 

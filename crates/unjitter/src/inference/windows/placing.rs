@@ -90,7 +90,7 @@ impl Windows {
     }
 
     /// Places windows that contain all instances whose density exceeds a floor; at least one instance.
-    fn place_above(&mut self, stamped: &Stamped<'_>, floor: f64) {
+    pub(super) fn place_above(&mut self, stamped: &Stamped<'_>, floor: f64) {
         let Stamped { times, stamps, unit, density, .. } = *stamped;
         let rate = mean_rate(times);
         let (earliest, latest) = stamped.reach((density.log_peak() - floor).max(0.0));

@@ -52,7 +52,8 @@ impl Case {
     fn streams<'a>(&'a self, bound: &'a [Bound<'a>]) -> Vec<Stream<'a>> {
         let stream = |(bound, stamps): (&'a Bound<'a>, &'a Vec<Stamp>)| {
             let timeline = Timeline::new(&self.times, stamps, 1.0);
-            Stream { bound, timeline: Timeline { duration: INSTANCES as f64, ..timeline } }
+            let timeline = Timeline { duration: INSTANCES as f64, ..timeline };
+            Stream { bound, timeline, positions: &[0, 1, 2, 3], in_parallel: true }
         };
         bound.iter().zip(&self.stamps).map(stream).collect()
     }

@@ -1,0 +1,107 @@
+//! A recursion along a chain, cut into stretches that threads work on at the same time.
+//!
+//! A chain forgets: whatever lies before, states that differ come together. So every stretch but the first begins as if
+//! nothing were known, all at the same time. Then, from one stretch to the next, its head is computed again from where
+//! the last one really ended, until it agrees with what is there. The data alone decide how a chain is cut, so threads
+//! change no bit. Time O(n), twice at worst, if a chain never forgets. Where only some steps change, the same is done from
+//! each of them on.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::weight::Weight;
+
+/// Steps of a stretch.
+const STRETCH: usize = 4096;
+/// Weights that agree to this share of themselves are the same from there on: the rest is rounding, which a chain that
+/// hardly forgets adds up over a thousand steps.
+const AGREED: f64 = 1e-13;
+
+/// States of so many numbers after each of `count` steps, from the state before the first. A step takes its number, the
+/// state before it and the next one, which it normalises. Threads work on it if asked to and worth it.
+pub(super) fn recur<W: Weight>(
+    count: usize,
+    begin: &[W],
+    in_parallel: bool,
+    step: impl Fn(usize, &[W], &mut [W]) + Sync,
+) -> Vec<W> {
+    let width = begin.len();
+    let mut states = vec![W::ZERO; count * width];
+    if !in_parallel || count <= STRETCH {
+        follow(0, begin, &mut states, &step);
+        return states;
+    }
+    let unknown = vec![W::ONE; width];
+    states.par_chunks_mut(STRETCH * width).enumerate().for_each(|(stretch, own)| {
+        let from = if stretch == 0 { begin } else { &unknown };
+        follow(stretch * STRETCH, from, own, &step);
+    });
+    for first in (STRETCH..count).step_by(STRETCH) {
+        let end = count.min(first + STRETCH);
+        correct(&mut states, begin, first..first, end, &step);
+    }
+    states
+}
+
+/// Computes the states of these steps again, in order, and of those behind each range until they are as they were.
+pub(super) fn renew<W: Weight>(
+    states: &mut [W],
+    begin: &[W],
+    changed: impl Iterator<Item = Range<usize>>,
+    step: impl Fn(usize, &[W], &mut [W]) + Sync,
+) {
+    let count = states.len() / begin.len();
+    let mut done = 0;
+    for range in changed {
+        let range = range.start.max(done).min(range.end)..range.end;
+        if range.end > done {
+            done = correct(states, begin, range, count, &step);
+        }
+    }
+}
+
+/// Fills states from the one before the first.
+fn follow<W: Weight>(
+    first: usize,
+    from: &[W],
+    states: &mut [W],
+    step: &impl Fn(usize, &[W], &mut [W]),
+) {
+    let width = from.len();
+    if states.is_empty() {
+        return;
+    }
+    step(first, from, &mut states[..width]);
+    for k in 1..states.len() / width {
+        let (before, next) = states.split_at_mut(k * width);
+        step(first + k, &before[(k - 1) * width..], &mut next[..width]);
+    }
+}
+
+/// Computes the states of some steps again, and then until they are as they were, or to the end. Returns where it stopped.
+fn correct<W: Weight>(
+    states: &mut [W],
+    begin: &[W],
+    range: Range<usize>,
+    end: usize,
+    step: &impl Fn(usize, &[W], &mut [W]),
+) -> usize {
+    let width = begin.len();
+    let mut next = begin.to_vec();
+    for k in range.start..end {
+        let before = if k == 0 { begin } else { &states[(k - 1) * width..k * width] };
+        step(k, before, &mut next);
+        let own = &mut states[k * width..(k + 1) * width];
+        let agrees = k >= range.end && agree(own, &next);
+        own.copy_from_slice(&next);
+        if agrees {
+            return k + 1;
+        }
+    }
+    end
+}
+
+fn agree<W: Weight>(old: &[W], new: &[W]) -> bool {
+    old.iter().zip(new).all(|(old, new)| old.agrees(*new, AGREED))
+}

@@ -1,0 +1,393 @@
+//! The sum over all labels and all ways in which stamps were given.
+//!
+//! Stamps and labels agree by expectation propagation: each rider in turn is summed exactly, given what all others say of
+//! the edges, and says what it knows beyond that (`visit`). Once nothing moves,
+//!
+//! ```text
+//! log Z ≈ log Z_all + Σ_k (log T_k − log Q_k)
+//! ```
+//!
+//! with Z_all the sum over all labels by what everybody says, T_k that over the window of rider k in which it is summed, and
+//! Q_k the same in which it only says. It is exact for one rider, and for any number whose windows do not overlap. At the
+//! fixed point it is stationary in the messages, so its derivatives are expectations. Three to ten rounds are usual.
+//!
+//! Riders of a run of some thousand edges are visited one after the other, and runs in parallel; the data alone decide
+//! where runs begin.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::prelude::*;
+
+use super::count::counted;
+use super::lone::Lone;
+use super::moments::Moments;
+use super::path::{Paths, normalise};
+use super::riders::{Riders, together};
+use super::scene::{Scene, Source};
+use super::told::Told;
+use super::visit::{Ride, Said, Visit, Visited};
+use crate::inference::Impossible;
+use crate::memory::memory_limit;
+
+/// Shares of a stamp that have less left to move, in sum, have settled. The evidence is then right to the square of it,
+/// since it is stationary in what is said.
+const SETTLED: f64 = 1e-6;
+/// Rounds before messages become geometric means of the last two, and before the session fails.
+const PLAIN_ROUNDS: usize = 40;
+const MOST_ROUNDS: usize = 400;
+/// Edges of messages in a run, about.
+const RUN: usize = 4096;
+
+/// Messages of a session, kept from one evaluation to the next: those of each rider's edges.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(Mutex<(Vec<Range<usize>>, Vec<f64>)>);
+
+impl Clone for Kept {
+    fn clone(&self) -> Self {
+        Self(Mutex::new(self.lock().clone()))
+    }
+}
+
+impl Kept {
+    fn lock(&self) -> MutexGuard<'_, (Vec<Range<usize>>, Vec<f64>)> {
+        // A panic elsewhere leaves messages that are as good as any to begin with.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What stamps say of labels, and where they belong.
+#[derive(Debug)]
+pub(crate) struct Summed {
+    /// log p(stamps, known labels | features), without what the background gives nothing of.
+    pub(crate) log_evidence: f64,
+    /// p(y_i = k | stamps), by instance and class.
+    pub(crate) presence: Vec<f64>,
+    /// The same without stamps.
+    pub(crate) prior: Vec<f64>,
+    /// Derivatives in log onset rate and log offset rate.
+    pub(crate) d_rates: [f64; 2],
+    /// By stream.
+    pub(crate) streams: Vec<SummedStream>,
+}
+
+/// The same of one stream.
+#[derive(Debug)]
+pub(crate) struct SummedStream {
+    /// Expected events without a stamp, by class.
+    pub(crate) missed: Vec<f64>,
+    /// p(an event of a class is at an instance and has no stamp), by instance and class.
+    pub(crate) silent: Vec<f64>,
+    /// p(an event of a class is at an instance), by instance and class.
+    pub(crate) events: Vec<f64>,
+    /// Its stamps, by source and place there.
+    pub(crate) stamps: Vec<Vec<SummedStamp>>,
+}
+
+/// The same of one stamp.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SummedStamp {
+    /// The first instance that it may have come from.
+    pub(crate) first: usize,
+    /// p(it came from this instance) from there on.
+    pub(crate) shares: Vec<f64>,
+    /// p(it came from an event of this class).
+    #[cfg_attr(not(test), expect(dead_code, reason = "labels have one class outside of tests"))]
+    pub(crate) classes: Vec<f64>,
+}
+
+impl Scene<'_> {
+    /// Sums over everything. Messages of a similar sum, if there are any, shorten it, and are overwritten.
+    pub(crate) fn sum(&self, kept: Option<&Kept>) -> Result<Summed, Impossible> {
+        let told = Told::nothing(self);
+        let numbers = told.form.message + 2;
+        let riders = Riders::place(self, numbers, memory_limit()).map_err(Impossible::TooLarge)?;
+        let mut work = Work::new(told, riders);
+        if let Some(kept) = kept {
+            work.recall(kept);
+        }
+        let (paths, log_gain) = work.settle()?;
+        let summed = work.summed(&paths, log_gain)?;
+        if let Some(kept) = kept {
+            work.keep(kept);
+        }
+        Ok(summed)
+    }
+}
+
+struct Work<'a> {
+    told: Told<'a>,
+    riders: Riders,
+    /// What each rider says, by edge of its window.
+    messages: Vec<f64>,
+    /// Where each stamp was given, by cell.
+    shares: Vec<f64>,
+    /// To an event of which class, by stamp in order of riders.
+    classes: Vec<f64>,
+}
+
+/// Riders that are visited one after the other, and what they change.
+struct Run<'a> {
+    riders: Range<usize>,
+    messages: &'a mut [f64],
+    shares: &'a mut [f64],
+    classes: &'a mut [f64],
+}
+
+impl<'a> Work<'a> {
+    fn new(told: Told<'a>, riders: Riders) -> Self {
+        let mut messages = vec![0.0; riders.messages * told.form.message];
+        told.form.say_nothing(&mut messages);
+        let shares = vec![0.0; riders.densities.len()];
+        let classes = vec![0.0; riders.presses.len() * (told.form.labels - 1)];
+        Self { told, riders, messages, shares, classes }
+    }
+
+    /// Visits riders until nothing is left to move; returns all paths by what they say, and Σ (log T − log Q).
+    fn settle(&mut self) -> Result<(Paths<f64>, f64), Impossible> {
+        let riders = &self.riders.riders;
+        let (mut is_due, mut last) = (vec![true; riders.len()], vec![Visited::NONE; riders.len()]);
+        let all = together(riders.iter().map(|rider| rider.edges.clone()));
+        self.told.tell(&self.riders, &self.messages, &all);
+        let mut paths = Paths::new(&self.told, self.told.scene.chain.runs_in_parallel());
+        for round in 0..MOST_ROUNDS {
+            if !paths.log_normaliser().is_finite() {
+                return Err(Impossible::Together);
+            }
+            let found = self.round(&paths, &is_due, round >= PLAIN_ROUNDS)?;
+            let riders = self.riders.riders.iter().zip(&is_due).filter(|(_, is_due)| **is_due);
+            let changed = together(riders.map(|(rider, _)| rider.edges.clone()));
+            self.told.tell(&self.riders, &self.messages, &changed);
+            paths.renew(&self.told, &changed);
+            let mut moves = vec![false; is_due.len()];
+            for (k, found) in found.into_iter().enumerate().filter(|(k, _)| is_due[*k]) {
+                // If visits go on as they did, so much is left to move. NaN moves.
+                let left = found.moved * (found.moved / last[k].moved).min(1.0);
+                let has_settled = left < SETTLED;
+                moves[k] = self.riders.riders.len() > 1 && !has_settled;
+                last[k] = found;
+            }
+            if !moves.contains(&true) {
+                return Ok((paths, last.iter().map(|own| own.log_gain).sum()));
+            }
+            is_due = self.riders.near(&moves);
+        }
+        Err(Impossible::Unsettled)
+    }
+
+    /// Visits the riders that are due.
+    fn round(
+        &mut self,
+        paths: &Paths<f64>,
+        is_due: &[bool],
+        is_damped: bool,
+    ) -> Result<Vec<Visited>, Impossible> {
+        let (told, riders) = (&self.told, &self.riders);
+        let runs = runs(told, riders, &mut self.messages, &mut self.shares, &mut self.classes);
+        let work = |run: Run<'_>| visit_run(told, riders, paths, run, is_due, is_damped);
+        let visited: Vec<Vec<Visited>> = match told.scene.chain.runs_in_parallel() {
+            true => runs.into_par_iter().map(work).collect(),
+            false => runs.into_iter().map(work).collect(),
+        };
+        let visited = visited.concat();
+        match visited.iter().all(|own| own.log_gain.is_finite()) {
+            true => Ok(visited),
+            false => Err(Impossible::Together),
+        }
+    }
+
+    fn recall(&mut self, kept: &Kept) {
+        let kept = kept.lock();
+        let (edges, messages) = &*kept;
+        if edges.len() != self.riders.riders.len() {
+            return;
+        }
+        let width = self.told.form.message;
+        if edges.iter().eq(self.riders.riders.iter().map(|rider| &rider.edges)) {
+            self.messages.copy_from_slice(messages);
+            return;
+        }
+        let mut from = 0;
+        for (rider, edges) in self.riders.riders.iter().zip(edges) {
+            let first = rider.edges.start.max(edges.start);
+            for edge in first..rider.edges.end.min(edges.end) {
+                let own = (rider.messages.start + edge - rider.edges.start) * width;
+                let old = (from + edge - edges.start) * width;
+                self.messages[own..own + width].copy_from_slice(&messages[old..old + width]);
+            }
+            from += edges.len();
+        }
+    }
+
+    fn keep(self, kept: &Kept) {
+        let edges = self.riders.riders.iter().map(|rider| rider.edges.clone()).collect();
+        *kept.lock() = (edges, self.messages);
+    }
+
+    /// What it came to.
+    fn summed(&self, paths: &Paths<f64>, log_gain: f64) -> Result<Summed, Impossible> {
+        let moments = Moments::new(&self.told, paths);
+        let log_all = self.told.scales + paths.log_normaliser() - moments.log_normaliser;
+        let log_evidence = log_all + log_gain + self.riders.log_scale;
+        if !log_evidence.is_finite() {
+            return Err(Impossible::Together);
+        }
+        let Moments { presence, prior, d_rates, mut events, mut silent, .. } = moments;
+        let classes = self.told.form.labels - 1;
+        for (k, stream) in self.told.scene.streams.iter().enumerate() {
+            // Ends are at the edge behind their instance.
+            let rest = stream.variable.edge(0) * classes;
+            for by_edge in [&mut events[k], &mut silent[k]] {
+                by_edge.drain(..rest);
+                by_edge.truncate(presence.len());
+            }
+        }
+        let streams = self.streams(events, silent);
+        Ok(Summed { log_evidence, presence, prior, d_rates, streams })
+    }
+
+    fn streams(&self, events: Vec<Vec<f64>>, silent: Vec<Vec<f64>>) -> Vec<SummedStream> {
+        let scene = self.told.scene;
+        let classes = scene.chain.classes();
+        let mut streams = Vec::with_capacity(scene.streams.len());
+        for ((stream, events), silent) in scene.streams.iter().zip(events).zip(silent) {
+            let mut missed = vec![0.0; classes];
+            silent.iter().enumerate().for_each(|(at, p)| missed[at % classes] += p);
+            let stamps = |own: &Source<'_>| vec![SummedStamp::default(); own.stamped.stamps.len()];
+            let stamps = stream.sources.iter().map(stamps).collect();
+            streams.push(SummedStream { missed, silent, events, stamps });
+        }
+        for rider in &self.riders.riders {
+            let stream = &scene.streams[rider.stream];
+            for (press, stamp) in rider.presses.clone().zip(rider.stamps.clone()) {
+                let press = &self.riders.presses[press];
+                streams[rider.stream].stamps[press.source][press.stamp] = SummedStamp {
+                    first: stream.variable.instance(press.edges.start),
+                    shares: self.shares[press.cells.clone()].to_vec(),
+                    classes: self.classes[stamp * classes..(stamp + 1) * classes].to_vec(),
+                };
+            }
+        }
+        streams
+    }
+}
+
+/// Neighbouring riders together, with the slices that are theirs.
+fn runs<'a>(
+    told: &Told<'_>,
+    riders: &Riders,
+    mut messages: &'a mut [f64],
+    mut shares: &'a mut [f64],
+    mut classes: &'a mut [f64],
+) -> Vec<Run<'a>> {
+    let mut runs = Vec::new();
+    let (mut first, mut edges) = (0, 0);
+    for (k, rider) in riders.riders.iter().enumerate() {
+        edges += rider.edges.len();
+        if edges < RUN && k + 1 < riders.riders.len() {
+            continue;
+        }
+        let own = &riders.riders[first..=k];
+        let stamps: usize = own.iter().map(|rider| rider.stamps.len()).sum();
+        let cells: usize = own.iter().map(|rider| rider.cells(&riders.presses).len()).sum();
+        runs.push(Run {
+            riders: first..k + 1,
+            messages: messages.split_off_mut(..edges * told.form.message).unwrap_or_default(),
+            shares: shares.split_off_mut(..cells).unwrap_or_default(),
+            classes: classes.split_off_mut(..stamps * (told.form.labels - 1)).unwrap_or_default(),
+        });
+        (first, edges) = (k + 1, 0);
+    }
+    runs
+}
+
+/// Visits the riders of a run that are due, from the first to the last; each hears what those before it have just said.
+/// The others did not move.
+fn visit_run(
+    told: &Told<'_>,
+    riders: &Riders,
+    paths: &Paths<f64>,
+    run: Run<'_>,
+    is_due: &[bool],
+    is_damped: bool,
+) -> Vec<Visited> {
+    let numbers = run.riders.clone();
+    let (form, own) = (&told.form, &riders.riders[run.riders]);
+    let (tally, message, labels) = (form.tally, form.message, form.labels);
+    let mut weights = vec![0.0; labels * labels];
+    let (mut visit, mut lone) = (Visit::default(), Lone::default());
+    let (mut messages, mut shares, mut classes) = (run.messages, run.shares, run.classes);
+    let (mut all, mut old) = (Vec::with_capacity(own.len()), Vec::new());
+    // Tallies from an edge on, as far as riders of this run have changed them, and the state before another edge.
+    let (mut tallies, mut first) = (Vec::new(), 0);
+    let (mut here, mut at) = (vec![0.0; labels], 0);
+    for (number, rider) in numbers.zip(own) {
+        let cells = rider.cells(&riders.presses).len();
+        let said = &mut Said {
+            message: messages.split_off_mut(..rider.edges.len() * message).unwrap_or_default(),
+            shares: shares.split_off_mut(..cells).unwrap_or_default(),
+            classes: classes.split_off_mut(..rider.stamps.len() * (labels - 1)).unwrap_or_default(),
+        };
+        if !is_due[number] {
+            all.push(Visited::NONE);
+            continue;
+        }
+        let Range { start, end } = rider.edges;
+        if first + tallies.len() / tally <= start {
+            // Nobody before has just said anything of these edges.
+            tallies.clear();
+            (first, at) = (start, start);
+            here.copy_from_slice(paths.before(start));
+        }
+        let known = first + tallies.len() / tally;
+        if known < end {
+            tallies.extend_from_slice(&told.tallies[known * tally..end * tally]);
+        }
+        while at < start {
+            let with = &tallies[(at - first) * tally..(at - first + 1) * tally];
+            told.weigh_but(None, at, with, &mut weights);
+            step(&mut here, &weights);
+            at += 1;
+        }
+        let tallies = &mut tallies[(start - first) * tally..(end - first) * tally];
+        counted!(labels, n => {
+            let edges = tallies.chunks_exact_mut(tally).zip(said.message.chunks_exact(message));
+            edges.for_each(|(tally, own)| form.take(n, rider.stream, own, tally));
+        });
+        old.clear();
+        if is_damped {
+            old.extend_from_slice(said.message);
+        }
+        let ride = Ride {
+            told,
+            rider,
+            presses: &riders.presses[rider.presses.clone()],
+            densities: &riders.densities,
+            before: &here,
+            behind: paths.behind(end - 1),
+        };
+        let visited = match rider.presses.len() {
+            1 => counted!(labels, n => lone.visit(n, &ride, tallies, said)),
+            _ => visit.visit(&ride, tallies, said),
+        };
+        let both = said.message.iter_mut().zip(&old);
+        both.for_each(|(new, old)| *new = (*new * old).sqrt());
+        counted!(labels, n => {
+            let edges = tallies.chunks_exact_mut(tally).zip(said.message.chunks_exact(message));
+            edges.for_each(|(tally, own)| form.add(n, rider.stream, own, tally));
+        });
+        all.push(visited);
+    }
+    all
+}
+
+/// Weights of the labels behind an edge.
+fn step(here: &mut [f64], weights: &[f64]) {
+    let labels = here.len();
+    let mut next = vec![0.0; labels];
+    for (here, weights) in here.iter().zip(weights.chunks_exact(labels)) {
+        next.iter_mut().zip(weights).for_each(|(next, weight)| *next += here * weight);
+    }
+    normalise(&mut next);
+    here.copy_from_slice(&next);
+}

@@ -1,0 +1,41 @@
+//! How the labels of a session depend on each other, and what of them stamps are about.
+
+use crate::labels::{Labels, Rates, Variable};
+use crate::params::{ParameterSpec, Role, Transform};
+
+/// The name of the part of the parameters of labels.
+pub(crate) const LABELS: &str = "labels";
+
+/// How labels depend on each other, and what of them stamps are about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Labelling {
+    /// Between neighbours.
+    pub labels: Labels,
+    /// What stamps are about, if labels form a chain; otherwise about instances.
+    pub stamps: Variable,
+}
+
+impl Labelling {
+    /// Whether labels are independent given the features.
+    pub(crate) fn is_independent(&self) -> bool {
+        self.labels == Labels::Independent
+    }
+
+    /// The parameters of the labels.
+    pub(super) fn parameters(&self) -> Vec<ParameterSpec> {
+        let rate = |name, role| ParameterSpec::new(name, 1, Transform::Positive, role).per_time();
+        match self.labels {
+            Labels::Independent => Vec::new(),
+            Labels::Chain => {
+                vec![rate("onset_rate", Role::OnsetRate), rate("offset_rate", Role::OffsetRate)]
+            }
+        }
+    }
+
+    /// The transitions at these parameters, for times of which one unit of the parameters is so many; none if labels are
+    /// independent.
+    pub(super) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
+        let at = |k: usize| params[k].exp() / unit;
+        (!self.is_independent()).then(|| Rates { onset: at(0), offset: at(1) })
+    }
+}
