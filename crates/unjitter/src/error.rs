@@ -201,6 +201,20 @@ pub enum Error {
         /// The width.
         width: f64,
     },
+    /// An end before its beginning, or none at all.
+    #[error(
+        "session {session}: stamp {index} begins at {start} and ends at {end}, expected an end that is not earlier"
+    )]
+    StampEnd {
+        /// Its session.
+        session: String,
+        /// Its position.
+        index: usize,
+        /// When it begins.
+        start: f64,
+        /// When it ends.
+        end: f64,
+    },
     /// A group of stamps that a model has not seen.
     #[error(
         "session {session}: {variation} is not known of {group}, which the model has not seen; adapt it to \

@@ -39,7 +39,7 @@ pub use model::noise::Noise;
 pub use model::{Detector, Fitted, Learned, Model, Posterior, PosteriorOptions, Sums, posterior};
 pub use outcome::{Outcome, Warning};
 pub use prior::Priors;
-pub use session::{Recording, Session};
+pub use session::{Label, Recording, Session};
 
 /// The README's examples are tests.
 #[cfg(doctest)]

@@ -17,10 +17,34 @@ pub struct Session<'a> {
     stamps: Vec<f64>,
     /// Widths of the intervals in which stamps lie, around their times; empty if all times are known.
     widths: Vec<f64>,
+    /// When what was stamped ended, for stamps that say so; empty if none does.
+    ends: Vec<Option<f64>>,
     labels: Option<Vec<Option<bool>>>,
+    /// Classes of stamps and of instances that are events.
+    classes: Classes,
     observed: Option<Vec<(f64, f64)>>,
     annotators: Annotators,
     about: About,
+}
+
+/// The label of an instance whose events have classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Label<'a> {
+    /// No event.
+    Nothing,
+    /// An event of this class.
+    Event(&'a str),
+}
+
+/// Classes of events.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Classes {
+    /// Their names, in order; none if events have no classes.
+    names: Vec<String>,
+    /// Which of them each stamp is recorded as; empty if stamps have none.
+    of_stamps: Vec<usize>,
+    /// Which of them each instance is that is an event; empty if labels have none.
+    of_labels: Vec<usize>,
 }
 
 /// Who stamped a session.
@@ -64,7 +88,9 @@ impl<'a> Session<'a> {
             times,
             stamps,
             widths: Vec::new(),
+            ends: Vec::new(),
             labels: None,
+            classes: Classes::default(),
             observed: None,
             annotators: Annotators::default(),
             about: About::default(),
@@ -75,6 +101,75 @@ impl<'a> Session<'a> {
     pub fn with_labels(mut self, labels: Vec<Option<bool>>) -> Result<Self> {
         same_length(&self.name, "labels", labels.len(), self.len())?;
         self.labels = Some(labels);
+        let of_stamps = self.stamp_classes();
+        self.set_classes(&of_stamps, &[]);
+        Ok(self)
+    }
+
+    /// Adds known labels whose events have classes: one per instance, `None` if unknown.
+    pub fn with_class_labels(mut self, labels: &[Option<Label<'_>>]) -> Result<Self> {
+        same_length(&self.name, "labels", labels.len(), self.len())?;
+        let class = |label: &Option<Label<'_>>| match label {
+            Some(Label::Event(class)) => Some((*class).to_owned()),
+            _ => None,
+        };
+        let of_labels: Vec<Option<String>> = labels.iter().map(class).collect();
+        let is_event = |label: &Option<Label<'_>>| label.map(|label| label != Label::Nothing);
+        self.labels = Some(labels.iter().map(is_event).collect());
+        let of_stamps = self.stamp_classes();
+        self.set_classes(&of_stamps, &of_labels);
+        Ok(self)
+    }
+
+    /// Adds the class that each stamp is recorded as.
+    pub fn with_classes(mut self, of_stamps: &[String]) -> Result<Self> {
+        let (found, expected) = (of_stamps.len(), self.stamps.len());
+        if found != expected {
+            let what = "classes";
+            return Err(Error::StampMismatch { session: self.name, what, found, expected });
+        }
+        let of_stamps: Vec<Option<String>> = of_stamps.iter().cloned().map(Some).collect();
+        let of_labels = self.label_classes();
+        self.set_classes(&of_stamps, &of_labels);
+        Ok(self)
+    }
+
+    /// Names of the classes of stamps; empty if these have none.
+    fn stamp_classes(&self) -> Vec<Option<String>> {
+        let Classes { names, of_stamps, .. } = &self.classes;
+        of_stamps.iter().map(|&k| Some(names[k].clone())).collect()
+    }
+
+    fn label_classes(&self) -> Vec<Option<String>> {
+        let Classes { names, of_labels, .. } = &self.classes;
+        let class = |(i, &k): (usize, &usize)| (self.label(i)?).then(|| names[k].clone());
+        of_labels.iter().enumerate().map(class).collect()
+    }
+
+    fn set_classes(&mut self, of_stamps: &[Option<String>], of_labels: &[Option<String>]) {
+        let names: BTreeSet<&String> = of_stamps.iter().chain(of_labels).flatten().collect();
+        let names: Vec<String> = names.into_iter().cloned().collect();
+        let number = |name: &Option<String>| {
+            name.as_ref().and_then(|name| names.binary_search(name).ok()).unwrap_or(0)
+        };
+        let of_stamps = of_stamps.iter().map(number).collect();
+        let of_labels = of_labels.iter().map(number).collect();
+        self.classes = Classes { names, of_stamps, of_labels };
+    }
+
+    /// Adds when what was stamped ended, for stamps that say so: their own times are then the beginnings.
+    pub fn with_ends(mut self, ends: Vec<Option<f64>>) -> Result<Self> {
+        let (found, expected) = (ends.len(), self.stamps.len());
+        if found != expected {
+            let what = "ends";
+            return Err(Error::StampMismatch { session: self.name, what, found, expected });
+        }
+        for (index, (&start, end)) in self.stamps.iter().zip(&ends).enumerate() {
+            if let Some(end) = end.filter(|&end| !(end >= start && end.is_finite())) {
+                return Err(Error::StampEnd { session: self.name, index, start, end });
+            }
+        }
+        self.ends = if ends.iter().any(Option::is_some) { ends } else { Vec::new() };
         Ok(self)
     }
 
@@ -83,8 +178,21 @@ impl<'a> Session<'a> {
         let features = features.into();
         same_length(&self.name, "rows of features", features.view().nrows(), self.len())?;
         check_features(&self.name, features.view())?;
-        let Self { name, times, stamps, widths, labels, observed, annotators, about, .. } = self;
-        Ok(Session { name, features, times, stamps, widths, labels, observed, annotators, about })
+        let Self { name, times, stamps, widths, ends, labels, classes, .. } = self;
+        let Self { observed, annotators, about, .. } = self;
+        Ok(Session {
+            name,
+            features,
+            times,
+            stamps,
+            widths,
+            ends,
+            labels,
+            classes,
+            observed,
+            annotators,
+            about,
+        })
     }
 
     /// The same session with other times of its instances, in the unit of the stamps.
@@ -101,6 +209,8 @@ impl<'a> Session<'a> {
         check_times(&self.name, "stamp", &stamps)?;
         self.stamps = stamps;
         self.widths = Vec::new();
+        self.ends = Vec::new();
+        self.classes.of_stamps = Vec::new();
         self.annotators = Annotators::default();
         if let Some(intervals) = &self.observed {
             self.stamps.retain(|&stamp| is_inside(intervals, stamp));
@@ -113,6 +223,7 @@ impl<'a> Session<'a> {
     pub(crate) fn with_moved_stamps(mut self, moved: &[f64]) -> Result<Self> {
         let mut order: Vec<usize> = (0..moved.len()).collect();
         order.sort_by(|&a, &b| moved[a].total_cmp(&moved[b]));
+        let before = std::mem::take(&mut self.stamps);
         self.stamps = order.iter().map(|&l| moved[l]).collect();
         check_times(&self.name, "stamp", &self.stamps)?;
         if !self.annotators.of_stamps.is_empty() {
@@ -121,6 +232,15 @@ impl<'a> Session<'a> {
         }
         if !self.widths.is_empty() {
             self.widths = order.iter().map(|&l| self.widths[l]).collect();
+        }
+        if !self.classes.of_stamps.is_empty() {
+            let of = &self.classes.of_stamps;
+            self.classes.of_stamps = order.iter().map(|&l| of[l]).collect();
+        }
+        if !self.ends.is_empty() {
+            // An end moves with its beginning: how long things last does not depend on the clock.
+            let moved_end = |&l: &usize| self.ends[l].map(|end| end + moved[l] - before[l]);
+            self.ends = order.iter().map(moved_end).collect();
         }
         Ok(self)
     }
@@ -131,6 +251,12 @@ impl<'a> Session<'a> {
         self.stamps = kept.iter().map(|&l| self.stamps[l]).collect();
         if !self.widths.is_empty() {
             self.widths = kept.iter().map(|&l| self.widths[l]).collect();
+        }
+        if !self.ends.is_empty() {
+            self.ends = kept.iter().map(|&l| self.ends[l]).collect();
+        }
+        if !self.classes.of_stamps.is_empty() {
+            self.classes.of_stamps = kept.iter().map(|&l| self.classes.of_stamps[l]).collect();
         }
         if !self.annotators.of_stamps.is_empty() {
             let of = &self.annotators.of_stamps;
@@ -165,7 +291,15 @@ impl<'a> Session<'a> {
             times: self.times.clone(),
             stamps: pick(&self.stamps),
             widths: pick(&self.widths),
+            ends: own.iter().filter_map(|&l| self.ends.get(l).copied()).collect(),
             labels: self.labels.clone(),
+            classes: Classes {
+                of_stamps: own
+                    .iter()
+                    .filter_map(|&l| self.classes.of_stamps.get(l).copied())
+                    .collect(),
+                ..self.classes.clone()
+            },
             observed: self.observed.clone(),
             annotators: Annotators::default(),
             about: self.about.clone(),
@@ -260,6 +394,37 @@ impl<'a> Session<'a> {
     /// The stamps.
     pub fn stamps(&self) -> &[f64] {
         &self.stamps
+    }
+
+    /// When what was stamped ended, if the stamp says so.
+    pub fn end_of(&self, stamp: usize) -> Option<f64> {
+        self.ends.get(stamp).copied().flatten()
+    }
+
+    /// Whether any stamp says when what was stamped ended.
+    pub fn has_ends(&self) -> bool {
+        !self.ends.is_empty()
+    }
+
+    /// The classes of stamps and labels, in order of their names; empty if events have none.
+    pub fn classes(&self) -> &[String] {
+        &self.classes.names
+    }
+
+    /// The class that a stamp is recorded as.
+    pub fn class_of(&self, stamp: usize) -> Option<&str> {
+        self.classes.of_stamps.get(stamp).map(|&k| self.classes.names[k].as_str())
+    }
+
+    /// The label of an instance with its class, if both are known.
+    pub fn class_label(&self, instance: usize) -> Option<Label<'_>> {
+        match self.label(instance)? {
+            false => Some(Label::Nothing),
+            true => {
+                let class = *self.classes.of_labels.get(instance)?;
+                Some(Label::Event(&self.classes.names[class]))
+            }
+        }
     }
 
     /// The known labels, if there are any.
@@ -458,6 +623,59 @@ fn check_times(session: &str, what: &'static str, times: &[f64]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Four instances and three stamps.
+    fn walk() -> Session<'static> {
+        let features = Features::new(vec![0.0; 4], 4, 1).unwrap();
+        Session::new("walk", features, vec![0.0, 1.0, 2.0, 3.0], vec![0.5, 1.5, 2.5]).unwrap()
+    }
+
+    fn classes(of: [&str; 3]) -> Vec<String> {
+        of.map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn classes_are_those_of_stamps_and_labels_in_order_of_names() {
+        let labels = [Some(Label::Event("b")), None, Some(Label::Nothing), Some(Label::Event("a"))];
+        let both = walk().with_classes(&classes(["c", "b", "c"])).unwrap();
+        let both = both.with_class_labels(&labels).unwrap();
+        assert_eq!(both.classes(), ["a", "b", "c"]);
+        assert_eq!([0, 1, 2].map(|l| both.class_of(l)), [Some("c"), Some("b"), Some("c")]);
+        assert_eq!([0, 1, 2, 3].map(|i| both.class_label(i)), labels);
+        assert_eq!(
+            [0, 1, 2, 3].map(|i| both.label(i)),
+            [Some(true), None, Some(false), Some(true)]
+        );
+        // The other way round, and with plain labels instead.
+        let other = walk().with_class_labels(&labels).unwrap();
+        let other = other.with_classes(&classes(["c", "b", "c"])).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|i| other.class_label(i)), labels);
+        let plain = other.with_labels(vec![Some(true); 4]).unwrap();
+        assert_eq!((plain.classes().len(), plain.class_label(0)), (2, None));
+        let few = walk().with_classes(&classes(["c", "b", "c"])[..2]).unwrap_err().to_string();
+        assert_eq!(few, "session walk: 2 classes for 3 stamps");
+    }
+
+    #[test]
+    fn ends_and_classes_stay_with_their_stamps() {
+        let ends = vec![Some(0.75), None, Some(4.0)];
+        let bouts =
+            walk().with_ends(ends).and_then(|own| own.with_classes(&classes(["a", "b", "a"])));
+        let bouts = bouts.unwrap();
+        assert!(bouts.has_ends());
+        // The last begins first now, and lasts as long.
+        let moved = bouts.clone().with_moved_stamps(&[0.5, 1.5, 0.0]).unwrap();
+        let of = |own: &Session<'_>, l: usize| (own.end_of(l), own.class_of(l).map(str::to_owned));
+        assert_eq!(of(&moved, 0), (Some(1.5), Some("a".to_owned())));
+        assert_eq!(of(&moved, 1), (Some(0.75), Some("a".to_owned())));
+        assert_eq!(of(&moved, 2), (None, Some("b".to_owned())));
+        let seen = bouts.clone().keeping_stamps(|l| l > 0);
+        assert_eq!((of(&seen, 0).0, of(&seen, 1).0), (None, Some(4.0)));
+        assert!(!bouts.with_stamps(vec![1.0]).unwrap().has_ends());
+        let early = walk().with_ends(vec![None, Some(1.0), None]).unwrap_err().to_string();
+        let want = "session walk: stamp 1 begins at 1.5 and ends at 1, expected an end that is not earlier";
+        assert_eq!(early, want);
+    }
 
     #[test]
     fn what_is_not_replaced_is_kept() {
