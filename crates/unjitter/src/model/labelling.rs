@@ -22,7 +22,7 @@ impl Labelling {
     }
 
     /// The parameters of the labels.
-    pub(super) fn parameters(&self) -> Vec<ParameterSpec> {
+    pub(crate) fn parameters(&self) -> Vec<ParameterSpec> {
         let rate = |name, role| ParameterSpec::new(name, 1, Transform::Positive, role).per_time();
         match self.labels {
             Labels::Independent => Vec::new(),
@@ -34,7 +34,7 @@ impl Labelling {
 
     /// The transitions at these parameters, for times of which one unit of the parameters is so many; none if labels are
     /// independent.
-    pub(super) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
+    pub(crate) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
         let at = |k: usize| params[k].exp() / unit;
         (!self.is_independent()).then(|| Rates { onset: at(0), offset: at(1) })
     }
