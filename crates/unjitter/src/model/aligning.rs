@@ -62,13 +62,14 @@ impl Fitted {
                 let own = stream.positions.iter().zip(best);
                 own.for_each(|(&position, &instance)| owners[position] = instance);
             }
+            let p_detector = self.smoothed(session.times(), log_odds);
+            let mut instances = posterior.aligned_instances(session, &observed, &p_detector);
+            let about = self.runs().map(|runs| runs.stamps);
+            let runs = about.map(|about| posterior.aligned_runs(&observed, &mut instances, about));
             let aligned = Aligned {
                 stamps: posterior.aligned_stamps(session, &observed, &owners, level),
-                instances: posterior.aligned_instances(
-                    session,
-                    &observed,
-                    &self.smoothed(session.times(), log_odds),
-                ),
+                instances,
+                runs,
                 log_evidence: found.log_evidence + offset,
                 best_log_weight: log_weight + offset,
             };
