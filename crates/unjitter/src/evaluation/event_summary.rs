@@ -48,6 +48,9 @@ pub struct EventSummary {
     pub tolerance: f64,
     /// Smallest distance between two detected events, in the unit of time.
     pub min_separation: f64,
+    /// Whether an event is one instance or a run of them.
+    #[serde(default, skip_serializing_if = "is_independent")]
+    pub labels: Labels,
     /// Hits, misses, false alarms and the scores from them.
     #[serde(flatten)]
     pub metrics: EventMetrics,
@@ -100,7 +103,7 @@ impl EventScoring {
             .collect();
         let window = Tolerance::symmetric(tolerance);
         let metrics = event_metrics(&sessions, &window, self.seconds_per_unit)?;
-        Ok(EventSummary { tolerance, min_separation, metrics })
+        Ok(EventSummary { tolerance, min_separation, labels, metrics })
     }
 
     /// Refuses settings that [`Comparison::summary`](super::Comparison::summary) would only refuse after
