@@ -355,17 +355,17 @@ impl Fitted {
         let level = AlignOptions::default().level;
         let names = session.annotators();
         let told = |event: SeenEvent| {
-            let SeenEvent { instance, time, p_positive, stamps, seen_by } = event;
+            let SeenEvent { instance, time, end, p_positive, stamps, seen_by } = event;
             let seen_by = seen_by.into_iter().map(|k| names[k].clone()).collect();
-            (instance, time, p_positive, stamps.len(), seen_by)
+            (instance, time, end, p_positive, stamps.len(), seen_by)
         };
         let events = self.aligned(py, &session, level, draws)?.events(&session);
         Ok(events.into_iter().map(told).collect())
     }
 }
 
-/// An event: instance, time, probability, the number of stamps and who gave them.
-type PyEvent = (usize, f64, f64, usize, Vec<String>);
+/// An event: instance, time, end, probability, the number of stamps and who gave them.
+type PyEvent = (usize, f64, f64, f64, usize, Vec<String>);
 
 /// A warning's kind, as in model files, and its message.
 pub(crate) fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {

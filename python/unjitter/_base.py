@@ -131,6 +131,15 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         found = (self._events(session, min_separation) for session in sessions)
         return detected_table(sessions, found, backend)
 
+    def _adopt_runs(self) -> None:
+        """Sets how labels form runs, if they do."""
+        runs = self._fitted.runs()
+        if runs is not None:
+            self.onset_rate_, self.offset_rate_ = runs
+            self.run_length_ = 1.0 / self.offset_rate_
+        elif hasattr(self, "run_length_"):
+            del self.onset_rate_, self.offset_rate_, self.run_length_
+
     @property
     def _labels(self) -> str:
         """How labels depend on each other in what was learned."""

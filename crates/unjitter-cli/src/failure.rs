@@ -115,7 +115,9 @@ fn code(error: &anyhow::Error) -> u8 {
         Some(
             unjitter::Error::OutOfRange { .. }
             | unjitter::Error::UnknownParameter { .. }
-            | unjitter::Error::NothingVaries { .. },
+            | unjitter::Error::NothingVaries { .. }
+            | unjitter::Error::NoRuns { .. }
+            | unjitter::Error::NotOfChain { .. },
         ) => 2,
         Some(_) => 3,
     }

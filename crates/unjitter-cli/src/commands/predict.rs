@@ -23,8 +23,8 @@ const CHUNK: usize = 1024;
 ///
 /// Writes one line per instance: session, time, probability. The table is read and written piece
 /// by piece, so it may be larger than memory. Features are found by name; their order does not
-/// matter. Where labels form a chain, probabilities are smoothed along whole sessions: the table is
-/// read twice, and 16 bytes per instance are kept.
+/// matter. Where labels form a chain, probabilities are smoothed along whole sessions, so that
+/// nothing is written before all is read, and times and probabilities are kept.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Predict {
     #[command(flatten)]
@@ -77,8 +77,6 @@ struct Seen {
     clock: Clock,
     times: Vec<f64>,
     probabilities: Vec<f64>,
-    /// How many have been written.
-    written: usize,
 }
 
 impl Predict {
@@ -101,13 +99,11 @@ impl Predict {
         self.input.event_columns.only = vec![String::new()];
         adopt_columns(&mut self.input, &fitted, console)?;
         let files = self.input.files()?;
-        let columns = self.input.columns()?;
-        let open = || InstanceChunks::open(&files.instances, &columns);
-        let known = match options.labels {
-            Labels::Independent => None,
-            Labels::Chain => Some(smoothed(&fitted, open()?)?),
+        let mut chunks = InstanceChunks::open(&files.instances, &self.input.columns()?)?;
+        let found = match options.labels {
+            Labels::Independent => self.predict(&fitted, threshold, &mut chunks, &mut stream)?,
+            Labels::Chain => smoothed(&fitted, threshold, &mut chunks, &mut stream)?,
         };
-        let found = self.predict(&fitted, known, threshold, &mut open()?, &mut stream)?;
         let mut events = None;
         if let Some(path) = &self.detected {
             let (text, count) = events_table(&options, &found.seen)?;
@@ -128,33 +124,27 @@ impl Predict {
         })
     }
 
-    /// Processes the table piece by piece; probabilities are known already where labels form a chain.
+    /// Processes the table piece by piece.
     fn predict(
         &self,
         fitted: &Fitted,
-        known: Option<Vec<Seen>>,
         threshold: f64,
         chunks: &mut InstanceChunks,
         stream: &mut Stream,
     ) -> anyhow::Result<Found> {
-        let mut table = TableText::new(chunks.delimiter(), ["session", "time", "probability"]);
+        let mut table = TableText::new(chunks.delimiter(), COLUMNS);
         stream.write(&table.take())?;
-        let is_known = known.is_some();
-        let mut found = Found { seen: known.unwrap_or_default(), ..Found::default() };
+        let mut found = Found::default();
         let (mut chunk, mut text) = (Chunk::default(), String::new());
         while chunks.next(&mut chunk, CHUNK)? {
-            let probabilities = match is_known {
-                true => chunk.positions.iter().map(|&at| found.seen[at].next()).collect(),
-                false => fitted.predict(chunk.features())?,
-            };
+            let probabilities = fitted.predict(chunk.features())?;
             for (k, &p) in probabilities.iter().enumerate() {
                 text.clear();
                 write_probability(&mut text, p);
                 table.push([chunk.session(k), chunk.time_text(k), &text]);
-                found.instances += 1;
-                found.positive += usize::from(p >= threshold);
-                if self.detected.is_some() && !is_known {
-                    remember(&mut found.seen, &chunk, k, chunks, p);
+                found.count(p, threshold);
+                if self.detected.is_some() {
+                    found.remember(&chunk, k, chunks, p);
                 }
             }
             stream.write(&table.take())?;
@@ -166,23 +156,47 @@ impl Predict {
     }
 }
 
-/// Every session of a table with its probabilities, smoothed along the chain.
-fn smoothed(fitted: &Fitted, mut chunks: InstanceChunks) -> anyhow::Result<Vec<Seen>> {
-    let (mut chunk, mut all) = (Chunk::default(), Vec::new());
+/// The columns of the probabilities.
+const COLUMNS: [&str; 3] = ["session", "time", "probability"];
+
+/// Reads all of the table, whose labels form a chain, before the first line is written.
+fn smoothed(
+    fitted: &Fitted,
+    threshold: f64,
+    chunks: &mut InstanceChunks,
+    stream: &mut Stream,
+) -> anyhow::Result<Found> {
+    let (mut chunk, mut found) = (Chunk::default(), Found::default());
+    // The session of each line, its place there, and its time as written.
+    let mut lines: Vec<(usize, usize, Box<str>)> = Vec::new();
     while chunks.next(&mut chunk, CHUNK)? {
         for (k, &f) in fitted.log_odds(chunk.features())?.iter().enumerate() {
-            remember(&mut all, &chunk, k, &chunks, f);
+            found.remember(&chunk, k, chunks, f);
+            let at = chunk.positions[k];
+            lines.push((at, found.seen[at].times.len() - 1, chunk.time_text(k).into()));
         }
     }
-    for Seen { times, probabilities, .. } in &mut all {
+    for Seen { times, probabilities, .. } in &mut found.seen {
         // Lines may come in any order, and a chain takes instances in that of their times.
         let mut order: Vec<usize> = (0..times.len()).collect();
         order.sort_by(|&a, &b| times[a].total_cmp(&times[b]));
         let of = |values: &[f64]| order.iter().map(|&k| values[k]).collect::<Vec<_>>();
-        let found = fitted.smoothed(&of(times), &of(probabilities));
-        order.iter().zip(found).for_each(|(&k, p)| probabilities[k] = p);
+        let smoothed = fitted.smoothed(&of(times), &of(probabilities));
+        order.iter().zip(smoothed).for_each(|(&k, p)| probabilities[k] = p);
     }
-    Ok(all)
+    let mut table = TableText::new(chunks.delimiter(), COLUMNS);
+    let mut text = String::new();
+    for lines in lines.chunks(CHUNK) {
+        for (at, place, time) in lines {
+            let p = found.seen[*at].probabilities[*place];
+            text.clear();
+            write_probability(&mut text, p);
+            table.push([found.seen[*at].session.as_str(), time, &text]);
+            found.count(p, threshold);
+        }
+        stream.write(&table.take())?;
+    }
+    Ok(found)
 }
 
 /// The table of events, and how many there are.
@@ -209,21 +223,20 @@ fn events_table(options: &EventOptions, seen: &[Seen]) -> anyhow::Result<(Vec<u8
     Ok((table.into(), found))
 }
 
-/// Keeps a number of an instance with its session.
-fn remember(seen: &mut Vec<Seen>, chunk: &Chunk, line: usize, chunks: &InstanceChunks, own: f64) {
-    let at = chunk.positions[line];
-    if at == seen.len() {
-        let (session, clock) = (chunk.session(line).to_owned(), chunks.clock(at));
-        seen.push(Seen { session, clock, times: vec![], probabilities: vec![], written: 0 });
+impl Found {
+    fn count(&mut self, p: f64, threshold: f64) {
+        self.instances += 1;
+        self.positive += usize::from(p >= threshold);
     }
-    seen[at].times.push(chunk.times[line]);
-    seen[at].probabilities.push(own);
-}
 
-impl Seen {
-    /// The probability of its next line.
-    fn next(&mut self) -> f64 {
-        self.written += 1;
-        self.probabilities[self.written - 1]
+    /// Keeps a number of an instance with its session.
+    fn remember(&mut self, chunk: &Chunk, line: usize, chunks: &InstanceChunks, own: f64) {
+        let at = chunk.positions[line];
+        if at == self.seen.len() {
+            let (session, clock) = (chunk.session(line).to_owned(), chunks.clock(at));
+            self.seen.push(Seen { session, clock, times: vec![], probabilities: vec![] });
+        }
+        self.seen[at].times.push(chunk.times[line]);
+        self.seen[at].probabilities.push(own);
     }
 }

@@ -22,6 +22,7 @@ mod predict;
 mod readme;
 mod report;
 mod review;
+mod runs;
 mod signals;
 mod simulate;
 mod stamped;
