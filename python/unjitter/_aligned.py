@@ -16,6 +16,8 @@ from ._session import Session
 _Columns = dict[str, NDArray[Any]]
 TIMES = ("stamp", "time", "low", "high", "instance_time")
 STAMPS = ("session", *TIMES, "instance", "p_instance", "best_instance", "p_spurious")
+END_TIMES = ("end_stamp", "end", "end_low", "end_high")
+ENDS = (*END_TIMES, "end_p_spurious")
 ANNOTATOR = "annotator"
 # Between names, as in tables on disk.
 SEPARATOR = "; "
@@ -29,7 +31,9 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
     """
     rows = [session._event_rows for session in sessions]
     found = together(rows)
+    have_ends = any(session.ends is not None for session in sessions)
     own_names = {*STAMPS, *([ANNOTATOR] if _are_named(sessions) else [])}
+    own_names |= {*(ENDS if have_ends else ())}
     for name in [] if found is None or found.others is None else found.others.columns:
         if name in own_names:
             raise ValueError(
@@ -109,7 +113,7 @@ def _columns(
     columns: dict[str, Any] = {"session": np.repeat(titles, [len(own["time"]) for own in parts])}
     for name in parts[0]:
         own = [part[name] for part in parts]
-        is_time = name in TIMES
+        is_time = name in (*TIMES, *END_TIMES)
         columns[name] = _tables.times_column(calendars, own) if is_time else np.concatenate(own)
     return columns
 

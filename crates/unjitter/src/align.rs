@@ -88,7 +88,26 @@ pub struct SeenEvent {
     pub seen_by: Vec<usize>,
 }
 
+/// A bout that was probably not stamped.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MissedBout {
+    /// Its first instance.
+    pub first: usize,
+    /// Its last.
+    pub last: usize,
+    /// Probability that it is there and nobody stamped its beginning.
+    pub p_missed: f64,
+    /// The most that the features alone say of one of its instances.
+    pub p_detector: f64,
+}
+
 impl Aligned {
+    /// Bouts of which it is more probable than this that nobody stamped when they began. A bout is neighbours that are
+    /// rather positive than not; where it begins is uncertain by some instances, which share the probability.
+    pub fn missed_bouts(&self, above: f64) -> Vec<MissedBout> {
+        bouts::missed(&self.instances).into_iter().filter(|own| own.p_missed > above).collect()
+    }
+
     /// The events that stamps belong to by the best alignment, in order of time: one for all stamps of an instance.
     pub fn events(&self, session: &Session<'_>) -> Vec<SeenEvent> {
         let mut events: BTreeMap<usize, SeenEvent> = BTreeMap::new();
