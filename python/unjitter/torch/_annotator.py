@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from .._models import Categorical, Counts, counts_model
 from .._noise import Noise, noise_model
 from .._priors import Priors
 from ._gradient import Known, differentiable
+from ._groups import deviations, effects
 from ._numbers import bare
 from ._start import begin, check_name, short
 
@@ -35,7 +36,13 @@ class Annotator(nn.Module):
         *,
         background_rate: float | None,
         alignment: str,
-        start: Mapping[str, ArrayLike] | None,
+        labels: str,
+        stamps: str,
+        varies: Mapping[str, str] | None,
+        clock: str | None,
+        groups: Mapping[str, Iterable[str]] | None,
+        scatter: Mapping[str, float] | None,
+        start: Mapping[str, Any] | None,
         priors: Priors | None,
         time_unit: float,
         device: torch.device | str | None,
@@ -43,6 +50,11 @@ class Annotator(nn.Module):
     ) -> None:
         super().__init__()
         self.alignment = one_of("alignment", alignment, ("free", "ordered"))
+        self.labels = one_of("labels", labels, ("independent", "chain"))
+        self.stamps = one_of("stamps", stamps, ("onset", "end", "presence"))
+        if self.labels == "independent" and self.stamps != "onset":
+            raise ValueError(f"stamps is {self.stamps!r}, which is for labels='chain'")
+        self._effects = effects(varies, clock, groups, scatter)
         self._counts, self._noise = counts_model(counts), noise_model(noise)
         self._measure_in(time_unit)
         self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
@@ -50,7 +62,10 @@ class Annotator(nn.Module):
         known = {**self._counts.values(), **self._noise.values()}
         if background_rate is not None:
             known["background_rate"] = [number("background_rate", background_rate)]
-        for name, numbers in begin(self._core, known, {} if start is None else start).items():
+        if self.labels == "chain":
+            self._refuse_false_rates(known)
+            known["false_rate"] = [0.0]
+        for name, numbers in begin(self._core, known, self._in_order(start)).items():
             begun = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
             self.unconstrained[name] = nn.Parameter(begun, requires_grad=name not in known)
         self._log_prior(self._vector())
@@ -99,8 +114,11 @@ class Annotator(nn.Module):
             self.unconstrained[name].requires_grad_(False)
         return self
 
-    def natural(self) -> dict[str, float | tuple[float, ...]]:
+    def natural(self) -> dict[str, float | tuple[float, ...] | dict[str, float]]:
         """The learned values, by name and in natural units.
+
+        Those that differ between groups have a value for each: what is added to the delay, to the
+        logarithm of the spread or of the background rate, or to the log-odds of a rate.
 
         >>> from unjitter.torch import ImpreciseLabelLoss
         >>> loss = ImpreciseLabelLoss(
@@ -109,8 +127,13 @@ class Annotator(nn.Module):
         >>> {name: round(value, 9) for name, value in loss.natural().items()}
         {'false_rate': 0.01, 'hit_rate': 0.9, 'delay': 0.5, 'spread': 1.0, 'background_rate': 0.0}
         """
+        named = deviations(self._effects)
         return {
-            name: values[0] if len(values) == 1 else tuple(values)
+            name: dict(zip(named[name], values))
+            if name in named
+            else values[0]
+            if len(values) == 1
+            else tuple(values)
             for name, values in self._natural().items()
         }
 
@@ -158,19 +181,32 @@ class Annotator(nn.Module):
         return replace(self._noise, **values)
 
     def extra_repr(self) -> str:
+        named = deviations(self._effects)
         values = ", ".join(
-            f"{name}={', '.join(f'{number:.4g}' for number in numbers)}"
+            f"{name} of {len(numbers)}"
+            if name in named
+            else f"{name}={', '.join(f'{number:.4g}' for number in numbers)}"
             for name, numbers in self._natural().items()
         )
-        return f"{self._counts.kind}, {self._noise.kind}, {self.alignment}, {values}"
+        kinds = [self._counts.kind, self._noise.kind, self.alignment]
+        kinds += [] if self.labels == "independent" else [self.labels, self.stamps]
+        return f"{', '.join(kinds)}, {values}"
 
-    def get_extra_state(self) -> dict[str, float]:
-        """The unit of a state dict's numbers."""
-        return {"time_unit": self.time_unit}
+    def get_extra_state(self) -> dict[str, Any]:
+        """The unit of a state dict's numbers, and whose deviations they are."""
+        named = deviations(self._effects)
+        return {"time_unit": self.time_unit, **({"groups": named} if named else {})}
 
-    def set_extra_state(self, state: dict[str, float]) -> None:
+    def set_extra_state(self, state: dict[str, Any]) -> None:
         """Take over the unit of a state dict, whose numbers, and an optimiser's for them, are
         useless in another. Natural values that the state dict does not have stay the same."""
+        own = deviations(self._effects)
+        for name, groups in state.get("groups", {}).items():
+            if name in own and own[name] != groups:
+                raise ValueError(
+                    f"{name} in the state dict is of {', '.join(groups)}, and in the loss of "
+                    f"{', '.join(own[name])}"
+                )
         if state["time_unit"] == self.time_unit:
             return
         natural = self._natural()
@@ -187,7 +223,35 @@ class Annotator(nn.Module):
     def _measure_in(self, time_unit: float) -> None:
         self.time_unit = float(time_unit)
         counts, noise = (json.dumps(own.settings()) for own in (self._counts, self._noise))
-        self._core = _core.Annotator(counts, noise, json.dumps(self.alignment), self.time_unit)
+        alignment, labels, stamps = map(json.dumps, (self.alignment, self.labels, self.stamps))
+        varying = json.dumps(self._effects)
+        self._core = _core.Annotator(
+            counts, noise, alignment, self.time_unit, labels, stamps, varying
+        )
+
+    def _in_order(self, start: Mapping[str, Any] | None) -> dict[str, ArrayLike]:
+        """Start values in which those of groups are in the order of these."""
+        named = deviations(self._effects)
+        ordered = {} if start is None else dict(start)
+        for name, values in ordered.items():
+            if not isinstance(values, Mapping):
+                continue
+            if set(values) != set(named.get(name, [])):
+                raise ValueError(
+                    f"start of {name} is of {', '.join(map(str, values))}, expected "
+                    f"{', '.join(named.get(name, [])) or 'a number'}"
+                )
+            ordered[name] = [values[group] for group in named[name]]
+        return ordered
+
+    def _refuse_false_rates(self, known: Mapping[str, list[float]]) -> None:
+        """Stamps for nothing come from the background: instances outside of runs give none."""
+        varies = any(own["what"] == "false_rate" for own in self._effects)
+        if varies or known.get("false_rate", [0.0]) != [0.0]:
+            raise ValueError(
+                "a false rate supposes independent labels, and these form a chain; stamps for "
+                "nothing are those of the background"
+            )
 
     def _look_at_ends(self, *_: Any) -> None:
         """Notes whether all parameters are inside their ranges, which learning never leaves."""
