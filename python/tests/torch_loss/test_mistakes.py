@@ -85,6 +85,16 @@ def test_transforms_are_refused(transform):
         torch.func.vmap(lambda own: LOSS(torch.zeros(3), own, [1.2]))(torch.zeros(2, 3))
 
 
+def test_a_chain_says_what_it_needs():
+    for needed, options in {
+        r"one stamp at most \(bernoulli\), or of any number": {"counts": "geometric"},
+        "some stamps from nowhere: a background.rate above 0": {"background_rate": 0.0},
+    }.items():
+        loss = ImpreciseLabelLoss(labels="chain", **options)
+        with pytest.raises(ValueError, match=f"session 1 of the batch.*a chain need.*{needed}"):
+            loss(LOGITS, TIMES, [[], [1.2]], [0, 3])
+
+
 MANY = ImpreciseLabelLoss(
     varies={"delay": "annotator", "spread": "session"},
     groups={"annotator": ["ann", "bob"], "session": ["walk"]},

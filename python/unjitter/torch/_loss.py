@@ -42,9 +42,10 @@ class ImpreciseLabelLoss(Annotator):
     labels : {"independent", "chain"}
         How labels of neighbouring instances depend on each other, given the logits. "chain": they
         form runs that begin and end at rates which are learned: an event covers several instances,
-        and is stamped once. Stamps for nothing then all come from the background, and `false_rate`
-        is 0. A logit of log(onset rate / offset rate) says nothing, -1.6 at the start: a good bias
-        for the network to begin with. How likely an instance is, :meth:`probabilities` says.
+        and is stamped once. Stamps for nothing then all come from the background, which is above 0,
+        and `false_rate` is 0; counts are "bernoulli" or "poisson". A logit of
+        log(onset rate / offset rate) says nothing, -1.6 at the start: a good bias for the network
+        to begin with. How likely an instance is, :meth:`probabilities` says.
     stamps : {"onset", "end", "presence"}
         What stamps are about, if labels form a chain: the first instance of a run, its last one, or
         any.
