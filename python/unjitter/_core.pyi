@@ -238,8 +238,17 @@ class Fitted:
 
 @final
 class Annotator:
-    def __new__(cls, counts: str, noise: str, alignment: str, time_unit: float) -> Annotator: ...
-    def __getnewargs__(self) -> tuple[str, str, str, float]: ...
+    def __new__(
+        cls,
+        counts: str,
+        noise: str,
+        alignment: str,
+        time_unit: float,
+        labels: str,
+        stamps: str,
+        effects: str,
+    ) -> Annotator: ...
+    def __getnewargs__(self) -> tuple[str, str, str, float, str, str, str]: ...
     def parameters(self) -> list[tuple[str, int]]: ...
     def start(self, values: _Values) -> _Floats: ...
     def natural(self, params: _Floats) -> list[tuple[str, list[float]]]: ...
@@ -247,15 +256,9 @@ class Annotator:
     def log_prior(
         self, priors: str, params: _Floats, is_free: Sequence[bool]
     ) -> tuple[float, _Floats]: ...
+    def probabilities(self, params: _Floats, batch: Any) -> _Floats: ...
     def gradient(
-        self,
-        params: _Floats,
-        times: _Floats,
-        events: _Floats,
-        log_odds: _Floats,
-        instances: Sequence[int],
-        stamps: Sequence[int],
-        threads: int,
+        self, params: _Floats, batch: Any, threads: int
     ) -> tuple[_Floats, _Floats, _Floats]: ...
 
 @final

@@ -24,8 +24,10 @@ pub(crate) struct BoundSession<'a> {
     pub(super) streams: Vec<Bound<'a>>,
     /// Their clocks.
     clocks: Vec<Clock>,
-    /// Labels that depend on each other.
+    /// Labels that depend on each other, if there are instances.
     along: Option<Along>,
+    /// Number of the parameters of labels.
+    labels: usize,
     /// Number of the annotator's parameters.
     pub(super) annotator: usize,
 }
@@ -74,11 +76,13 @@ impl<'a> BoundSession<'a> {
         };
         let (streams, clocks) = session.streams.iter().map(bind).unzip();
         let about = |stream: &in_time::Stream| stream.about.unwrap_or(labelling.stamps);
-        let along = labelling.rates(&params[parts.labels()], session.unit).map(|rates| {
+        let rates = labelling.rates(&params[parts.labels()], session.unit);
+        let along = rates.filter(|_| !session.times.is_empty()).map(|rates| {
             let variables: Vec<Variable> = session.streams.iter().map(about).collect();
             Along { rates, variables }
         });
-        Self { session, groups, streams, clocks, along, annotator: annotator.len() }
+        let (labels, annotator) = (parts.labels().len(), annotator.len());
+        Self { session, groups, streams, clocks, along, labels, annotator }
     }
 
     /// Room for what is kept from one evaluation to the next.
@@ -100,7 +104,8 @@ impl<'a> BoundSession<'a> {
     /// Adds the log evidence of all stamps and its derivatives: in the annotator's parameters after those of the
     /// labels, and in the deviations of groups after both. On failure nothing was added.
     pub(crate) fn add(&self, rows: &dyn Rows, sums: &mut Sums) -> Result<(), Impossible> {
-        if let (Some(only), true) = (self.only(), self.groups.is_empty()) {
+        let is_bare = self.groups.is_empty() && self.labels == 0;
+        if let (Some(only), true) = (self.only(), is_bare) {
             return only.add(self.timeline(0), rows, sums);
         }
         let mut own = Sums::zeros(sums.d_detector.len(), self.annotator);
@@ -109,9 +114,9 @@ impl<'a> BoundSession<'a> {
             (None, Some(only)) => {
                 only.add(self.timeline(0), rows, &mut own)?;
                 let own = Sums { value: 0.0, d_detector: Vec::new(), ..own.clone() };
-                (Vec::new(), vec![own])
+                (vec![0.0; self.labels], vec![own])
             }
-            (None, None) => (Vec::new(), self.add_exchanged(rows, &mut own)?),
+            (None, None) => (vec![0.0; self.labels], self.add_exchanged(rows, &mut own)?),
         };
         if rows.is_stopped() {
             own.value = f64::NAN;
@@ -207,8 +212,7 @@ impl<'a> BoundSession<'a> {
 
     /// Log evidence of all stamps.
     pub(crate) fn log_evidence(&self, log_odds: &[f64]) -> Result<f64, Impossible> {
-        let labels = if self.along.is_some() { 2 } else { 0 };
-        let mut sums = Sums::zeros(0, labels + self.annotator + self.groups.dim());
+        let mut sums = Sums::zeros(0, self.labels + self.annotator + self.groups.dim());
         self.add(&log_odds, &mut sums)?;
         Ok(sums.value)
     }
