@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 # The library that each module loads, and the extra that brings it.
-LOADS = {"mne": "mne", "obspy": "obspy", "nwb": "pynwb"}
+LOADS = {"mne": "mne", "obspy": "obspy", "nwb": "pynwb", "sktime": "sktime"}
 
 
 def python(code: str) -> str:
