@@ -9,7 +9,7 @@ TORCH := .venv-torch
 ENGINES := .venv-engines
 ADAPTERS := .venv-adapters
 # Modules for other libraries, each of the name of its library.
-ADAPTED := mne neurokit nwb obspy sktime
+ADAPTED := mne neurokit nwb obspy seisbench sktime
 PEERS := .venv-peers
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
