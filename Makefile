@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo check test test-torch test-engines test-adapters test-pythons bench format lint docs \
 	rust-test bench-test reference page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions stubs new-noise gpu-wheel bench-losses
+	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,6 +11,8 @@ ADAPTERS := .venv-adapters
 # Modules for other libraries, each of the name of its library.
 ADAPTED := mne neurokit nwb obspy seisbench sktime
 PEERS := .venv-peers
+AUDIT := .venv-audit
+RELEASE := target/release-check
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
 # What results were made with; changes that are not committed count, so that no stale work is used.
@@ -177,6 +179,32 @@ test-pythons: wheel
 			--ignore adapters --ignore stamps \
 			--ignore test_tutorials.py --ignore test_estimator_checks.py .) || exit 1; \
 	done
+
+# What a release consists of, built and installed as by a stranger: crates and the source distribution from their
+# packages, in clean folders. It wants a clean checkout. A quarter of an hour.
+release-check: $(VENV)/.ready
+	rm -rf target/package $(RELEASE)
+	mkdir -p $(RELEASE)
+	cargo publish --dry-run --locked -p unjitter -p unjitter-cli
+	for crate in target/package/*.crate; do tar -xzf $$crate -C $(RELEASE) || exit 1; done
+	cd $(RELEASE)/unjitter-cli-* && cargo install --quiet --locked --path . --root ../program \
+		--config "patch.crates-io.unjitter.path='$$(echo $(CURDIR)/$(RELEASE)/unjitter-[0-9]*)'"
+	cd $(RELEASE) && program/bin/unjitter demo --quiet --output demo && test -s demo/report.html
+	$(VENV)/bin/maturin sdist --quiet --manifest-path python/Cargo.toml --out $(RELEASE)
+	$(PYTHON) -m venv $(RELEASE)/bare
+	cd $(RELEASE) && bare/bin/pip install --quiet --disable-pip-version-check unjitter-*.tar.gz && \
+		bare/bin/python $(CURDIR)/python/tests/installed.py
+
+# Licences and sources of all crates (by `cargo install cargo-deny`), and the workflows. Advisories, of crates and of Python's
+# packages, are looked up where their databases can be had: in .github/workflows/ci.yml.
+dependencies: $(AUDIT)/.ready
+	cargo deny --all-features check licenses bans sources
+	$(AUDIT)/bin/zizmor --offline --quiet .github/workflows
+
+$(AUDIT)/.ready:
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/pip install --quiet --disable-pip-version-check pip-audit zizmor
+	touch $@
 
 # The paper's experiments, half an hour on two cores; interrupted work goes on where it was.
 experiments:
