@@ -111,9 +111,9 @@ def places_of(aligned: Any, stamps: FloatArray) -> Places:
     They are recognised by their times, so that no table of another recording or of other stamps is
     taken for theirs.
     """
-    missing = [name for name in COLUMNS if name not in list(getattr(aligned, "columns", ()))]
-    if hasattr(aligned, "column_names"):
-        missing = [name for name in COLUMNS if name not in aligned.column_names]
+    # pyarrow's columns have no names themselves.
+    named = list(getattr(aligned, "column_names", None) or getattr(aligned, "columns", ()))
+    missing = [name for name in COLUMNS if name not in named]
     if missing:
         raise ValueError(f"aligned has no column {missing[0]!r}, expected a table as align gives")
     given = {name: np.asarray(aligned[name]) for name in COLUMNS}

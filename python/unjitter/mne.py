@@ -172,6 +172,14 @@ def annotations(
     Returns
     -------
     mne.Annotations
+
+    Examples
+    --------
+    >>> import mne, numpy as np
+    >>> import unjitter.mne
+    >>> raw = mne.io.RawArray(np.zeros((1, 1000)), mne.create_info(1, 100.0), verbose=False)
+    >>> unjitter.mne.annotations(raw, unjitter.stamps.Stamps([1.5], ["cough"]))
+    <Annotations | 1 segment: cough (1)>
     """
     places = None if aligned is None else places_of(aligned, stamps.times)
     seconds = stamps.times if places is None else places.times

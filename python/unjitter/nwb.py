@@ -161,6 +161,13 @@ def events_table(
     Returns
     -------
     pynwb.event.EventsTable
+
+    Examples
+    --------
+    >>> import unjitter.nwb
+    >>> licks = unjitter.stamps.Stamps([2.5, 4.25], ["left", "right"])
+    >>> unjitter.nwb.events_table("licks", licks)["annotation"][:]
+    ['left', 'right']
     """
     places = None if aligned is None else places_of(aligned, stamps.times)
     told = "stamps, moved to where a detector says that they belong" if aligned is not None else ""

@@ -115,6 +115,15 @@ def session(
     Returns
     -------
     Session
+
+    Examples
+    --------
+    >>> import obspy, numpy as np
+    >>> import unjitter.obspy
+    >>> noise = np.random.default_rng(0).normal(size=1000)
+    >>> trace = obspy.Trace(noise, {"station": "FUR", "sampling_rate": 100.0})
+    >>> unjitter.obspy.session(trace, unjitter.stamps.Stamps([4.25]), length=1.0, step=0.5)
+    Session(19 instances x 13 features, 1 stamp)
     """
     traces = _traces(stream)
     start = _start(traces)
@@ -161,6 +170,23 @@ def repicked(
     Catalog, Event or list of Pick, as given
         The ``time_errors`` of these picks reach from ``low`` to ``high``, with `level` in per cent
         as their confidence. Everything else is as it was, so that arrivals still find their picks.
+
+    Examples
+    --------
+    >>> import obspy, numpy as np
+    >>> from obspy.core.event import Pick
+    >>> from unjitter import EventDetector, Gaussian
+    >>> import unjitter.obspy
+    >>> ground = np.tile(np.repeat([0.0, 5.0, 0.0, 0.0], 100), 6)
+    >>> trace = obspy.Trace(ground, {"sampling_rate": 100.0})
+    >>> late = [1.4, 5.8, 9.6, 13.1, 17.7, 21.5]
+    >>> given = [Pick(time=trace.stats.starttime + seconds) for seconds in late]
+    >>> stamps = unjitter.obspy.stamps(trace, given)
+    >>> session = unjitter.obspy.session(trace, stamps, length=1.0, step=1.0, anchor="start")
+    >>> aligned = EventDetector(noise=Gaussian(spread=0.5)).fit([session]).align(session)
+    >>> better = unjitter.obspy.repicked(given, trace, aligned)
+    >>> [pick.time - trace.stats.starttime for pick in better[:3]]
+    [1.0, 5.0, 9.0]
     """
     if not 0.0 < number("level", level) < 1.0:
         raise ValueError(f"level is {level}, expected a number between 0 and 1")
@@ -194,6 +220,14 @@ def picks(stream: Any, times: ArrayLike, phase: str | None = None) -> list[Pick]
     Returns
     -------
     list of Pick
+
+    Examples
+    --------
+    >>> import obspy, numpy as np
+    >>> import unjitter.obspy
+    >>> trace = obspy.Trace(np.zeros(1000), {"station": "FUR", "sampling_rate": 100.0})
+    >>> unjitter.obspy.picks(trace, [4.25], phase="P")[0].time
+    UTCDateTime(1970, 1, 1, 0, 0, 4, 250000)
     """
     traces = _traces(stream)
     start = _start(traces)

@@ -117,6 +117,16 @@ def repicked(metadata: Any, aligned: Any, phase: Phases = None) -> Any:
         ``trace_*_arrival_sample`` is where the arrival belongs, ``trace_*_arrival_uncertainty_s``
         half the width of its interval, and ``trace_*_stamped_sample`` where it was stamped. Windows
         that SeisBench cuts move that column too, and its labellers leave it alone.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import unjitter.seisbench
+    >>> row = {"trace_sampling_rate_hz": 100.0, "trace_P_arrival_sample": 425.0}
+    >>> found = {"stamp": [4.25], "time": [4.0], "low": [3.5], "high": [4.5], "p_spurious": [0.0]}
+    >>> better = unjitter.seisbench.repicked(pd.DataFrame([row]), pd.DataFrame(found), "P")
+    >>> better["trace_P_arrival_sample"].tolist()
+    [400.0]
     """
     columns = _columns(metadata, phase)
     rows = [metadata.iloc[k] for k in range(len(metadata))]
