@@ -112,7 +112,7 @@ def places_of(aligned: Any, stamps: FloatArray) -> Places:
     taken for theirs.
     """
     # pyarrow's columns have no names themselves.
-    named = list(getattr(aligned, "column_names", None) or getattr(aligned, "columns", ()))
+    named = list(getattr(aligned, "column_names", getattr(aligned, "columns", ())))
     missing = [name for name in COLUMNS if name not in named]
     if missing:
         raise ValueError(f"aligned has no column {missing[0]!r}, expected a table as align gives")

@@ -110,7 +110,7 @@ class StampDetector(BaseDetector):  # type: ignore[misc]
             columns |= {name: own.dates(table[name]) for name in ("low", "high")}
             columns["p_spurious"] = table["p_spurious"]
             found.append(pd.DataFrame(own.named(columns), index=own.rows))
-        return pd.concat(found).reindex(y.index)
+        return pd.concat(found).sort_index().set_axis(y.index, axis=0)
 
     def transform(self, X: Any) -> Any:
         """Whether each row is an event.
@@ -188,7 +188,7 @@ class _Series(NamedTuple):
     calendar: Calendar | None
     # Its name in a panel.
     name: Any = None
-    # The index of its stamps in the frame of all.
+    # Positions of its stamps in the frame of all, whose own index may have any.
     rows: Any = None
 
     def named(self, columns: dict[str, Any]) -> dict[str, Any]:
@@ -246,9 +246,11 @@ def _stamped(X: Any, y: Any) -> Iterator[_Series]:
         if others:
             raise ValueError(f"y has stamps of {others.pop()!r}, which is no series of X")
     for own in series:
-        mine = y[y[SERIES] == own.name] if SERIES in y.columns else y
-        times = _times(own, mine[known[0]], known[0])
-        yield own._replace(session=own.session.replace(events=times), rows=mine.index)
+        is_own = (
+            (y[SERIES] == own.name).to_numpy() if SERIES in y.columns else np.ones(len(y), bool)
+        )
+        times = _times(own, y.loc[is_own, known[0]], known[0])
+        yield own._replace(session=own.session.replace(events=times), rows=np.flatnonzero(is_own))
 
 
 def _times(own: _Series, stamps: Any, column: str) -> FloatArray:

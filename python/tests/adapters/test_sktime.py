@@ -110,13 +110,16 @@ def test_a_panel_is_learned_as_sessions_are():
 
 def test_stamps_are_aligned_in_the_rows_of_their_frame():
     X, y = panel(SEEDS)
-    shuffled = y.sample(frac=1.0, random_state=0)
+    # Nor need rows have names of their own.
+    shuffled = y.sample(frac=1.0, random_state=0).set_axis(np.arange(len(y)) // 2, axis=0)
+    order = y.sample(frac=1.0, random_state=0).index
     detector = StampDetector().fit(X, y)
     aligned = detector.align(X, shuffled)
     assert aligned.index.equals(shuffled.index)
     assert (aligned["instances"] == shuffled["instances"]).all()
     for own in sessions(SEEDS):
-        mine = aligned[aligned["instances"] == own.name].sort_index()
+        mine = aligned.set_axis(order, axis=0).sort_index()
+        mine = mine[mine["instances"] == own.name]
         table = detector.detector_.align(own)
         for name in ("time", "low", "high", "p_spurious"):
             np.testing.assert_array_equal(mine["times" if name == "time" else name], table[name])
