@@ -66,7 +66,7 @@ impl Owned {
             detections: owned(times)
                 .into_iter()
                 .zip(owned(scores))
-                .map(|(time, score)| Detection { time, score })
+                .map(|(time, score)| Detection::at(time, score))
                 .collect(),
             observed: *observed,
         };

@@ -240,6 +240,25 @@ pub enum Error {
         /// What was asked for.
         variation: String,
     },
+    /// Stamps about an end or the presence of runs, of labels that do not form any.
+    #[error("stamps are about {stamps}, but labels are independent: let them form a chain")]
+    NoRuns {
+        /// What stamps are about.
+        stamps: &'static str,
+    },
+    /// Rows by themselves, of labels that depend on their neighbours.
+    #[error(
+        "labels form a chain, so that probabilities take a whole session with its times, not rows of features alone"
+    )]
+    RowsOfChain,
+    /// Something that supposes independent labels.
+    #[error("{what}: it supposes independent labels, and these form a chain; {instead}")]
+    NotOfChain {
+        /// What was asked for.
+        what: &'static str,
+        /// What helps.
+        instead: &'static str,
+    },
     /// Work that was stopped before it had a result.
     #[error("the work was stopped before it had found anything")]
     Cancelled,

@@ -36,7 +36,7 @@ pub use cross_validation::{Comparison, Contender, ContenderResult, CrossValidati
 pub use curve::{CurvePoint, average_precision, best_f1, precision_recall_curve};
 pub use detection::{EventMetrics, SessionEvents, TimingErrors, event_metrics};
 pub use event_summary::{EventScoring, EventSummary, usual_tolerance};
-pub use events::{Detection, EventOptions, detect_events};
+pub use events::{Detection, EventOptions, detect_events, events_in};
 pub(crate) use expected_f1::expected_f1;
 pub use expected_f1::expected_f1_threshold;
 pub use fingerprint::{digest, fingerprint};

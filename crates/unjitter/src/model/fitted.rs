@@ -7,11 +7,11 @@ use super::in_time::InTime;
 use super::posterior::infeasible;
 use super::{
     BoundSession, Detector, Estimate, Groups, Learned, LearnedEstimates, Mode, Model, Parts,
-    Quantity, Scale, Uncertainty,
+    Quantity, Runs, Scale, Uncertainty,
 };
 use crate::error::require;
 use crate::inference::Impossible;
-use crate::labels::Chain;
+use crate::labels::{Chain, Rates};
 use crate::math::{log_sigmoid, sigmoid};
 use crate::params::Transform;
 use crate::session::check_columns;
@@ -222,33 +222,65 @@ impl Fitted {
         &self.warnings
     }
 
-    /// Probability that an instance is positive, p(x), one per row of `features`.
+    /// Probability that an instance is positive, p(x), one per row of `features`. Refused if labels form a chain, where
+    /// rows by themselves tell too little: see [`predict_session`](Self::predict_session).
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
+        if !self.parts.stamps.labelling.is_independent() {
+            return Err(Error::RowsOfChain);
+        }
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
     /// Probability that an instance of a session is positive, given all features of the session but no stamps: the
     /// same if labels are independent, and smoothed along the chain otherwise.
     pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
-        let log_odds = self.log_odds(session.features())?;
-        Ok(self.smoothed(session.times(), &log_odds))
+        Ok(self.smoothed(session.times(), &self.log_odds(session.features())?))
     }
 
-    /// p(y = 1 | features) of instances at these times with these log-odds.
-    pub(crate) fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        let labelling = &self.parts.stamps.labelling;
-        match labelling.rates(&self.params[self.parts.labels()], self.time_unit) {
+    /// p(y = 1 | features) of instances at these times, in order, with these log-odds.
+    pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
+        match self.rates() {
             None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
             Some(rates) => Chain::new(times, 1, Some(rates), log_odds).presence(),
         }
     }
 
+    /// How labels form runs, per unit of the data's time; none if they are independent.
+    pub fn runs(&self) -> Option<Runs> {
+        let stamps = self.parts.stamps.labelling.stamps;
+        let runs =
+            |Rates { onset, offset }| Runs { onset_rate: onset, offset_rate: offset, stamps };
+        self.rates().map(runs)
+    }
+
+    /// Transitions of the chain, per unit of the data's time; none if labels are independent.
+    fn rates(&self) -> Option<Rates> {
+        let params = &self.params[self.parts.labels()];
+        self.parts.stamps.labelling.rates(params, self.time_unit)
+    }
+
     /// Probability that the annotator stamps an instance, q(x) = π₀ + (π₁ − π₀)·p(x): the only quantity
-    /// that stamps determine.
+    /// that stamps determine. Refused if labels form a chain, as [`predict`](Self::predict) is.
     pub fn predict_stamped<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
+        Ok(self.stamped(self.predict(features)?))
+    }
+
+    /// The same for the instances of a session. If labels form a chain, p is the probability that what stamps are about
+    /// happens at an instance, such as the onset of a run.
+    pub fn predict_stamped_session(&self, session: &Session) -> Result<Vec<f64>> {
+        let log_odds = self.log_odds(session.features())?;
+        let happens = match self.rates() {
+            None => log_odds.into_iter().map(sigmoid).collect(),
+            Some(rates) => Chain::new(session.times(), 1, Some(rates), &log_odds)
+                .events(self.parts.stamps.labelling.stamps),
+        };
+        Ok(self.stamped(happens))
+    }
+
+    fn stamped(&self, happens: Vec<f64>) -> Vec<f64> {
         let Learned { miss_rate, false_rate, .. } = self.learned();
         let stamped = |p: f64| (1.0 - p) * false_rate + p * (1.0 - miss_rate);
-        Ok(self.predict(features)?.into_iter().map(stamped).collect())
+        happens.into_iter().map(stamped).collect()
     }
 
     /// Log-odds that an instance is positive, one per row of `features`.
@@ -271,7 +303,8 @@ impl Fitted {
     /// The detector alone.
     pub fn into_detector(self) -> Detector {
         let theta = self.params[self.parts.detector()].to_vec();
-        Detector::new(self.parts.classifier, theta)
+        let runs = self.runs();
+        Detector::new(self.parts.classifier, theta).with_runs(runs)
     }
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.

@@ -32,7 +32,7 @@ pub(crate) use annotator::GUESS;
 pub use annotator::{Annotator, Gradient};
 pub(crate) use bound_session::BoundSession;
 pub use counts::BoundCounts;
-pub use detector::Detector;
+pub use detector::{Detector, Runs};
 pub use exchange::Exchange;
 pub use fitted::Fitted;
 pub(crate) use fitted::{THRESHOLD, check_level, check_threshold};

@@ -11,7 +11,7 @@ use super::one_annotator::OneAnnotator;
 use crate::error::require;
 use crate::inference::Order;
 use crate::labels::{Labels, Variable};
-use crate::params::Layout;
+use crate::params::{Layout, Parameter, Role};
 use crate::prior::Priors;
 use crate::{Error, Result};
 
@@ -106,6 +106,12 @@ impl<const N: usize> From<&[f64; N]> for Natural {
     }
 }
 
+/// The error for a share of other instances that are stamped, which a chain does not have.
+const FALSE_RATE_OF_CHAIN: Error = Error::NotOfChain {
+    what: "a false rate",
+    instead: "stamps for nothing are those of the background",
+};
+
 impl Default for Model {
     /// Logistic regression, one stamp per event or several as the data say, Gaussian delays, in any order.
     fn default() -> Self {
@@ -190,6 +196,13 @@ impl Model {
         if let Some(range) = self.clock_range {
             require("clock_range", range, range > 0.0, "a time above 0")?;
         }
+        if self.labels == Labels::Independent && self.stamps != Variable::default() {
+            return Err(Error::NoRuns { stamps: self.stamps.name() });
+        }
+        let of_false_rate = |own: &Variation| own.what == Varying::FalseRate;
+        if self.labels == Labels::Chain && self.varies.iter().any(of_false_rate) {
+            return Err(FALSE_RATE_OF_CHAIN);
+        }
         for (k, variation) in self.varies.iter().enumerate() {
             if self.varies[..k].contains(variation) {
                 return Err(Error::VariesTwice { variation: variation.to_string() });
@@ -212,6 +225,18 @@ impl Model {
             let (range, numbers) = layout.resolve(name, values, unit)?;
             for (at, number) in range.zip(numbers) {
                 frozen[at] = Some(number);
+            }
+        }
+        if self.labels == Labels::Chain {
+            let is_false_rate = |own: &&Parameter| own.spec.role == Role::FalseRate;
+            for at in
+                layout.parameters().iter().filter(is_false_rate).flat_map(|own| own.range.clone())
+            {
+                // A stamp for nothing comes from the background: instances outside of runs give none.
+                let given = frozen[at].replace(f64::NEG_INFINITY);
+                if given.is_some_and(|given| given != f64::NEG_INFINITY) {
+                    return Err(FALSE_RATE_OF_CHAIN);
+                }
             }
         }
         Ok(frozen)
