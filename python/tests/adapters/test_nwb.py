@@ -88,6 +88,23 @@ def test_durations_of_events_and_of_intervals(tmp_path):
     assert again == licks
 
 
+def test_rows_are_in_order_of_time_and_keep_their_labels():
+    columns = {"stamp": [1.0, 2.0], "time": [3.0, 1.5], "low": [2.5, 1.0], "high": [3.5, 2.0]}
+    aligned = unjitter.Table({**columns, "p_spurious": [0.25, 0.5]})
+    stamps = Stamps([1.0, 2.0], ["a", "b"], [0.0, 0.125])
+    table = unjitter.nwb.events_table("moved", stamps, aligned)
+    told = {name: list(table[name][:]) for name in table.colnames}
+    assert told == {
+        "timestamp": [1.5, 3.0],
+        "stamp": [2.0, 1.0],
+        "low": [1.0, 2.5],
+        "high": [2.0, 3.5],
+        "p_spurious": [0.5, 0.25],
+        "duration": [0.125, 0.0],
+        "annotation": ["b", "a"],
+    }
+
+
 def test_events_that_are_series_of_timestamps(tmp_path):
     own = nwbfile()
     times = pynwb.TimeSeries(
