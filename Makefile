@@ -1,12 +1,15 @@
 # The two commands of the README are `make demo` and `make test`.
-.PHONY: demo check test test-torch test-engines test-pythons bench format lint docs rust-test bench-test reference \
-	page-test experiments experiments-quick wheel python-test bench-peers \
+.PHONY: demo check test test-torch test-engines test-adapters test-pythons bench format lint docs \
+	rust-test bench-test reference page-test experiments experiments-quick wheel python-test bench-peers \
 	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies
 
 PYTHON ?= python3
 VENV := .venv
 TORCH := .venv-torch
 ENGINES := .venv-engines
+ADAPTERS := .venv-adapters
+# Modules for other libraries, each of the name of its library.
+ADAPTED := mne neurokit nwb obspy seisbench sktime
 PEERS := .venv-peers
 AUDIT := .venv-audit
 RELEASE := target/release-check
@@ -86,11 +89,12 @@ python-test: wheel
 	$(VENV)/bin/python -m mypy.stubtest unjitter._core \
 		--allowlist python/stubtest-allowlist.txt
 	cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
-		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch_loss --ignore engines .
+		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch_loss --ignore engines \
+		--ignore adapters .
 	$(VENV)/bin/python benches/calibration.py --quick
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-modules --pyargs unjitter \
 		--ignore-glob '/*/unjitter/torch/*' --ignore-glob '/*/unjitter/dask.py' \
-		--ignore-glob '/*/unjitter/spark.py'
+		--ignore-glob '/*/unjitter/spark.py' $(ADAPTED:%=--ignore-glob '/*/unjitter/%.py')
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-glob '*.md' \
 		$(CURDIR)/README.md
 	rm -rf target/bare
@@ -150,6 +154,19 @@ $(ENGINES)/.ready: python/requirements-engines.txt
 	$(ENGINES)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
 	touch $@
 
+# Objects and files of other libraries, in an environment of their own.
+test-adapters: wheel $(ADAPTERS)/.ready
+	$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+		target/wheels/*.whl
+	cd python/tests/adapters && $(CURDIR)/$(ADAPTERS)/bin/pytest --quiet .
+	cd python/tests/adapters && $(CURDIR)/$(ADAPTERS)/bin/pytest --quiet --doctest-modules \
+		--pyargs $(ADAPTED:%=unjitter.%)
+
+$(ADAPTERS)/.ready: python/requirements-adapters.txt
+	$(PYTHON) -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
+	touch $@
+
 # One wheel serves all versions of Python: the same file on every one that is installed here.
 test-pythons: wheel
 	cargo build --quiet -p unjitter-cli
@@ -159,7 +176,8 @@ test-pythons: wheel
 		target/python$$version/bin/pip install --quiet --disable-pip-version-check \
 			target/wheels/*.whl pandas polars pyarrow matplotlib mir_eval onnx onnxruntime pytest && \
 		(cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
-			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch_loss --ignore engines --ignore stamps \
+			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch_loss --ignore engines \
+			--ignore adapters --ignore stamps \
 			--ignore test_tutorials.py --ignore test_estimator_checks.py .) || exit 1; \
 	done
 

@@ -24,7 +24,7 @@ pub(crate) struct BoundSession<'a> {
     pub(super) streams: Vec<Bound<'a>>,
     /// Their clocks.
     clocks: Vec<Clock>,
-    /// Labels that depend on each other.
+    /// Labels that depend on each other, if there are instances.
     along: Option<Along>,
     /// Number of the annotator's parameters, without those about ends.
     pub(super) annotator: usize,
@@ -85,7 +85,8 @@ impl<'a> BoundSession<'a> {
         };
         let (streams, clocks) = session.streams.iter().zip(&blocks).map(bind).unzip();
         let about = |stream: &in_time::Stream| stream.about.unwrap_or(labelling.stamps);
-        let along = labelling.rates(&params[parts.labels()], session.unit).map(|rates| {
+        let rates = labelling.rates(&params[parts.labels()], session.unit);
+        let along = rates.filter(|_| !session.times.is_empty()).map(|rates| {
             let variables: Vec<Variable> = session.streams.iter().map(about).collect();
             Along { rates, variables }
         });
@@ -123,7 +124,8 @@ impl<'a> BoundSession<'a> {
     /// Adds the log evidence of all stamps and its derivatives: in the annotator's parameters after those of the
     /// labels, and in the deviations of groups after both. On failure nothing was added.
     pub(crate) fn add(&self, rows: &dyn Rows, sums: &mut Sums) -> Result<(), Impossible> {
-        if let (Some(only), true) = (self.only(), self.groups.is_empty()) {
+        let is_bare = self.groups.is_empty() && self.labels == 0;
+        if let (Some(only), true) = (self.only(), is_bare) {
             return only.add(self.timeline(0), rows, sums);
         }
         let mut own = Sums::zeros(sums.d_detector.len(), self.annotator);
@@ -132,9 +134,9 @@ impl<'a> BoundSession<'a> {
             (None, Some(only)) => {
                 only.add(self.timeline(0), rows, &mut own)?;
                 let own = Sums { value: 0.0, d_detector: Vec::new(), ..own.clone() };
-                (Vec::new(), vec![own])
+                (vec![0.0; self.labels], vec![own])
             }
-            (None, None) => (Vec::new(), self.add_exchanged(rows, &mut own)?),
+            (None, None) => (vec![0.0; self.labels], self.add_exchanged(rows, &mut own)?),
         };
         if rows.is_stopped() {
             own.value = f64::NAN;

@@ -71,7 +71,8 @@ impl SessionStamps<'_> {
         if !is_whole(widths.len(), true) {
             return mismatch("widths of stamps", widths.len());
         }
-        if !is_whole(annotators.len(), members.len() == 1) {
+        // Where nobody annotated, nothing is known of the labels.
+        if members.is_empty() || !is_whole(annotators.len(), members.len() == 1) {
             return mismatch("annotators", annotators.len());
         }
         check_widths(session, widths)?;
