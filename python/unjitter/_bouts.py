@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,7 +74,9 @@ def bout_metrics(
             "lists are of different numbers of sessions: "
             f"true of {len(true)}, detected of {len(detected)}"
         )
-    first = [float(begins)] * len(true) if np.ndim(begins) == 0 else list(map(float, begins))
+    first = [
+        float(own) for own in (begins if isinstance(begins, Iterable) else len(true) * [begins])
+    ]
     if len(first) != len(true):
         raise ValueError(f"begins has length {len(first)}, expected {len(true)}")
     sessions = [(_pairs(a), _pairs(b), c) for a, b, c in zip(true, detected, first)]

@@ -251,8 +251,9 @@ class _Until(NamedTuple):
             return None
         if self.has_times:
             return _times(stamps, "events", self.column, stamped)
-        told = [0.0 if is_missing(own) or own == "n/a" else own for own in
-                _objects(stamps, self.column)]
+        told = [
+            0.0 if is_missing(own) or own == "n/a" else own for own in _objects(stamps, self.column)
+        ]
         read = read_times(told, f"column {self.column!r} of events")
         if read.are_dates or np.any(read.values < 0.0):
             raise ValueError(f"column {self.column!r} of events: expected lengths of time")
