@@ -29,7 +29,7 @@ pub mod simulation;
 pub mod sync;
 
 pub use align::{
-    AlignOptions, Aligned, AlignedInstance, AlignedStamp, Candidate, MissedBout, SeenEvent,
+    AlignOptions, Aligned, AlignedInstance, AlignedRun, AlignedStamp, Candidate, SeenEvent,
 };
 pub use control::{Control, Iteration, Progress};
 pub use error::{Error, Result};
