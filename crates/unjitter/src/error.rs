@@ -607,6 +607,30 @@ pub enum Error {
         /// The files that are there.
         hint: String,
     },
+    /// Something in a stamp file of another program that is not what its format says.
+    #[error("{file}, {place}: found {found}, expected {expected}")]
+    StampContent {
+        /// The file.
+        file: String,
+        /// The line, byte or record.
+        place: String,
+        /// What is there, in quotes, shortened if it is long.
+        found: String,
+        /// What the format says.
+        expected: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
+    },
+    /// A stamp file that cannot be used as a whole, stamps that it cannot hold, or a wrong option.
+    #[error("{what}: {problem}")]
+    StampFile {
+        /// The file, or the option.
+        what: String,
+        /// What is wrong and what was expected.
+        problem: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
+    },
     /// A file that cannot be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -26,6 +26,7 @@ pub mod session;
 mod settings;
 pub mod signal;
 pub mod simulation;
+pub mod stamps;
 pub mod sync;
 
 pub use align::{
