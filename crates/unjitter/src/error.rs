@@ -215,6 +215,18 @@ pub enum Error {
         /// When it ends.
         end: f64,
     },
+    /// Stamps with ends whose own times are not beginnings.
+    #[error(
+        "session {session}: stamps with an end tell when something began and ended, and the model has them about \
+         something else; leave out the ends, or let stamps be about onsets"
+    )]
+    EndsOfOther {
+        /// The first such session.
+        session: String,
+    },
+    /// Ends of what has no length.
+    #[error("ends of stamps need labels that form a chain, and stamps about onsets")]
+    EndsWithoutRuns,
     /// A group of stamps that a model has not seen.
     #[error(
         "session {session}: {variation} is not known of {group}, which the model has not seen; adapt it to \

@@ -99,7 +99,8 @@ impl Along {
         let streams = found.streams.iter().map(marginals).collect();
         let log_odds = Vec::new();
         let Summed { log_evidence, presence, .. } = found;
-        Ok(SessionPosterior { log_evidence, streams, log_odds, presence })
+        let firsts = bound.firsts();
+        Ok(SessionPosterior { log_evidence, streams, firsts, log_odds, presence })
     }
 
     /// The owners of stamps, by stream, and the logarithm of what such an alignment weighs.

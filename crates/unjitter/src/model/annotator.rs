@@ -110,7 +110,9 @@ impl Annotator {
     /// Start parameters: natural `values` by full name (`noise.spread`), and a first guess for the others.
     pub fn start(&self, values: &[(&str, &[f64])]) -> Result<Vec<f64>> {
         let mut params = vec![0.0; self.layout().dim()];
-        params[self.parts.annotator()].copy_from_slice(&self.parts.model.start(&GUESS));
+        let guess = self.parts.model.start(&GUESS);
+        params[self.parts.annotator()].copy_from_slice(&guess);
+        params[self.parts.ends()].iter_mut().zip(&guess).for_each(|(end, own)| *end = *own);
         let rates = params[self.parts.labels()].iter_mut().zip(RATES);
         rates.for_each(|(own, rate)| *own = rate.ln());
         for (name, natural) in values {

@@ -294,10 +294,10 @@ fn grouped(labelling: Labelling, order: Order, unit: f64) -> (Annotator, Vec<f64
 }
 
 const LABELLINGS: [Labelling; 4] = [
-    Labelling { labels: Labels::Independent, stamps: Variable::Onset },
-    Labelling { labels: Labels::Chain, stamps: Variable::Onset },
-    Labelling { labels: Labels::Chain, stamps: Variable::End },
-    Labelling { labels: Labels::Chain, stamps: Variable::Presence },
+    Labelling { labels: Labels::Independent, stamps: Variable::Onset, ends: false },
+    Labelling { labels: Labels::Chain, stamps: Variable::Onset, ends: false },
+    Labelling { labels: Labels::Chain, stamps: Variable::End, ends: false },
+    Labelling { labels: Labels::Chain, stamps: Variable::Presence, ends: false },
 ];
 
 fn of_two(members: &[Members]) -> SessionStamps<'_> {
@@ -444,7 +444,7 @@ fn derivatives_in_log_odds_are_posterior_minus_probabilities() {
 
 #[test]
 fn stamps_of_a_chain_are_given_labels_that_are_certain() {
-    let labelling = Labelling { labels: Labels::Chain, stamps: Variable::Onset };
+    let labelling = Labelling { labels: Labels::Chain, stamps: Variable::Onset, ends: false };
     let (annotator, params, members) = grouped(labelling, Order::Free, 1.0);
     let all: Vec<usize> = (0..TIMES.len()).collect();
     let rates = labelling.rates(&params, 1.0);
