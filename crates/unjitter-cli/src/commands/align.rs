@@ -329,14 +329,12 @@ pub(crate) fn missed_table(
     for (k, aligned) in aligned.iter().enumerate() {
         let name = data.recordings[k].session.name();
         if let Some((_, has_times)) = end {
-            for bout in aligned.missed_bouts(above) {
+            for bout in aligned.missed_runs(above) {
                 missed += 1;
-                let of = |i: usize| aligned.instances[i].time;
-                let (start, end) = (of(bout.first), of(bout.last));
-                let time = data.clocks[k].write(start);
+                let time = data.clocks[k].write(bout.begin);
                 let end = match has_times {
-                    true => data.clocks[k].write(end),
-                    false => events(data).write_duration(end - start),
+                    true => data.clocks[k].write(bout.end),
+                    false => events(data).write_duration(bout.end - bout.begin),
                 };
                 let (p_missed, p) = (probability(bout.p_missed), probability(bout.p_detector));
                 table.push([name, &time, &end, &p_missed, &p]);

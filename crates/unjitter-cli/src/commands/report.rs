@@ -240,11 +240,6 @@ impl Content<'_> {
 
     /// Times of events that were probably missed.
     fn missed(&self, session: usize) -> Vec<f64> {
-        let aligned = &self.aligned[session];
-        if self.fitted.model().ends {
-            let bouts = aligned.missed_bouts(THRESHOLD);
-            return bouts.iter().map(|bout| aligned.instances[bout.first].time).collect();
-        }
         let instances = self.aligned[session].instances.iter();
         instances.filter(|one| one.p_missed > THRESHOLD).map(|one| one.time).collect()
     }

@@ -9,31 +9,7 @@
 //! and the end is later than any time with at least the probability of the beginning, so no quantile is out of order.
 //! If that leaves nothing, both are taken as they are.
 
-use super::{AlignedInstance, MissedBout, Place};
-
-/// Instances before a bout that are positive with this probability may be its first.
-const PERHAPS: f64 = 0.05;
-
-/// The bouts of a session, each with the probability that its beginning has no stamp.
-pub(super) fn missed(instances: &[AlignedInstance]) -> Vec<MissedBout> {
-    let is_inside = |own: &AlignedInstance| own.observed && own.p_positive >= 0.5;
-    let (mut bouts, mut behind, mut first) = (Vec::new(), 0, 0);
-    for run in instances.chunk_by(|a, b| is_inside(a) == is_inside(b)) {
-        let own = first..first + run.len();
-        first = own.end;
-        if !is_inside(&run[0]) {
-            continue;
-        }
-        let before = instances[behind..own.start].iter().rev();
-        let perhaps = before.take_while(|one| one.p_positive >= PERHAPS);
-        let p_missed: f64 = perhaps.chain(run).map(|one| one.p_missed).sum();
-        let p_detector = run.iter().map(|one| one.p_detector).fold(0.0, f64::max);
-        behind = own.end;
-        let (first, last) = (own.start, own.end - 1);
-        bouts.push(MissedBout { first, last, p_missed: p_missed.min(1.0), p_detector });
-    }
-    bouts
-}
+use super::Place;
 
 /// Where the beginning belongs, given the end.
 pub(super) fn before(start: &Place, end: &Place) -> Place {
@@ -99,25 +75,6 @@ mod tests {
             assert!((share - want).abs() < 1e-15, "{k}: {share} {want}"); // rounding
         }
         assert_eq!((given_end.first, given_start.first), (2, 1));
-    }
-
-    #[test]
-    fn a_missed_bout_has_all_that_is_missed_where_it_may_begin() {
-        let instance = |p_positive: f64, p_missed: f64| AlignedInstance {
-            time: 0.0,
-            p_detector: 0.5 * p_positive,
-            p_positive,
-            p_missed,
-            observed: true,
-        };
-        let all = [(0.01, 0.01), (0.4, 0.3), (0.9, 0.4), (0.7, 0.0), (0.2, 0.05), (0.8, 0.1)];
-        let found = missed(&all.map(|(p, missed)| instance(p, missed)));
-        let told: Vec<_> = found.iter().map(|own| (own.first, own.last, own.p_detector)).collect();
-        assert_eq!(told, [(2, 3, 0.45), (5, 5, 0.4)]);
-        // Two sums of two numbers.
-        assert!(
-            (found[0].p_missed - 0.7).abs() < 1e-15 && (found[1].p_missed - 0.15).abs() < 1e-15
-        );
     }
 
     #[test]
