@@ -34,7 +34,7 @@ pub(crate) use bound_session::BoundSession;
 pub use counts::BoundCounts;
 pub use detector::{Detector, Runs};
 pub use exchange::Exchange;
-pub use fitted::Fitted;
+pub use fitted::{ExpectedRuns, Fitted};
 pub(crate) use fitted::{THRESHOLD, check_level, check_threshold};
 pub use group_estimates::GroupEstimate;
 pub use groups::{Effect, Factor, Groups, Members, Variation, Varying};
