@@ -183,6 +183,19 @@ pub(crate) fn events(data: &Dataset) -> &EventsTable {
 pub(crate) fn refuse_aligned(data: &Dataset) -> anyhow::Result<()> {
     let EventsTable { file, header, .. } = events(data);
     let (time, has) = (events(data).time_column(), |name: &str| header.iter().any(|h| h == name));
+    if let Some((end, has_times)) = events(data).end_column()
+        && time == STAMP
+        && has(written_end(has_times))
+        && end != written_end(has_times)
+    {
+        let (written, option) =
+            (written_end(has_times), if has_times { "end" } else { "duration" });
+        let message = format!(
+            "{file}: it was aligned already, and `{end}` is where events end, not when that was pressed; say \
+             --event-{option}-column {written}"
+        );
+        return Err(Mistake::Data(message).into());
+    }
     if time == STAMP || ![STAMP, "low", "high"].into_iter().all(has) {
         return Ok(());
     }
@@ -219,6 +232,10 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
 pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
     match events(data).time_column() {
         STAMP if time_column == STAMP => "time",
+        STAMP if events(data).end_column().is_some() => {
+            let is_there = |name: &&str| events(data).header.iter().any(|column| column == name);
+            [time_column, "start", "onset"].into_iter().find(is_there).unwrap_or(time_column)
+        }
         STAMP => time_column,
         _ if events(data).is_between() => time_column,
         own => own,
@@ -258,6 +275,12 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
     let names = [time, STAMP, low, high, instance_time, p_spurious];
     let Some((end, has_times)) = events.end_column() else {
         return events.with_columns(names, start);
+    };
+    // Events that are read from their stamps get their place in the usual columns.
+    let end = match (end == written_end(has_times), has_times) {
+        (false, _) => end,
+        (true, true) => "end",
+        (true, false) => "duration",
     };
     let ends = |row: usize| {
         let written = events.end_text(row);
