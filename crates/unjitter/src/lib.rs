@@ -26,9 +26,12 @@ pub mod session;
 mod settings;
 pub mod signal;
 pub mod simulation;
+pub mod stamps;
 pub mod sync;
 
-pub use align::{AlignOptions, Aligned, AlignedInstance, AlignedStamp, Candidate, SeenEvent};
+pub use align::{
+    AlignOptions, Aligned, AlignedInstance, AlignedRun, AlignedStamp, Candidate, SeenEvent,
+};
 pub use control::{Control, Iteration, Progress};
 pub use error::{Error, Result};
 pub use features::{FeatureView, Features};

@@ -5,7 +5,7 @@
 
 use super::data::{SessionData, gaps, grid_spacing};
 use crate::inference::Order;
-use crate::math::{lower_median, sigmoid};
+use crate::math::lower_median;
 use crate::model::{Learned, Mode, Parts};
 use crate::params::{Layout, Parameter};
 use crate::session::nearest;
@@ -54,9 +54,10 @@ fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> O
     let (mut expected, mut squares) = (0.0, 0.0);
     let mut log_odds = Vec::new();
     for session in data {
-        log_odds.resize(session.in_time.times.len(), 0.0);
+        let times = &session.in_time.times;
+        log_odds.resize(times.len(), 0.0);
         parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
-        for p in log_odds.iter().map(|&f| sigmoid(f)) {
+        for p in parts.stamps.presence(&params[parts.detector().end..], times, &log_odds) {
             expected += p;
             squares += p * p;
         }
