@@ -39,6 +39,29 @@ pub(crate) fn annotator(fitted: &Fitted) -> String {
         interval(sure.spread, seconds),
         percent(miss_rate),
         interval(sure.miss_rate, percent),
+    ) + &ends_text(fitted)
+}
+
+/// How the annotator tells ends, in words; nothing if stamps tell none.
+fn ends_text(fitted: &Fitted) -> String {
+    let Some(Learned { delay, spread, miss_rate, background_rate, .. }) = fitted.learned_ends()
+    else {
+        return String::new();
+    };
+    let sure = fitted.ends_estimates(0.95).expect("95 % is a level").expect("ends are learned");
+    format!(
+        "The end of an event is pressed\n  \
+         {} on average{}\n  \
+         with a scatter of {}{}\n  \
+         of all but {} of the events{}, and for nothing {}{}\n",
+        side(delay),
+        interval(sure.delay, |time| if time < 0.0 { side(time) } else { seconds(time) }),
+        seconds(spread),
+        interval(sure.spread, seconds),
+        percent(miss_rate),
+        interval(sure.miss_rate, percent),
+        per_hour(background_rate),
+        interval(sure.background_rate, |rate| number(3600.0 * rate)),
     )
 }
 
@@ -105,6 +128,13 @@ pub(crate) fn facts(fitted: &Fitted, sessions: &[Session<'_>]) -> Vec<Fact> {
     };
     let text = with("presses that belong to no event", sure.background_rate, hourly);
     facts.push(fact("false presses", per_hour(background_rate), text));
+    if let Some(Learned { delay, spread, .. }) = fitted.learned_ends() {
+        let sure = fitted.ends_estimates(0.95).expect("95 % is a level").expect("ends are learned");
+        let text = with("from the end of an event to its press", sure.delay, side);
+        facts.push(fact("delay of ends", side(delay), text));
+        let text = with("standard deviation of the delay of ends", sure.spread, seconds);
+        facts.push(fact("spread of ends", seconds(spread), text));
+    }
     let own = |text: &str| text.to_owned();
     facts.push(fact("lasting", seconds(length), own("mean length of an event")));
     facts.push(fact("apart", seconds(gap), own("mean time from an event to the next")));

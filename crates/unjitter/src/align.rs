@@ -1,5 +1,6 @@
 //! The place of every stamp, and which stamps are missing or wrong.
 
+mod bouts;
 mod runs;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,9 @@ pub use runs::AlignedRun;
 pub struct Aligned {
     /// One per stamp.
     pub stamps: Vec<AlignedStamp>,
+    /// The ends of what was stamped, if the model learned from ends: one per stamp, none where the stamp tells none.
+    /// Its quantiles are never earlier than those of the stamp itself.
+    pub ends: Vec<Option<AlignedStamp>>,
     /// One per instance.
     pub instances: Vec<AlignedInstance>,
     /// The events, stamped or not, where labels form runs.
@@ -94,6 +98,11 @@ pub struct SeenEvent {
 }
 
 impl Aligned {
+    /// Runs of which it is more probable than this that they are there and that nobody stamped them.
+    pub fn missed_runs(&self, above: f64) -> impl Iterator<Item = &AlignedRun> {
+        self.runs.iter().flatten().filter(move |run| run.p_missed > above)
+    }
+
     /// The events that stamps belong to by the best alignment, in order of time: one for all stamps of an instance, or of a
     /// run of them.
     pub fn events(&self, session: &Session<'_>) -> Vec<SeenEvent> {
@@ -152,13 +161,15 @@ impl Default for AlignOptions {
 #[derive(Debug, Default)]
 pub(crate) struct Averaged {
     stamps: Vec<Place>,
+    /// Where their ends belong; without shares where there is none.
+    ends: Vec<Place>,
     /// p(y = 1 | z) and p(y = 1, no stamp | z) by instance.
     instances: Vec<[f64; 2]>,
     count: f64,
 }
 
 /// Where a stamp belongs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Place {
     /// The first instance that it can have come from.
     first: usize,
@@ -193,16 +204,7 @@ impl Averaged {
         streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize])>,
         instances: impl Iterator<Item = [f64; 2]>,
     ) {
-        let none = Place { first: 0, shares: Vec::new(), positive: 0.0 };
-        for (own, positions) in streams {
-            let most = positions.iter().map(|last| last + 1).max().unwrap_or(0);
-            self.stamps.resize(self.stamps.len().max(most), none.clone());
-            for (l, &position) in positions.iter().enumerate() {
-                let positive = own.of_stamp_positive(l).iter().sum();
-                let place = &mut self.stamps[position];
-                place.add(own.instances(l).start, own.of_stamp(l), positive);
-            }
-        }
+        add_places(&mut self.stamps, streams);
         for (i, [positive, missed]) in instances.enumerate() {
             if self.instances.len() == i {
                 self.instances.push([0.0; 2]);
@@ -213,10 +215,19 @@ impl Averaged {
         self.count += 1.0;
     }
 
+    /// Adds where the ends of these stamps belong, under the same parameters.
+    pub(crate) fn add_ends<'a>(
+        &mut self,
+        streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize])>,
+    ) {
+        add_places(&mut self.ends, streams);
+    }
+
     /// The average of several averages, by how many posteriors they have; none if there is none at all.
     pub(crate) fn of(averages: Vec<Self>) -> Option<Self> {
         averages.into_iter().filter(|own| own.count > 0.0).reduce(|mut all, own| {
-            for (place, own) in all.stamps.iter_mut().zip(&own.stamps) {
+            let ends = all.ends.iter_mut().zip(&own.ends);
+            for (place, own) in all.stamps.iter_mut().zip(&own.stamps).chain(ends) {
                 place.add(own.first, &own.shares, own.positive);
             }
             for (sums, own) in all.instances.iter_mut().zip(own.instances) {
@@ -255,10 +266,40 @@ impl Averaged {
         level: f64,
     ) -> Vec<AlignedStamp> {
         let place = |(l, place): (usize, &Place)| {
-            let best_instance = best[l].map(|instance| observed[instance]);
-            aligned_stamp(session, observed, place, self.count, level, l, best_instance)
+            let stamp = (session.stamps()[l], best[l].map(|instance| observed[instance]));
+            match self.end(l) {
+                None => aligned_stamp(session, observed, place, self.count, level, stamp),
+                Some(end) => {
+                    let place = bouts::before(place, end);
+                    aligned_stamp(session, observed, &place, self.count, level, stamp)
+                }
+            }
         };
         self.stamps.iter().enumerate().map(place).collect()
+    }
+
+    /// The same for the ends of stamps; empty if there is none.
+    pub(crate) fn aligned_ends(
+        &self,
+        session: &Session,
+        observed: &[usize],
+        best: &[Option<usize>],
+        level: f64,
+    ) -> Vec<Option<AlignedStamp>> {
+        let place = |(l, place): (usize, &Place)| {
+            let place = bouts::after(self.end(l)?, place);
+            let stamp = (session.end_of(l)?, best[l].map(|instance| observed[instance]));
+            Some(aligned_stamp(session, observed, &place, self.count, level, stamp))
+        };
+        match self.ends.is_empty() {
+            true => Vec::new(),
+            false => self.stamps.iter().enumerate().map(place).collect(),
+        }
+    }
+
+    /// Where the end of a stamp belongs, if it has one.
+    fn end(&self, stamp: usize) -> Option<&Place> {
+        self.ends.get(stamp).filter(|place| !place.shares.is_empty())
     }
 
     /// Where each stamp may have come from, in order of time: instances with at least this probability. One minus
@@ -305,14 +346,29 @@ fn unseen(session: &Session, p_detector: f64, instance: usize) -> AlignedInstanc
     }
 }
 
+/// Adds where the stamps of streams belong, each stamp at its position.
+fn add_places<'a>(
+    places: &mut Vec<Place>,
+    streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize])>,
+) {
+    for (own, positions) in streams {
+        let most = positions.iter().map(|last| last + 1).max().unwrap_or(0);
+        places.resize(places.len().max(most), Place::default());
+        for (l, &position) in positions.iter().enumerate() {
+            let positive = own.of_stamp_positive(l).iter().sum();
+            places[position].add(own.instances(l).start, own.of_stamp(l), positive);
+        }
+    }
+}
+
+/// A stamp in its place; `stamp` is its time as it was pressed and its instance in the best alignment.
 fn aligned_stamp(
     session: &Session,
     observed: &[usize],
     place: &Place,
     count: f64,
     level: f64,
-    l: usize,
-    best_instance: Option<usize>,
+    (stamp, best_instance): (f64, Option<usize>),
 ) -> AlignedStamp {
     let Place { first, shares, positive } = place;
     let candidates = &observed[*first..*first + shares.len()];
@@ -336,7 +392,7 @@ fn aligned_stamp(
         }
     }
     AlignedStamp {
-        stamp: session.stamps()[l],
+        stamp,
         time: quantile(0.5),
         low: quantile((1.0 - level) / 2.0),
         high: quantile((1.0 + level) / 2.0),

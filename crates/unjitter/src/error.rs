@@ -215,6 +215,18 @@ pub enum Error {
         /// When it ends.
         end: f64,
     },
+    /// Stamps with ends whose own times are not beginnings.
+    #[error(
+        "session {session}: stamps with an end tell when something began and ended, and the model has them about \
+         something else; leave out the ends, or let stamps be about onsets"
+    )]
+    EndsOfOther {
+        /// The first such session.
+        session: String,
+    },
+    /// Ends of what has no length.
+    #[error("ends of stamps need labels that form a chain, and stamps about onsets")]
+    EndsWithoutRuns,
     /// A group of stamps that a model has not seen.
     #[error(
         "session {session}: {variation} is not known of {group}, which the model has not seen; adapt it to \
@@ -594,6 +606,30 @@ pub enum Error {
         table: &'static str,
         /// The files that are there.
         hint: String,
+    },
+    /// Something in a stamp file of another program that is not what its format says.
+    #[error("{file}, {place}: found {found}, expected {expected}")]
+    StampContent {
+        /// The file.
+        file: String,
+        /// The line, byte or record.
+        place: String,
+        /// What is there, in quotes, shortened if it is long.
+        found: String,
+        /// What the format says.
+        expected: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
+    },
+    /// A stamp file that cannot be used as a whole, stamps that it cannot hold, or a wrong option.
+    #[error("{what}: {problem}")]
+    StampFile {
+        /// The file, or the option.
+        what: String,
+        /// What is wrong and what was expected.
+        problem: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
     },
     /// A file that cannot be read or written.
     #[error("{path}: {source}")]

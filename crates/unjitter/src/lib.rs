@@ -26,6 +26,7 @@ pub mod session;
 mod settings;
 pub mod signal;
 pub mod simulation;
+pub mod stamps;
 pub mod sync;
 
 pub use align::{
@@ -43,7 +44,7 @@ pub use outcome::{Outcome, Warning};
 pub use prior::Priors;
 pub use session::{Label, Recording, Session};
 
-/// The README's examples are tests.
+/// The examples of the pages are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/start/rust.md")]
+struct StartHere;

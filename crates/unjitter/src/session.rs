@@ -406,6 +406,11 @@ impl<'a> Session<'a> {
         !self.ends.is_empty()
     }
 
+    /// How many stamps say so.
+    pub(crate) fn ends(&self) -> usize {
+        self.ends.iter().flatten().count()
+    }
+
     /// The classes of stamps and labels, in order of their names; empty if events have none.
     pub fn classes(&self) -> &[String] {
         &self.classes.names
@@ -527,7 +532,7 @@ pub(crate) fn nearest(times: &[f64], time: f64) -> usize {
 }
 
 /// Whether a time lies in one of the sorted intervals.
-fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
+pub(crate) fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
     let begun = intervals.partition_point(|&(start, _)| start <= time);
     begun > 0 && time <= intervals[begun - 1].1
 }

@@ -1,6 +1,7 @@
 //! Quality of a detector: by instance, by event, and the significance of differences.
 
 mod bootstrap;
+mod bouts;
 mod calibration;
 mod choosing;
 mod criterion;
@@ -28,6 +29,7 @@ mod threshold;
 mod tolerance;
 
 pub use bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
+pub use bouts::{Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics, match_bouts};
 pub use calibration::{
     Bins, ReliabilityBin, brier_score, expected_calibration_error, log_loss, reliability_curve,
 };

@@ -52,7 +52,7 @@ impl<'a> SessionData<'a> {
     ) -> Self {
         let observed = session.observed_instances();
         let classifier = parts.classifier.as_ref();
-        let in_time = InTime::new(session, &observed, time_unit, &parts.stamps.groups);
+        let in_time = parts.stamps.in_time(session, &observed, time_unit);
         Self {
             index,
             features: rows(classifier, session.shared_features(), &observed, control),
@@ -97,6 +97,15 @@ fn unobserved_rows<'a>(
         features: rows(classifier, session.shared_features(), &chosen, control),
         labels,
     })
+}
+
+/// How long bouts last, by the stamps that tell an end: the median; none if no stamp does.
+pub(super) fn median_bout(sessions: &[Session]) -> Option<f64> {
+    let bout = |session: &Session| -> Vec<f64> {
+        let stamps = session.stamps().iter().enumerate();
+        stamps.filter_map(|(l, start)| Some(session.end_of(l)? - start)).collect()
+    };
+    lower_median(sessions.iter().flat_map(bout).collect())
 }
 
 /// Gaps between neighbouring stamps of the same annotator.
@@ -151,4 +160,17 @@ pub fn median_spacing(sessions: &[Session]) -> f64 {
     } else {
         lower_median(spacings(|g| g > 0.0)).unwrap_or(1.0)
     }
+}
+
+/// The spacing of instances that lie on a grid, as windows do; more than half of the steps are then the same to
+/// a hundredth. An event is somewhere in its window, so a grid blurs delays. Instances that were found in a signal
+/// are where events are, however far apart, and do not.
+pub(super) fn grid_spacing(sessions: &[Session]) -> Option<f64> {
+    let spacing = median_spacing(sessions);
+    let steps = sessions.iter().flat_map(|session| session.times().windows(2));
+    let (even, all) = steps.fold((0, 0), |(even, all), step| {
+        let is_even = (step[1] - step[0] - spacing).abs() <= 0.01 * spacing;
+        (even + usize::from(is_even), all + 1)
+    });
+    (2 * even > all).then_some(spacing)
 }

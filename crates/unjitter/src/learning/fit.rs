@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::data::{SessionData, beyond, median_gap, median_spacing, stamp_rate};
+use super::data::{SessionData, beyond, median_bout, median_gap, median_spacing, stamp_rate};
 use super::grouped::{KnownShift, Shifts, deviations_at, learn_deviations, search_shifts};
 use super::information::uncertainty;
 use super::lbfgs::{LbfgsOptions, Minimum};
@@ -77,7 +77,9 @@ impl Model {
         options: &FitOptions,
         control: Control<'_>,
     ) -> Result<Fitted> {
-        in_pool(options.threads, || self.fit_here(sessions, options, control))
+        in_pool(options.threads, || {
+            self.for_ends_of(sessions)?.fit_here(sessions, options, control)
+        })
     }
 
     fn fit_here(
@@ -218,6 +220,7 @@ impl<'a> Problem<'a> {
         seed: u64,
         control: Control<'a>,
     ) -> Result<Self> {
+        let model = &model.for_ends_of(sessions)?;
         check(model, sessions)?;
         let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
@@ -385,7 +388,8 @@ impl<'a> Problem<'a> {
         let peaks = peaks.iter().flat_map(|scan| &scan.peaks).map(place);
         let peaks: Vec<_> = stated.into_iter().chain(peaks).collect();
         if !self.parts.stamps.labelling.is_independent() {
-            let about = self.parts.stamps.labelling.stamps;
+            let lasting = median_bout(self.sessions).map(|bout| bout / self.time_unit);
+            let about = (self.parts.stamps.labelling.stamps, lasting);
             return Ok(starts_of_runs(restarts, seed, (self.spacing, self.gap), &peaks, about));
         }
         Ok(starts(restarts, seed, [self.gap, self.mean_gap], &peaks))
@@ -662,12 +666,11 @@ fn judge(
     values: Vec<Option<f64>>,
     mode: &Mode,
 ) -> (Outcome, Vec<Warning>) {
-    let Problem { sessions, parts, time_unit, .. } = problem;
+    let Problem { sessions, parts, .. } = problem;
     let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
     let converged = is_converged(stop, parts);
     let order = problem.model.alignment;
-    let spacing = problem.spacing * time_unit;
-    let mut found = warnings(sessions, objective.data(), parts, mode, order, spacing);
+    let mut found = warnings(sessions, objective.data(), parts, mode, order);
     if let Some((session, bytes)) = objective.too_large() {
         let session = sessions[session].name().to_owned();
         found.insert(0, Warning::MemoryLimit { session, bytes, limit: memory_limit() });

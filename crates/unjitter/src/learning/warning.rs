@@ -3,7 +3,7 @@
 //! A warning is kept only if it separates bad fits from good ones: `docs/model.md` has the figures. Each
 //! names a cure.
 
-use super::data::{SessionData, gaps};
+use super::data::{SessionData, gaps, grid_spacing};
 use crate::inference::Order;
 use crate::math::lower_median;
 use crate::model::{Learned, Mode, Parts};
@@ -25,7 +25,6 @@ pub(super) fn warnings(
     parts: &Parts,
     mode: &Mode,
     order: Order,
-    spacing: f64,
 ) -> Vec<Warning> {
     let Learned { delay, spread, background_rate, .. } = mode.learned;
     let mut found = Vec::new();
@@ -37,8 +36,8 @@ pub(super) fn warnings(
         // Otherwise they come from nowhere, and spoil nothing.
         found.extend(sessions.iter().filter_map(|session| far_stamps(session, delay, spread)));
     }
-    let is_tiny = spread < spacing / 2.0;
-    found.extend(is_tiny.then_some(Warning::TinySpread { spread, spacing }));
+    let coarse = grid_spacing(sessions).filter(|spacing| spread < spacing / 2.0);
+    found.extend(coarse.map(|spacing| Warning::TinySpread { spread, spacing }));
     found
 }
 

@@ -1,5 +1,7 @@
 //! A fitted model aligns sessions, and averages over what it does not know.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::bound_session::SessionPosterior;
@@ -57,17 +59,22 @@ impl Fitted {
             });
             let (observed, level) = (session.observed_instances(), options.level);
             let offset = self.offset(session, log_odds);
-            let mut owners = vec![None; session.stamps().len()];
-            for (stream, best) in data.streams.iter().zip(&best) {
-                let own = stream.positions.iter().zip(best);
-                own.for_each(|(&position, &instance)| owners[position] = instance);
-            }
+            let owners = |streams: Range<usize>| {
+                let mut owners = vec![None; session.stamps().len()];
+                for (stream, best) in data.streams[streams.clone()].iter().zip(&best[streams]) {
+                    let own = stream.positions.iter().zip(best);
+                    own.for_each(|(&position, &instance)| owners[position] = instance);
+                }
+                owners
+            };
+            let (firsts, ends) = (owners(0..found.firsts), owners(found.firsts..best.len()));
             let p_detector = self.smoothed(session.times(), log_odds);
             let mut instances = posterior.aligned_instances(session, &observed, &p_detector);
             let about = self.runs().map(|runs| runs.stamps);
             let runs = about.map(|about| posterior.aligned_runs(&observed, &mut instances, about));
             let aligned = Aligned {
-                stamps: posterior.aligned_stamps(session, &observed, &owners, level),
+                stamps: posterior.aligned_stamps(session, &observed, &firsts, level),
+                ends: posterior.aligned_ends(session, &observed, &ends, level),
                 instances,
                 runs,
                 log_evidence: found.log_evidence + offset,
@@ -121,5 +128,6 @@ fn add(average: &mut Averaged, found: &SessionPosterior, data: &InTime) {
     let streams = found.streams.iter().zip(&data.streams);
     let streams = streams.map(|(own, stream)| (&own.responsibilities, stream.positions.as_slice()));
     let instance = |i: usize| [found.positive(i), found.missed(i)];
-    average.add(streams, (0..data.times.len()).map(instance));
+    average.add(streams.clone().take(found.firsts), (0..data.times.len()).map(instance));
+    average.add_ends(streams.skip(found.firsts));
 }

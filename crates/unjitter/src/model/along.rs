@@ -8,6 +8,7 @@ use super::in_time::InTime;
 use super::stamp_model::{Found, Heard, Rows, Sums};
 use crate::inference::{Impossible, Marginals, Timeline};
 use crate::labels::{Chain, Rates, Scene, Source, Stream, Summed, SummedStream, Variable, owners};
+use crate::math::logit;
 
 /// How labels depend on each other, at the parameters, and what each stream is about.
 #[derive(Debug)]
@@ -57,6 +58,14 @@ impl Along {
         })?
     }
 
+    /// Log-odds that an instance has what each stream of beginnings is about, without any stamps.
+    pub(super) fn event_log_odds(&self, bound: &BoundSession<'_>, scores: &[f64]) -> Vec<Vec<f64>> {
+        let chain = Chain::new(&bound.session.times, 1, Some(self.rates), scores);
+        let log_odds =
+            |&about: &Variable| chain.events(about).into_iter().map(logit).collect::<Vec<f64>>();
+        self.variables[..bound.firsts()].iter().map(log_odds).collect()
+    }
+
     /// Shows the session as labels and stamps, and the log probability that no other stamp came from nowhere.
     fn show<T>(
         &self,
@@ -99,7 +108,8 @@ impl Along {
         let streams = found.streams.iter().map(marginals).collect();
         let log_odds = Vec::new();
         let Summed { log_evidence, presence, .. } = found;
-        Ok(SessionPosterior { log_evidence, streams, log_odds, presence })
+        let firsts = bound.firsts();
+        Ok(SessionPosterior { log_evidence, streams, firsts, log_odds, presence })
     }
 
     /// The owners of stamps, by stream, and the logarithm of what such an alignment weighs.

@@ -62,6 +62,18 @@ impl Fitted {
         learned.in_units_of(1.0 / self.time_unit)
     }
 
+    /// What was learned of how the same annotator tells the ends of bouts; none if stamps do not tell these.
+    pub fn learned_ends(&self) -> Option<Learned> {
+        self.learned_ends_at(&self.params)
+    }
+
+    /// The same at other parameters.
+    fn learned_ends_at(&self, params: &[f64]) -> Option<Learned> {
+        let own = &params[self.parts.ends()];
+        let learned = || self.parts.stamps.model.learned(own).in_units_of(1.0 / self.time_unit);
+        (!own.is_empty()).then(learned)
+    }
+
     /// Natural values of a parameter, such as "noise.spread", in the unit of the data.
     pub fn parameter(&self, name: &str) -> Result<Vec<f64>> {
         Ok(self.parts.layout.parameter(name)?.natural(&self.params, self.time_unit))
@@ -115,13 +127,20 @@ impl Fitted {
     pub fn learned_estimates(&self, level: f64) -> Result<LearnedEstimates> {
         check_level(level)?;
         let estimate = |quantity| self.estimate_by(self.uncertainty.as_ref()?, quantity, level);
-        Ok(LearnedEstimates {
-            delay: estimate(Quantity::Delay),
-            spread: estimate(Quantity::Spread),
-            miss_rate: estimate(Quantity::MissRate),
-            false_rate: estimate(Quantity::FalseRate),
-            background_rate: estimate(Quantity::BackgroundRate),
-        })
+        Ok(LearnedEstimates::of(estimate))
+    }
+
+    /// The same of how that annotator tells the ends of bouts; none if stamps do not tell these.
+    pub fn ends_estimates(&self, level: f64) -> Result<Option<LearnedEstimates>> {
+        check_level(level)?;
+        let estimate = |quantity: Quantity| {
+            let value_of = |params: &[f64]| {
+                self.learned_ends_at(params).map_or(f64::NAN, |learned| quantity.of(&learned))
+            };
+            let sure = self.uncertainty.as_ref()?;
+            sure.estimate(&self.params, level, quantity.scale(), value_of)
+        };
+        Ok(self.learned_ends().map(|_| LearnedEstimates::of(estimate)))
     }
 
     /// One of these numbers, if this is how sure its parameters are.
@@ -359,7 +378,7 @@ impl Fitted {
         check_columns(name, session.features().ncols(), self.features())?;
         let log_odds = self.log_odds(session.features())?;
         let observed = session.observed_instances();
-        let data = InTime::new(session, &observed, self.time_unit, &self.parts.stamps.groups);
+        let data = self.parts.stamps.in_time(session, &observed, self.time_unit);
         self.parts.stamps.groups.check_seen(session)?;
         let max_count = self.parts.stamps.model.max_count(&self.params[self.parts.annotator()]);
         data.check_capacity(name, max_count)?;
@@ -376,7 +395,8 @@ impl Fitted {
     pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
         let is_independent = self.parts.stamps.labelling.is_independent();
         let labels = if is_independent { log_labels(session, log_odds) } else { 0.0 };
-        labels - session.stamps().len() as f64 * self.time_unit.ln()
+        let ends = if self.parts.stamps.labelling.ends { session.ends() } else { 0 };
+        labels - (session.stamps().len() + ends) as f64 * self.time_unit.ln()
     }
 }
 

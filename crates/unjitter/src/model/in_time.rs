@@ -18,7 +18,7 @@ pub(crate) struct InTime {
     pub(crate) labels: Vec<Option<bool>>,
     /// Halfway between the first and the last instance, observed or not.
     pub(crate) middle: f64,
-    /// One for each annotator, or one if they are not known.
+    /// One for each annotator, or one if they are not known; then those about the ends of what they stamped.
     pub(crate) streams: Vec<Stream>,
 }
 
@@ -71,7 +71,8 @@ impl SessionStamps<'_> {
         if !is_whole(widths.len(), true) {
             return mismatch("widths of stamps", widths.len());
         }
-        if !is_whole(annotators.len(), members.len() == 1) {
+        // Where nobody annotated, nothing is known of the labels.
+        if members.is_empty() || !is_whole(annotators.len(), members.len() == 1) {
             return mismatch("annotators", annotators.len());
         }
         check_widths(session, widths)?;
@@ -123,6 +124,31 @@ impl InTime {
         let labels = if any_label { labels } else { Vec::new() };
         let middle = 0.5 * in_units(&session.times()[session.len() - 1]);
         Self { times, unit: 1.0, labels, middle, streams }
+    }
+
+    /// The same with the ends of stamps, at known times or as uncertain as their beginnings. Somebody whose stamps tell no
+    /// end did not look for any; one who stamped nothing saw no end either.
+    pub(crate) fn with_ends(mut self, session: &Session<'_>, time_unit: f64) -> Self {
+        let origin = session.times()[0];
+        let ends = |own: &Stream| {
+            let end = |&l: &usize| {
+                let (time, width) = (session.end_of(l)? - origin, session.width_of(l));
+                Some((Stamp { time: time / time_unit, width: width / time_unit }, l))
+            };
+            let mut ends: Vec<(Stamp, usize)> = own.positions.iter().filter_map(end).collect();
+            if ends.is_empty() && !own.stamps.is_empty() {
+                return None;
+            }
+            ends.sort_by(|(a, _), (b, _)| a.time.total_cmp(&b.time));
+            let (stamps, positions) = ends.into_iter().unzip();
+            let stream = Stream::new(&self.times, stamps, positions, own.members.clone());
+            let duration =
+                if session.observed().is_some() { own.duration } else { stream.duration };
+            Some(Stream { about: Some(Variable::End), duration, ..stream })
+        };
+        let ends: Vec<Stream> = self.streams.iter().filter_map(ends).collect();
+        self.streams.extend(ends);
+        self
     }
 
     /// Instances at these times, and stamps, as they are given for a loss: times are not in units.

@@ -13,7 +13,7 @@ use crate::inference::Order;
 use crate::labels::{Labels, Variable};
 use crate::params::{Layout, Parameter, Role};
 use crate::prior::Priors;
-use crate::{Error, Result};
+use crate::{Error, Result, Session};
 
 /// A model before it has seen data. Any classifier combines with any counts and any noise.
 ///
@@ -55,6 +55,9 @@ pub struct Model {
     /// What of a run stamps are about, if labels form a chain.
     #[serde(skip_serializing_if = "is_default")]
     pub stamps: Variable,
+    /// Whether stamps tell the ends of runs too, with noise and rates of their own. Sessions with ends make it so.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ends: bool,
     /// Numbers of the annotator that differ between groups of stamps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub varies: Vec<Variation>,
@@ -126,6 +129,7 @@ impl Default for Model {
             frozen: Vec::new(),
             labels: Labels::default(),
             stamps: Variable::default(),
+            ends: false,
             varies: Vec::new(),
             clock_range: None,
         }
@@ -152,7 +156,18 @@ impl Model {
 
     /// How labels depend on each other, and what of them stamps are about.
     pub(crate) fn labelling(&self) -> Labelling {
-        Labelling { labels: self.labels, stamps: self.stamps }
+        Labelling { labels: self.labels, stamps: self.stamps, ends: self.ends }
+    }
+
+    /// The same model for these sessions: stamps that tell when bouts ended need labels that form runs.
+    pub fn for_ends_of(&self, sessions: &[Session<'_>]) -> Result<Self> {
+        let Some(session) = sessions.iter().find(|session| session.has_ends()) else {
+            return Ok(self.clone());
+        };
+        if self.stamps != Variable::Onset {
+            return Err(Error::EndsOfOther { session: session.name().to_owned() });
+        }
+        Ok(Self { labels: Labels::Chain, ends: true, ..self.clone() })
     }
 
     /// The model of the stamps, whose times are in this unit; so many of them per unit of the data are usual,
@@ -195,6 +210,9 @@ impl Model {
         }
         if let Some(range) = self.clock_range {
             require("clock_range", range, range > 0.0, "a time above 0")?;
+        }
+        if self.ends && (self.labels, self.stamps) != (Labels::Chain, Variable::Onset) {
+            return Err(Error::EndsWithoutRuns);
         }
         if self.labels == Labels::Independent && self.stamps != Variable::default() {
             return Err(Error::NoRuns { stamps: self.stamps.name() });
