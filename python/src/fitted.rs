@@ -363,7 +363,7 @@ impl Fitted {
         let level = AlignOptions::default().level;
         let names = session.annotators();
         let told = |event: SeenEvent| {
-            let SeenEvent { instance, time, end, p_positive, stamps, seen_by } = event;
+            let SeenEvent { instance, time, end, p_positive, stamps, seen_by, .. } = event;
             let seen_by = seen_by.into_iter().map(|k| names[k].clone()).collect();
             (instance, time, end, p_positive, stamps.len(), seen_by)
         };
