@@ -24,5 +24,6 @@ mod report;
 mod review;
 mod signals;
 mod simulate;
+mod stamp_files;
 mod stamped;
 mod sync;
