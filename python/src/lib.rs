@@ -56,7 +56,7 @@ mod _core {
     use super::memory::{memory_limit, set_memory_limit};
     #[pymodule_export]
     use super::metrics::{
-        detect_events, event_metrics, match_events, mean_event_average_precision,
+        bout_metrics, detect_events, event_metrics, match_events, mean_event_average_precision,
     };
     #[pymodule_export]
     use super::noise::noise_kinds;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use unjitter::Aligned;
 use unjitter::io::{Dataset, FromFiles, MovedStamps};
 use unjitter::stamps::Format;
-use unjitter::{Aligned, AlignedStamp};
 
 use crate::commands::align::events;
 use crate::failure::usage;
@@ -25,12 +25,15 @@ fn not_a_table(output: &Path) -> anyhow::Error {
     usage(format!("{} is a folder; name a table", output.display()))
 }
 
-/// The place of every line of the events: its session, and where its stamp belongs.
-pub(crate) fn places(data: &Dataset, aligned: &[Aligned]) -> Vec<Option<(usize, AlignedStamp)>> {
+/// Where the stamp of every line of the events belongs: its session, what is told of that, and which stamp it is.
+pub(crate) fn places<'a>(
+    data: &Dataset,
+    aligned: &'a [Aligned],
+) -> Vec<Option<(usize, &'a Aligned, usize)>> {
     let mut places = vec![None; events(data).rows.len()];
     for (session, (rows, aligned)) in data.stamp_rows.iter().zip(aligned).enumerate() {
-        for (&row, stamp) in rows.iter().zip(&aligned.stamps) {
-            places[row] = Some((session, *stamp));
+        for (l, &row) in rows.iter().enumerate() {
+            places[row] = Some((session, aligned, l));
         }
     }
     places
@@ -61,6 +64,12 @@ pub(crate) fn moved_files(
             "{output}: the stamps are from {files} files; name a folder, such as aligned/, or a table"
         )));
     }
+    if aligned.iter().any(|one| one.ends.iter().any(Option::is_some)) {
+        return Err(usage(
+            "stamp files are written back with their durations, and these ends moved on their own: write a table \
+             (.csv), or align beginnings alone (--event-end-column '')",
+        ));
+    }
     let places = places(data, aligned);
     let mut moved = Vec::new();
     for (k, (file, path)) in from.files.iter().zip(paths).enumerate() {
@@ -72,7 +81,7 @@ pub(crate) fn moved_files(
             );
             return Err(usage(message));
         }
-        let times = from.times(k, |line| places[line].map(|(_, stamp)| stamp.time));
+        let times = from.times(k, |line| places[line].map(|(_, one, l)| one.stamps[l].time));
         let kept = vec![true; times.len()];
         moved.push(MovedStamps { file: file.clone(), times, kept, path: path.clone() });
     }

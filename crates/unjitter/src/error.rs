@@ -263,6 +263,21 @@ pub enum Error {
         "labels form a chain, so that probabilities take a whole session with its times, not rows of features alone"
     )]
     RowsOfChain,
+    /// Two instances at one time with labels that differ, where labels form a chain.
+    #[error(
+        "session {session}: instances {first} and {second} are both at {time} and have different labels, \
+         which no chain allows"
+    )]
+    SameTime {
+        /// Name of the session.
+        session: String,
+        /// Position of one instance.
+        first: usize,
+        /// Position of the other.
+        second: usize,
+        /// Their time.
+        time: f64,
+    },
     /// Something that supposes independent labels.
     #[error("{what}: it supposes independent labels, and these form a chain; {instead}")]
     NotOfChain {

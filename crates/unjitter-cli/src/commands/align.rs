@@ -26,7 +26,9 @@ use crate::words::{count, counted, percent, seconds};
 /// event belongs (the median of where it may have been), and new columns have stamp (what was
 /// pressed, as it was written), low and high (95 % interval unless --level says otherwise), instance_time (the likeliest
 /// instance) and p_spurious (the probability that it was pressed for nothing). Your other columns
-/// stay as they are, so whatever reads your events reads the aligned ones. A second table lists
+/// stay as they are, so whatever reads your events reads the aligned ones. Where events have an end or a
+/// duration, that is put right too, and never lies before the beginning; new columns have end_stamp or
+/// duration_stamp (as it was written), end_low, end_high and end_p_spurious. A second table lists
 /// events that were probably missed. Instances are all that an event can belong to, so the interval
 /// may shrink to one of them. Groups that the model has not seen, such as another clock or person, are
 /// learned from their stamps first.
@@ -173,6 +175,13 @@ pub(crate) fn align(
 pub(crate) const STAMP: &str = "stamp";
 /// Columns added to the events, after the stamp.
 const COLUMNS: [&str; 4] = ["low", "high", "instance_time", "p_spurious"];
+/// Columns added where events have ends, after the end as it was written.
+const END_COLUMNS: [&str; 3] = ["end_low", "end_high", "end_p_spurious"];
+
+/// The column for an end, or a duration, as it was written.
+fn written_end(has_times: bool) -> &'static str {
+    if has_times { "end_stamp" } else { "duration_stamp" }
+}
 
 pub(crate) fn events(data: &Dataset) -> &EventsTable {
     data.events.as_ref().expect("the data were read with events")
@@ -183,6 +192,19 @@ pub(crate) fn events(data: &Dataset) -> &EventsTable {
 pub(crate) fn refuse_aligned(data: &Dataset) -> anyhow::Result<()> {
     let EventsTable { file, header, .. } = events(data);
     let (time, has) = (events(data).time_column(), |name: &str| header.iter().any(|h| h == name));
+    if let Some((end, has_times)) = events(data).end_column()
+        && time == STAMP
+        && has(written_end(has_times))
+        && end != written_end(has_times)
+    {
+        let (written, option) =
+            (written_end(has_times), if has_times { "end" } else { "duration" });
+        let message = format!(
+            "{file}: it was aligned already, and `{end}` is where events end, not when that was pressed; say \
+             --event-{option}-column {written}"
+        );
+        return Err(Mistake::Data(message).into());
+    }
     if time == STAMP || ![STAMP, "low", "high"].into_iter().all(has) {
         return Ok(());
     }
@@ -200,9 +222,13 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
     let new =
         if events(data).time_column() == STAMP { place_column(data, time_column) } else { STAMP };
     let is_there = |name: &&str| header.iter().any(|column| column == name);
-    let found: Vec<&str> = [new].into_iter().chain(COLUMNS).filter(is_there).collect();
+    let mut all = [new].into_iter().chain(COLUMNS).collect::<Vec<_>>();
+    if let Some((_, has_times)) = events(data).end_column() {
+        all.extend([written_end(has_times)].into_iter().chain(END_COLUMNS));
+    }
+    let found: Vec<&str> = all.iter().copied().filter(is_there).collect();
     match found.first() {
-        Some(name) if found.len() <= COLUMNS.len() => {
+        Some(name) if found.len() < all.len() => {
             let message = format!("{file}: its column `{name}` would be overwritten; rename it");
             Err(Mistake::Data(message).into())
         }
@@ -215,6 +241,10 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
 pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
     match events(data).time_column() {
         STAMP if time_column == STAMP => "time",
+        STAMP if events(data).end_column().is_some() => {
+            let is_there = |name: &&str| events(data).header.iter().any(|column| column == name);
+            [time_column, "start", "onset"].into_iter().find(is_there).unwrap_or(time_column)
+        }
         STAMP => time_column,
         _ if events(data).is_between() => time_column,
         own => own,
@@ -225,17 +255,16 @@ pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a s
 pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> Vec<u8> {
     let events = events(data);
     let places = places(data, aligned);
-    let [low, high, instance_time, p_spurious] = COLUMNS;
-    let names = [place_column(data, time_column), STAMP, low, high, instance_time, p_spurious];
-    events.with_columns(names, |row| {
+    let start = |row: usize| {
         let (like, pressed) = (events.time_text(row), events.stamp_text(row));
-        let Some((session, stamp)) = places[row] else {
+        let Some((session, aligned, l)) = places[row] else {
             let mut cells = [const { String::new() }; 6];
             cells[0] = like.to_owned();
             cells[1] = pressed;
             return cells;
         };
-        let write = |time| data.clocks[session].write_like(time, like);
+        let (stamp, write) =
+            (aligned.stamps[l], |time| data.clocks[session].write_like(time, like));
         [
             write(stamp.time),
             pressed,
@@ -244,6 +273,45 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
             write(stamp.instance_time),
             probability(stamp.p_spurious),
         ]
+    };
+    let [low, high, instance_time, p_spurious] = COLUMNS;
+    let time = place_column(data, time_column);
+    let names = [time, STAMP, low, high, instance_time, p_spurious];
+    let Some((end, has_times)) = events.end_column() else {
+        return events.with_columns(names, start);
+    };
+    // Events that are read from their stamps get their place in the usual columns.
+    let end = match (end == written_end(has_times), has_times) {
+        (false, _) => end,
+        (true, true) => "end",
+        (true, false) => "duration",
+    };
+    let ends = |row: usize| {
+        let written = events.end_text(row);
+        let aligned = places[row].and_then(|(session, aligned, l)| {
+            Some((session, aligned.stamps[l], (*aligned.ends.get(l)?)?))
+        });
+        let Some((session, start, end)) = aligned else {
+            let mut cells = [const { String::new() }; 5];
+            (cells[0], cells[1]) = (written.to_owned(), written.to_owned());
+            return cells;
+        };
+        // Durations are no times to write others like.
+        let like = if has_times { written } else { events.time_text(row) };
+        let write = |time| data.clocks[session].write_like(time, like);
+        let place = match has_times {
+            true => write(end.time),
+            false => events.write_duration(end.time - start.time),
+        };
+        let (low, high) = (write(end.low), write(end.high));
+        [place, written.to_owned(), low, high, probability(end.p_spurious)]
+    };
+    let [a, b, c, d, e, f] = names;
+    let [end_low, end_high, end_p_spurious] = END_COLUMNS;
+    let names = [a, b, c, d, e, f, end, written_end(has_times), end_low, end_high, end_p_spurious];
+    events.with_columns(names, |row| {
+        let ([a, b, c, d, e, f], [g, h, i, j, k]) = (start(row), ends(row));
+        [a, b, c, d, e, f, g, h, i, j, k]
     })
 }
 
@@ -257,15 +325,34 @@ pub(crate) fn missed_table(
     let (session, time, delimiter) = events(data).layout();
     let is_place = time != STAMP && !events(data).is_between();
     let time = if is_place { time } else { place_column(data, time_column) };
-    let mut table = TableText::new(delimiter, [session, time, "p_missed", "p_detector"]);
+    // Where labels form runs, events end: as the table tells ends, or at a time.
+    let told = events(data).end_column();
+    let end = told.map(|(name, _)| name).or(ends(aligned));
+    let header = [session, time].into_iter().chain(end).chain(["p_missed", "p_detector"]);
+    let mut table = TableText::new(delimiter, header);
     let mut missed = 0;
     for (k, aligned) in aligned.iter().enumerate() {
-        let name = data.recordings[k].session.name();
-        for instance in aligned.instances.iter().filter(|instance| instance.p_missed > above) {
-            missed += 1;
-            let time = data.clocks[k].write(instance.time);
-            let (p_missed, p) = (probability(instance.p_missed), probability(instance.p_detector));
-            table.push([name, &time, &p_missed, &p]);
+        let (name, write) = (data.recordings[k].session.name(), |t| data.clocks[k].write(t));
+        let write_end = |begin: f64, last: f64| match told {
+            Some((_, false)) => events(data).write_duration(last - begin),
+            _ => write(last),
+        };
+        let mut push = |begin: f64, last: f64, p_missed: f64, p_detector: f64| {
+            if p_missed > above {
+                missed += 1;
+                let times = [name.to_owned(), write(begin)].into_iter();
+                let times = times.chain(end.map(|_| write_end(begin, last)));
+                table.push(times.chain([p_missed, p_detector].map(probability)));
+            }
+        };
+        match &aligned.runs {
+            Some(runs) => {
+                runs.iter().for_each(|one| push(one.begin, one.end, one.p_missed, one.p_detector));
+            }
+            None => aligned
+                .instances
+                .iter()
+                .for_each(|one| push(one.time, one.time, one.p_missed, one.p_detector)),
         }
     }
     (table.into(), missed)
@@ -275,21 +362,29 @@ pub(crate) fn missed_table(
 fn merged_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> (Vec<u8>, usize) {
     let (session, _, delimiter) = events(data).layout();
     let time = place_column(data, time_column);
-    let header = [session, time, "p_positive", "stamps", "seen_by"];
+    let end = ends(aligned);
+    let header = [session, time].into_iter().chain(end).chain(["p_positive", "stamps", "seen_by"]);
     let mut table = TableText::new(delimiter, header);
     let mut count = 0;
     for (k, aligned) in aligned.iter().enumerate() {
         let session = &data.recordings[k].session;
         for event in aligned.events(session) {
             count += 1;
-            let (time, p) = (data.clocks[k].write(event.time), probability(event.p_positive));
+            let write = |t| data.clocks[k].write(t);
+            let times = [session.name().to_owned(), write(event.time)].into_iter();
+            let times = times.chain(end.map(|_| write(event.end)));
             let stamps = event.stamps.len().to_string();
             let names = event.seen_by.iter().map(|&who| session.annotators()[who].as_str());
             let seen_by = names.collect::<Vec<_>>().join("; ");
-            table.push([session.name(), &time, &p, &stamps, &seen_by]);
+            table.push(times.chain([probability(event.p_positive), stamps, seen_by]));
         }
     }
     (table.into(), count)
+}
+
+/// The column for the ends of events, where they are runs.
+fn ends(aligned: &[Aligned]) -> Option<&'static str> {
+    aligned.iter().any(|own| own.runs.is_some()).then_some("end")
 }
 
 pub(crate) fn probability(p: f64) -> String {
