@@ -41,6 +41,8 @@ pub mod output;
 mod palette;
 mod report;
 mod review;
+mod stamp_file_args;
+mod stamp_output;
 mod tables;
 mod threshold;
 mod time_span;

@@ -17,6 +17,7 @@ use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, is_stream, refuse_mixed};
+use crate::stamp_output::{self, moved_files, places};
 use crate::words::{count, counted, percent, seconds};
 
 /// Give every stamp back where it belongs
@@ -31,6 +32,10 @@ use crate::words::{count, counted, percent, seconds};
 /// events that were probably missed. Instances are all that an event can belong to, so the interval
 /// may shrink to one of them. Groups that the model has not seen, such as another clock or person, are
 /// learned from their stamps first.
+///
+/// Stamp files of other programs are written back as they are, with the chosen stamps where they belong, if
+/// --output has the name of such a file (fixed.atr) or is a folder for all of them (fixed/). If it is a table
+/// (.csv, .tsv), they become one.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Align {
     #[command(flatten)]
@@ -40,7 +45,8 @@ pub(crate) struct Align {
     checked: Checked,
     #[command(flatten)]
     model: ModelFile,
-    /// Where the aligned events go; `-` is standard output
+    /// Where the aligned events go: a table, a stamp file of the kind that was read, or a folder for several;
+    /// `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "aligned.csv")]
     output: PathBuf,
     /// Where the events that were probably missed go
@@ -111,10 +117,10 @@ impl Align {
             return Err(usage(format!("--missed-above {found}: expected a number from 0 to 1")));
         }
         let options = self.sure.options()?;
-        let paths: Vec<&Path> = [self.output.as_path(), self.missed.as_path()]
-            .into_iter()
-            .chain(self.merged.as_deref())
-            .collect();
+        let folder = stamp_output::in_folder(&self.output, &self.input.events_paths()?)?;
+        let outputs = folder.as_deref().unwrap_or(std::slice::from_ref(&self.output));
+        let others = [self.missed.as_path()].into_iter().chain(self.merged.as_deref());
+        let paths: Vec<&Path> = outputs.iter().map(PathBuf::as_path).chain(others).collect();
         refuse_mixed(console, &paths)?;
         let is_streamed = paths.iter().any(|path| is_stream(path));
         let mut output = Output::promise(paths, self.force)?;
@@ -132,7 +138,10 @@ impl Align {
             console.warn(&warning.to_string());
         }
         let (missed, missed_count) = missed_table(&data, &aligned, time_column, self.missed_above);
-        output.add(&self.output, events_table(&data, &aligned, time_column));
+        match moved_files(&data, &aligned, &self.output, folder.as_deref())? {
+            Some(files) => files.into_iter().for_each(|file| output.add_moved(file)),
+            None => output.add(&self.output, events_table(&data, &aligned, time_column)),
+        }
         output.add(&self.missed, missed);
         let mut events = None;
         if let Some(path) = &self.merged {
@@ -245,12 +254,7 @@ pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a s
 /// The events table with corrected times and its new columns.
 pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> Vec<u8> {
     let events = events(data);
-    let mut places: Vec<Option<(usize, &Aligned, usize)>> = vec![None; events.rows.len()];
-    for (session, (rows, aligned)) in data.stamp_rows.iter().zip(aligned).enumerate() {
-        for (l, &row) in rows.iter().enumerate() {
-            places[row] = Some((session, aligned, l));
-        }
-    }
+    let places = places(data, aligned);
     let start = |row: usize| {
         let (like, pressed) = (events.time_text(row), events.stamp_text(row));
         let Some((session, aligned, l)) = places[row] else {

@@ -5,7 +5,8 @@
 //! events      session, time, annotator (optional), whatever else   the sloppy stamps; with earliest and
 //!                                                               latest, they lie between these; with end
 //!                                                               or duration, they are bouts, and time
-//!                                                               may be called start or onset
+//!                                                               may be called start or onset; or stamp
+//!                                                               files of other programs
 //! sessions    session, subject, device, clock, annotators       optional, as are all but the first
 //! observed    session, start, end                               optional: when somebody annotated
 //! signal      session, time, values…                            optional: for looking at
@@ -25,23 +26,39 @@ use super::clock::{Clock, TimeUnit};
 use super::events::EventsTable;
 use super::instances::{InstancesTable, ReadSession};
 use super::source::display_name;
+use super::stamp_tables::StampOptions;
 use super::{annotators, observed};
 use crate::session::Recording;
 use crate::{Error, Result, Session};
 
 /// The files of a dataset.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DatasetFiles {
     /// The instances.
     pub instances: PathBuf,
     /// The stamps.
-    pub events: Option<PathBuf>,
+    pub events: EventFiles,
     /// What sessions have in common, and who annotated them.
     pub sessions: Option<PathBuf>,
     /// Annotated intervals.
     pub observed: Option<PathBuf>,
     /// The raw signal.
     pub signal: Option<PathBuf>,
+}
+
+/// The files of the stamps: none, a table, or stamp files of other programs.
+#[derive(Debug, Clone, Default)]
+pub struct EventFiles {
+    /// Where they are.
+    pub paths: Vec<PathBuf>,
+    /// How stamp files are read.
+    pub options: StampOptions,
+}
+
+impl From<Option<PathBuf>> for EventFiles {
+    fn from(path: Option<PathBuf>) -> Self {
+        Self { paths: path.into_iter().collect(), ..Self::default() }
+    }
 }
 
 impl DatasetFiles {
@@ -52,7 +69,7 @@ impl DatasetFiles {
 
     /// These files, completed by the tables of a folder.
     pub fn or_in_folder(self, folder: &Path) -> Result<Self> {
-        let Self { mut instances, events, sessions, observed, signal } = self;
+        let Self { mut instances, mut events, sessions, observed, signal } = self;
         if instances.as_os_str().is_empty() {
             instances = find(folder, INSTANCES)?.ok_or(()).or_else(|()| {
                 let hint = contents(folder)?;
@@ -63,9 +80,12 @@ impl DatasetFiles {
             Some(path) => Ok(Some(path)),
             None => find(folder, table),
         };
+        if events.paths.is_empty() {
+            events.paths.extend(find(folder, "events")?);
+        }
         Ok(Self {
             instances,
-            events: or_find(events, "events")?,
+            events,
             sessions: or_find(sessions, "sessions")?,
             observed: or_find(observed, "observed")?,
             signal: or_find(signal, "signal")?,
@@ -207,10 +227,7 @@ impl Dataset {
         if let Some(path) = &files.sessions {
             instances = instances.with_sessions(path, columns)?;
         }
-        let events = match &files.events {
-            Some(path) => Some(EventsTable::read(path, columns)?),
-            None => None,
-        };
+        let events = EventsTable::read_files(&files.events, columns, &instances)?;
         let mut dataset = Self::assemble(instances, events, use_labels)?;
         if let Some(path) = &files.observed {
             observed::add(&mut dataset, path, columns)?;

@@ -1,12 +1,14 @@
 //! The table of events: stamps, and any other columns.
 
 use std::collections::HashSet;
+use std::io::Cursor;
 use std::path::Path;
 
-use super::dataset::Columns;
+use super::dataset::{Columns, EventFiles};
 use super::ends::Ends;
 use super::instances::{InstancesTable, ReadSession, named};
 use super::moments::{Moments, Wrong};
+use super::stamp_tables::{self, FromFiles};
 use super::suggest::{listed, suggest};
 use super::table::{Row, Table, TableText, shown};
 use crate::{Error, Result};
@@ -30,6 +32,8 @@ pub struct EventsTable {
     meant: Vec<bool>,
     /// Annotators whose stamps alone are chosen.
     only_annotators: Option<Vec<String>>,
+    /// The stamp files it came from, if it is not a table of its own.
+    pub files: Option<FromFiles>,
 }
 
 /// A stamp of a session.
@@ -48,7 +52,30 @@ pub struct ReadStamp {
 impl EventsTable {
     /// Reads a table.
     pub fn read(path: &Path, columns: &Columns) -> Result<Self> {
-        let mut table = Table::open(path, columns.has_header)?;
+        Self::of_table(Table::open(path, columns.has_header)?, columns)
+    }
+
+    /// Reads the events of a dataset: a table, or stamp files of other programs.
+    pub fn read_files(
+        files: &EventFiles,
+        columns: &Columns,
+        instances: &InstancesTable,
+    ) -> Result<Option<Self>> {
+        match &files.paths[..] {
+            [] => Ok(None),
+            [only] if stamp_tables::format_of(only, columns)?.is_none() => {
+                Self::read(only, columns).map(Some)
+            }
+            paths => {
+                let (text, from) = stamp_tables::read(paths, &files.options, columns, instances)?;
+                let text = Box::new(Cursor::new(text));
+                let table = Table::from_reader(stamp_tables::called(paths), text, true)?;
+                Ok(Some(Self { files: Some(from), ..Self::of_table(table, columns)? }))
+            }
+        }
+    }
+
+    fn of_table(mut table: Table, columns: &Columns) -> Result<Self> {
         let session = match &columns.event_session {
             Some(name) => Some(table.column_of(Some("event_session"), name)?),
             None => named(&table, "event_session", &columns.session, &Columns::default().session)?,
@@ -74,7 +101,7 @@ impl EventsTable {
         };
         let meant: Vec<bool> = rows.iter().map(is_meant).collect();
         let (header, delimiter) = (table.header().to_vec(), table.delimiter());
-        let (file, has_header) = (table.file().to_owned(), columns.has_header);
+        let (file, has_header) = (table.file().to_owned(), table.has_header());
         Ok(Self {
             file,
             header,
@@ -87,6 +114,7 @@ impl EventsTable {
             annotator,
             meant,
             only_annotators,
+            files: None,
         })
     }
 
