@@ -28,7 +28,9 @@ pub mod signal;
 pub mod simulation;
 pub mod sync;
 
-pub use align::{AlignOptions, Aligned, AlignedInstance, AlignedStamp, Candidate, SeenEvent};
+pub use align::{
+    AlignOptions, Aligned, AlignedClasses, AlignedInstance, AlignedStamp, Candidate, SeenEvent,
+};
 pub use control::{Control, Iteration, Progress};
 pub use error::{Error, Result};
 pub use features::{FeatureView, Features};

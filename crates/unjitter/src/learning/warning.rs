@@ -5,7 +5,7 @@
 
 use super::data::{SessionData, gaps};
 use crate::inference::Order;
-use crate::math::{lower_median, sigmoid};
+use crate::math::{log_sum, lower_median, sigmoid};
 use crate::model::{Learned, Mode, Parts};
 use crate::params::{Layout, Parameter};
 use crate::session::nearest;
@@ -55,9 +55,10 @@ fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> O
     let (mut expected, mut squares) = (0.0, 0.0);
     let mut log_odds = Vec::new();
     for session in data {
-        log_odds.resize(session.in_time.times.len(), 0.0);
+        log_odds.resize(session.in_time.times.len() * parts.classes(), 0.0);
         parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
-        for p in log_odds.iter().map(|&f| sigmoid(f)) {
+        let any = |own: &[f64]| sigmoid(if let [only] = own { *only } else { log_sum(own) });
+        for p in log_odds.chunks_exact(parts.classes()).map(any) {
             expected += p;
             squares += p * p;
         }

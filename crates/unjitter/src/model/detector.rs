@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::classifier::{Classifier, ClassifierState};
-use crate::math::sigmoid;
+use crate::math::{log_sum, sigmoid};
 use crate::params::{CLASSIFIER, Layout};
 use crate::session::{check_columns, check_features};
 use crate::{Control, FeatureView, Features, Result};
@@ -81,15 +81,28 @@ impl<'de> Deserialize<'de> for Detector {
     }
 }
 
-/// Checked log-odds of new features.
+/// Checked log-odds of an event of any class, of new features.
 pub(crate) fn log_odds(
+    classifier: &dyn Classifier,
+    params: &[f64],
+    features: FeatureView<'_>,
+) -> Result<Vec<f64>> {
+    let scores = scores(classifier, params, features)?;
+    Ok(match classifier.outputs() {
+        1 => scores,
+        classes => scores.chunks_exact(classes).map(log_sum).collect(),
+    })
+}
+
+/// Checked log-odds of new features, by row and class.
+pub(crate) fn scores(
     classifier: &dyn Classifier,
     params: &[f64],
     features: FeatureView<'_>,
 ) -> Result<Vec<f64>> {
     check_columns("to predict", features.ncols(), classifier.features())?;
     check_features("to predict", features)?;
-    let mut out = vec![0.0; features.nrows()];
+    let mut out = vec![0.0; features.nrows() * classifier.outputs()];
     classifier.log_odds(
         params,
         classifier.prepare(features.into(), Control::default()).view(),

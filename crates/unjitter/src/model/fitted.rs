@@ -7,11 +7,10 @@ use super::in_time::InTime;
 use super::posterior::infeasible;
 use super::{
     BoundSession, Detector, Estimate, Groups, Learned, LearnedEstimates, Mode, Model, Parts,
-    Quantity, Scale, Uncertainty,
+    Quantity, Scale, StampParts, Uncertainty,
 };
 use crate::error::require;
 use crate::inference::Impossible;
-use crate::labels::Chain;
 use crate::math::{log_sigmoid, sigmoid};
 use crate::params::Transform;
 use crate::session::check_columns;
@@ -222,7 +221,7 @@ impl Fitted {
         &self.warnings
     }
 
-    /// Probability that an instance is positive, p(x), one per row of `features`.
+    /// Probability that an instance is positive, p(x), one per row of `features`: an event of any class.
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
@@ -230,16 +229,16 @@ impl Fitted {
     /// Probability that an instance of a session is positive, given all features of the session but no stamps: the
     /// same if labels are independent, and smoothed along the chain otherwise.
     pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
-        let log_odds = self.log_odds(session.features())?;
+        let log_odds = self.class_log_odds(session.features())?;
         Ok(self.smoothed(session.times(), &log_odds))
     }
 
-    /// p(y = 1 | features) of instances at these times with these log-odds.
+    /// p(an event | features) of instances at these times with these log-odds, by instance and class.
     pub(crate) fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        let labelling = &self.parts.stamps.labelling;
-        match labelling.rates(&self.params[self.parts.labels()], self.time_unit) {
-            None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
-            Some(rates) => Chain::new(times, 1, Some(rates), log_odds).presence(),
+        let by_class = self.smoothed_by_class(times, log_odds);
+        match self.parts.classes() {
+            1 => by_class,
+            count => by_class.chunks_exact(count).map(|own| own.iter().sum()).collect(),
         }
     }
 
@@ -281,8 +280,8 @@ impl Fitted {
         })
     }
 
-    /// Calls the stamp model with a session in units, the log-odds of all instances, and those of the
-    /// observed ones, ±∞ if labels are independent and this one is known.
+    /// Calls the stamp model with a session in units, the log-odds of all instances, by class, and those of the
+    /// observed ones, ±∞ if labels are plain and this one is known.
     pub(crate) fn with_log_odds<T>(
         &self,
         session: &Session,
@@ -295,14 +294,16 @@ impl Fitted {
     ) -> Result<T> {
         let name = session.name();
         check_columns(name, session.features().ncols(), self.features())?;
-        let log_odds = self.log_odds(session.features())?;
+        self.model.check_classes(session)?;
+        let log_odds = self.class_log_odds(session.features())?;
         let observed = session.observed_instances();
-        let data = InTime::new(session, &observed, self.time_unit, &self.parts.stamps.groups);
-        self.parts.stamps.groups.check_seen(session)?;
+        let StampParts { groups, classes, .. } = &self.parts.stamps;
+        let data = InTime::new(session, &observed, self.time_unit, groups, classes);
+        groups.check_seen(session)?;
         let max_count = self.parts.stamps.model.max_count(&self.params[self.parts.annotator()]);
         data.check_capacity(name, max_count)?;
-        let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
-        if self.parts.stamps.labelling.is_independent() {
+        let mut pinned = rows_of(&log_odds, &observed, self.parts.classes());
+        if self.parts.stamps.are_labels_plain() {
             data.pin_labels(0, &mut pinned);
         }
         let bound = self.parts.bind(&self.params, &data);
@@ -310,11 +311,23 @@ impl Fitted {
             .map_err(|why| infeasible(name, &data.times, session.stamps(), why))
     }
 
-    /// Contribution of densities per unit of the data to the log evidence, and of known labels that are independent.
+    /// Contribution of densities per unit of the data to the log evidence, and of known labels that are plain.
     pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
-        let is_independent = self.parts.stamps.labelling.is_independent();
-        let labels = if is_independent { log_labels(session, log_odds) } else { 0.0 };
+        let are_plain = self.parts.stamps.are_labels_plain();
+        let labels = if are_plain { log_labels(session, log_odds) } else { 0.0 };
         labels - session.stamps().len() as f64 * self.time_unit.ln()
+    }
+}
+
+/// The log-odds of some instances, by class.
+pub(super) fn rows_of(log_odds: &[f64], instances: &[usize], classes: usize) -> Vec<f64> {
+    match classes {
+        1 => instances.iter().map(|&i| log_odds[i]).collect(),
+        _ => instances
+            .iter()
+            .flat_map(|&i| &log_odds[i * classes..(i + 1) * classes])
+            .copied()
+            .collect(),
     }
 }
 
@@ -394,6 +407,7 @@ mod tests {
         let parts = Parts::new(
             Box::new(classifier),
             model.labelling(),
+            Classes::default(),
             model.stamp_model(1.0, None).unwrap(),
         );
         let outcome = Outcome {

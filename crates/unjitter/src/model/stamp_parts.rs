@@ -4,10 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bound_session::BoundSession;
+use super::classes::{CONFUSION, Classes};
 use super::groups::{GROUPS, Groups};
 use super::in_time::InTime;
 use super::labelling::{LABELS, Labelling};
 use super::stamp_model::StampModel;
+use crate::labels::Rates;
 use crate::params::{Layout, ParameterSpec};
 
 /// Labels, the stamps they give rise to and what differs between groups of these, with the layout of their
@@ -16,6 +18,8 @@ use crate::params::{Layout, ParameterSpec};
 pub struct StampParts {
     /// Log-odds to labels.
     pub labelling: Labelling,
+    /// Classes of events, and what these are recorded as.
+    pub classes: Classes,
     /// Labels to stamps.
     pub model: Arc<dyn StampModel>,
     /// What differs between groups of stamps.
@@ -26,14 +30,19 @@ pub struct StampParts {
 
 impl StampParts {
     /// Combines them.
-    pub(crate) fn new(labelling: Labelling, model: Arc<dyn StampModel>, groups: Groups) -> Self {
-        let layout = Layout::new(parts(labelling, model.as_ref(), &groups));
-        Self { labelling, model, groups, layout }
+    pub(crate) fn new(
+        labelling: Labelling,
+        classes: Classes,
+        model: Arc<dyn StampModel>,
+        groups: Groups,
+    ) -> Self {
+        let layout = Layout::new(parts(labelling, &classes, model.as_ref(), &groups));
+        Self { labelling, classes, model, groups, layout }
     }
 
     /// The parameters of each by name.
     pub(super) fn parts(&self) -> Vec<(&'static str, Vec<ParameterSpec>)> {
-        parts(self.labelling, self.model.as_ref(), &self.groups)
+        parts(self.labelling, &self.classes, self.model.as_ref(), &self.groups)
     }
 
     /// The same parts with stamps scored as a superposition.
@@ -41,9 +50,19 @@ impl StampParts {
         Self { model: Arc::clone(&self.model).superposed(), ..self.clone() }
     }
 
-    /// Range of the parameters of the labels; empty if these are independent.
+    /// Whether every label is a yes or no of its own. One that is known then has infinite log-odds.
+    pub(crate) fn are_labels_plain(&self) -> bool {
+        self.labelling.is_independent() && !self.classes.are_several()
+    }
+
+    /// Range of the parameters of the labels, those of their classes last; empty if these are plain.
     pub(crate) fn labels(&self) -> Range<usize> {
-        0..self.layout.part(LABELS).len()
+        0..self.layout.part(LABELS).len() + self.confusion().len()
+    }
+
+    /// Range of the confusion matrix; empty if nothing can be confused.
+    pub(crate) fn confusion(&self) -> Range<usize> {
+        self.layout.part(CONFUSION)
     }
 
     /// Range of the annotator's parameters, without the deviations of groups.
@@ -56,6 +75,17 @@ impl StampParts {
         self.layout.dim() - self.groups.dim()..self.layout.dim()
     }
 
+    /// The transitions at these parameters, for times of which one unit of the parameters is so many; none if labels are
+    /// independent.
+    pub(crate) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
+        self.labelling.rates(&params[self.layout.part(LABELS)], unit)
+    }
+
+    /// Probabilities of records, by class of the event.
+    pub(crate) fn recorded(&self, params: &[f64]) -> Vec<Vec<f64>> {
+        self.classes.confusion(&params[self.confusion()])
+    }
+
     /// The stamp model at its parameters, for the annotators of a session.
     pub(crate) fn bind<'a>(&'a self, params: &[f64], session: &'a InTime) -> BoundSession<'a> {
         BoundSession::new(self, params, session)
@@ -64,12 +94,16 @@ impl StampParts {
 
 fn parts(
     labelling: Labelling,
+    classes: &Classes,
     model: &dyn StampModel,
     groups: &Groups,
 ) -> Vec<(&'static str, Vec<ParameterSpec>)> {
     let mut parts = Vec::new();
     if !labelling.is_independent() {
         parts.push((LABELS, labelling.parameters()));
+    }
+    if classes.are_several() {
+        parts.push((CONFUSION, classes.parameters()));
     }
     parts.extend(model.parts());
     if !groups.is_empty() {
