@@ -10,6 +10,7 @@ mod adapted;
 mod agreement_text;
 mod args;
 mod checked;
+mod classes_text;
 mod clocks_gallery;
 mod clocks_text;
 mod commands;

@@ -53,6 +53,12 @@ pub enum Error {
         /// Position of the instance.
         instance: usize,
     },
+    /// A clock for each class of events.
+    #[error("{variation}: classes of events share a clock; delay by class lets them differ")]
+    ClockOfClass {
+        /// What was to vary.
+        variation: String,
+    },
     /// Something that can be asked only of a model whose events are of one class.
     #[error(
         "{what} does not work with several classes of events, and the model has {classes}; fit a model of one class, \

@@ -24,7 +24,8 @@ use crate::words::{count, counted, percent, seconds};
 /// Writes the events table back with its times put right: in the column of times is where each
 /// event belongs (the median of where it may have been), and new columns have stamp (what was
 /// pressed, as it was written), low and high (95 % interval unless --level says otherwise), instance_time (the likeliest
-/// instance) and p_spurious (the probability that it was pressed for nothing). Your other columns
+/// instance) and p_spurious (the probability that it was pressed for nothing). If events have several classes, aligned_class
+/// has the likeliest one and p_class its probability. Your other columns
 /// stay as they are, so whatever reads your events reads the aligned ones. A second table lists
 /// events that were probably missed. Instances are all that an event can belong to, so the interval
 /// may shrink to one of them. Groups that the model has not seen, such as another clock or person, are
@@ -124,6 +125,7 @@ impl Align {
         let time_column = fitted_column.unwrap_or(&self.input.columns.time_column);
         refuse_aligned(&data)?;
         refuse_foreign_columns(&data, time_column)?;
+        refuse_class_columns(&data, &fitted)?;
         let fitted = adapted(fitted, &data, console)?.0;
         let aligned = align(&fitted, &data, &options)?;
         for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
@@ -164,6 +166,8 @@ pub(crate) fn align(
 pub(crate) const STAMP: &str = "stamp";
 /// Columns added to the events, after the stamp.
 const COLUMNS: [&str; 4] = ["low", "high", "instance_time", "p_spurious"];
+/// Columns added to these if there are several classes.
+const CLASS_COLUMNS: [&str; 2] = ["aligned_class", "p_class"];
 
 pub(crate) fn events(data: &Dataset) -> &EventsTable {
     data.events.as_ref().expect("the data were read with events")
@@ -201,6 +205,20 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
     }
 }
 
+/// The same of those about classes.
+fn refuse_class_columns(data: &Dataset, fitted: &Fitted) -> anyhow::Result<()> {
+    let EventsTable { file, header, .. } = events(data);
+    let is_there = |name: &&str| header.iter().any(|column| column == name);
+    let found: Vec<&str> = CLASS_COLUMNS.into_iter().filter(is_there).collect();
+    match found[..] {
+        [only] if fitted.classes().len() > 1 => {
+            let message = format!("{file}: its column `{only}` would be overwritten; rename it");
+            Err(Mistake::Data(message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The column for corrected times: the events' time column, or the common one if events are read from
 /// their stamps or have only an earliest and latest time.
 pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
@@ -215,22 +233,21 @@ pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a s
 /// The events table with corrected times and its new columns.
 pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> Vec<u8> {
     let events = events(data);
-    let mut places: Vec<Option<(usize, AlignedStamp)>> = vec![None; events.rows.len()];
-    for (session, (rows, aligned)) in data.stamp_rows.iter().zip(aligned).enumerate() {
-        for (&row, stamp) in rows.iter().zip(&aligned.stamps) {
-            places[row] = Some((session, *stamp));
-        }
+    let mut places: Vec<Option<(usize, usize)>> = vec![None; events.rows.len()];
+    for (session, rows) in data.stamp_rows.iter().enumerate() {
+        rows.iter().enumerate().for_each(|(l, &row)| places[row] = Some((session, l)));
     }
     let [low, high, instance_time, p_spurious] = COLUMNS;
     let names = [place_column(data, time_column), STAMP, low, high, instance_time, p_spurious];
-    events.with_columns(names, |row| {
+    let cells = |row: usize| {
         let (like, pressed) = (events.time_text(row), events.stamp_text(row));
-        let Some((session, stamp)) = places[row] else {
+        let Some((session, l)) = places[row] else {
             let mut cells = [const { String::new() }; 6];
             cells[0] = like.to_owned();
             cells[1] = pressed;
             return cells;
         };
+        let stamp: AlignedStamp = aligned[session].stamps[l];
         let write = |time| data.clocks[session].write_like(time, like);
         [
             write(stamp.time),
@@ -240,6 +257,20 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
             write(stamp.instance_time),
             probability(stamp.p_spurious),
         ]
+    };
+    if aligned.iter().all(|own| own.classes.is_none()) {
+        return events.with_columns(names, cells);
+    }
+    let class = |row: usize| {
+        let (session, l) = places[row]?;
+        let (class, p) = aligned[session].classes.as_ref()?.of_stamp(l);
+        Some([class.to_owned(), probability(p)])
+    };
+    let [a, b, c, d, e, f] = names;
+    let [aligned_class, p_class] = CLASS_COLUMNS;
+    events.with_columns([a, b, c, d, e, f, aligned_class, p_class], |row| {
+        let ([a, b, c, d, e, f], [class, p]) = (cells(row), class(row).unwrap_or_default());
+        [a, b, c, d, e, f, class, p]
     })
 }
 

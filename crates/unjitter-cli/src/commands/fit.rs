@@ -14,6 +14,7 @@ use unjitter::{Control, Fitted, Learned, Session};
 
 use super::evaluate::{align_right, bare_table};
 use crate::checked::Checked;
+use crate::classes_text::Confusion;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
 use crate::failure::{Mistake, usage};
@@ -82,6 +83,9 @@ struct FitResult<'a> {
     estimates: LearnedEstimates,
     /// What was learned of every group of stamps.
     groups: Vec<GroupEstimate>,
+    /// Classes of events, and probabilities of what events of each are recorded as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confusion: Option<Confusion<'a>>,
     modes: &'a [Mode],
     converged: bool,
     iterations: usize,
@@ -212,6 +216,7 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         learned: fitted.learned(),
         estimates: estimates(fitted),
         groups: groups_text::estimates(fitted),
+        confusion: Confusion::of(fitted),
         modes: fitted.modes(),
         converged: outcome.converged,
         iterations: outcome.iterations,
@@ -238,6 +243,9 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
     text.push_str(&annotator(fitted));
     for table in groups_text::tables(fitted) {
         let _ = write!(text, "\n{}", as_text(&table, 1));
+    }
+    if let Some(confusion) = Confusion::of(fitted) {
+        let _ = write!(text, "\n{}", confusion.text());
     }
     let outcome = fitted.outcome();
     let how = if outcome.converged { "converged" } else { "stopped" };

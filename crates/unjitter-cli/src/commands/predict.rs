@@ -20,7 +20,8 @@ const CHUNK: usize = 1024;
 
 /// Find events in recordings that nobody annotated
 ///
-/// Writes one line per instance: session, time, probability. The table is read and written piece
+/// Writes one line per instance: session, time, probability, and with several classes of events the probability of each,
+/// as p_CLASS. The table is read and written piece
 /// by piece, so it may be larger than memory. Features are found by name; their order does not
 /// matter.
 #[derive(Debug, Clone, Args, Serialize)]
@@ -121,16 +122,38 @@ impl Predict {
         chunks: &mut InstanceChunks,
         stream: &mut Stream,
     ) -> anyhow::Result<Found> {
-        let mut table = TableText::new(chunks.delimiter(), ["session", "time", "probability"]);
+        let classes = match fitted.classes().len() {
+            0 | 1 => Vec::new(),
+            _ => fitted.classes().iter().map(|class| format!("p_{class}")).collect(),
+        };
+        let mut header = ["session", "time", "probability"].map(str::to_owned).to_vec();
+        header.extend(classes.clone());
+        let mut table = TableText::new(chunks.delimiter(), &header);
         stream.write(&table.take())?;
         let mut found = Found::default();
         let (mut chunk, mut text) = (Chunk::default(), String::new());
         while chunks.next(&mut chunk, CHUNK)? {
             let probabilities = fitted.predict(chunk.features())?;
+            let by_class = match classes.len() {
+                0 => Vec::new(),
+                _ => fitted.class_probabilities(chunk.features())?,
+            };
             for (k, &p) in probabilities.iter().enumerate() {
                 text.clear();
                 write_probability(&mut text, p);
-                table.push([chunk.session(k), chunk.time_text(k), &text]);
+                let own = &by_class[k * classes.len()..(k + 1) * classes.len()];
+                if own.is_empty() {
+                    table.push([chunk.session(k), chunk.time_text(k), &text]);
+                } else {
+                    let mut line = vec![chunk.session(k).to_owned(), chunk.time_text(k).to_owned()];
+                    line.push(text.clone());
+                    line.extend(own.iter().map(|&p| {
+                        let mut text = String::new();
+                        write_probability(&mut text, p);
+                        text
+                    }));
+                    table.push(&line);
+                }
                 found.instances += 1;
                 found.positive += usize::from(p >= threshold);
                 if self.detected.is_some() {

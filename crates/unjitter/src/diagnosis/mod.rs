@@ -150,6 +150,7 @@ pub fn diagnose(
     options: &DiagnosisOptions,
     control: Control<'_>,
 ) -> Result<Diagnosis> {
+    fitted.check_one_class("diagnose")?;
     check_together(sessions)?;
     let hours = options.hours.len();
     let fits = hours == 0 || hours == sessions.len();

@@ -24,6 +24,7 @@ pub struct EventsTable {
     session: Option<usize>,
     moments: Moments,
     annotator: Option<usize>,
+    class: Option<usize>,
     /// Whether each line is chosen.
     meant: Vec<bool>,
     /// Annotators whose stamps alone are chosen.
@@ -55,6 +56,10 @@ impl EventsTable {
             true => None,
             false => named(&table, "annotator", &columns.annotator, &usual)?,
         };
+        let class = match &columns.class {
+            Some(name) => Some(table.column_of(Some("class"), name)?),
+            None => None,
+        };
         let only_annotators = columns.only.get(&columns.annotator).cloned();
         let only = columns.only.iter().map(|(name, values)| Ok((table.column(name)?, &values[..])));
         let only: Vec<(usize, &[String])> = only.collect::<Result<_>>()?;
@@ -79,6 +84,7 @@ impl EventsTable {
             session,
             moments,
             annotator,
+            class,
             meant,
             only_annotators,
         })
@@ -150,6 +156,16 @@ impl EventsTable {
     pub fn annotator_of(&self, row: usize) -> Option<&str> {
         let name = self.annotator.map(|column| self.rows[row].cell(column));
         name.filter(|name| !name.is_empty())
+    }
+
+    /// The classes that stamps are recorded as, each of which must have one; none if events have no classes.
+    pub(super) fn classes_of(&self, stamps: &[ReadStamp]) -> Option<Result<Vec<String>>> {
+        let column = self.class?;
+        let class = |stamp: &ReadStamp| match self.rows[stamp.row].cell(column) {
+            "" => Err(self.wrong_cell(stamp.row, column, "the class of the event".to_owned())),
+            class => Ok(class.to_owned()),
+        };
+        Some(stamps.iter().map(class).collect())
     }
 
     /// Whether stamps of an annotator would be chosen.

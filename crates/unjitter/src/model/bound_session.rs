@@ -4,6 +4,7 @@
 //! (`exchange`), and stamps about labels that depend on each other are summed with these (`along`).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -11,7 +12,7 @@ use super::along::Along;
 use super::exchange::{Exchange, Exchanged, Stream, exchange};
 use super::groups::Groups;
 use super::in_time::{self, InTime};
-use super::stamp_model::{Bound, BoundStampModel, Clock, FixedRows, Rows, Sums};
+use super::stamp_model::{Bound, BoundStampModel, Clock, ROWS, Rows, Sums};
 use super::stamp_parts::StampParts;
 use crate::inference::{Alignment, CountMarginals, Impossible, Marginals, Timeline};
 
@@ -247,6 +248,28 @@ impl<'a> BoundSession<'a> {
     /// Instances and the stamps of a stream in time.
     pub(crate) fn timeline(&self, stream: usize) -> Timeline<'_> {
         self.session.timeline(&self.session.streams[stream])
+    }
+}
+
+/// Given log-odds by instance and class, without derivatives.
+struct FixedRows<'a> {
+    log_odds: &'a [f64],
+    outputs: usize,
+}
+
+impl Rows for FixedRows<'_> {
+    fn at_a_time(&self) -> usize {
+        ROWS
+    }
+
+    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
+        &self.log_odds[instances.start * self.outputs..instances.end * self.outputs]
+    }
+
+    fn pull_back(&self, _: Range<usize>, _: &mut [f64], _: &mut Sums) {}
+
+    fn outputs(&self) -> usize {
+        self.outputs
     }
 }
 

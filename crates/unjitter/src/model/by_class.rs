@@ -18,6 +18,12 @@ impl Fitted {
         scores(self.parts.classifier.as_ref(), theta, features.into().view())
     }
 
+    /// Probability of each class of event, by row of `features` and class, from these alone.
+    pub fn class_probabilities<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
+        let scores = self.class_log_odds(features)?;
+        Ok(scores.chunks_exact(self.parts.classes()).flat_map(softmax).collect())
+    }
+
     /// Probability that an event of each class is at an instance of a session, given all features of the session but no
     /// stamps, by instance and class. What is left to one is the probability of no event.
     pub fn predict_classes(&self, session: &Session) -> Result<Vec<f64>> {

@@ -407,7 +407,7 @@ mod tests {
         let parts = Parts::new(
             Box::new(classifier),
             model.labelling(),
-            Classes::default(),
+            crate::model::Classes::default(),
             model.stamp_model(1.0, None).unwrap(),
         );
         let outcome = Outcome {

@@ -236,6 +236,10 @@ impl Model {
             return Err(Error::ClassNames { found: self.classes.join(", ") });
         }
         for (k, variation) in self.varies.iter().enumerate() {
+            let is_clock = matches!(variation.what, Varying::Offset | Varying::Drift);
+            if is_clock && variation.by == Factor::Class {
+                return Err(Error::ClockOfClass { variation: variation.to_string() });
+            }
             if self.varies[..k].contains(variation) {
                 return Err(Error::VariesTwice { variation: variation.to_string() });
             }

@@ -257,26 +257,16 @@ pub struct Draws<'a> {
 }
 
 /// Given log-odds, without derivatives.
-pub(super) struct FixedRows<'a> {
-    pub(super) log_odds: &'a [f64],
-    /// Log-odds of an instance.
-    pub(super) outputs: usize,
-}
-
-impl Rows for FixedRows<'_> {
+impl Rows for &[f64] {
     fn at_a_time(&self) -> usize {
         ROWS
     }
 
     fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
-        &self.log_odds[instances.start * self.outputs..instances.end * self.outputs]
+        &self[instances]
     }
 
     fn pull_back(&self, _: Range<usize>, _: &mut [f64], _: &mut Sums) {}
-
-    fn outputs(&self) -> usize {
-        self.outputs
-    }
 }
 
 /// The instances of a session. They provide log-odds and take back derivatives some rows at a time, while

@@ -109,6 +109,7 @@ impl Fitted {
         if sessions.is_empty() {
             return Err(Error::NoSessions);
         }
+        self.check_one_class("plan")?;
         let (more, labelled) = options.steps(sessions.len())?;
         let quiet = Control { watch: None, ..control };
         let told = Told::new(self, sessions, quiet)?;

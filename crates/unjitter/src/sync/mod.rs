@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::error::require;
 use crate::model::{Factor, Fitted};
-use crate::{Control, Result, Session, Warning};
+use crate::{Control, Error, Result, Session, Warning};
 use search::Clocked;
 
 /// How far to look.
@@ -137,6 +137,9 @@ pub fn sync(
         require("range", range, range > 0.0, "a time above 0")?;
     }
     require("drift", drift, (0.0..1.0).contains(&drift), "a number from 0 to below 1")?;
+    if options.by == Factor::Class {
+        return Err(Error::ClockOfClass { variation: "clocks by class".to_owned() });
+    }
     let fitted = &fitted.population();
     let range = range.unwrap_or_else(|| usual_range(fitted, sessions)) / fitted.time_unit;
     let clocks = Clocked::all(sessions, options.by)?;

@@ -272,7 +272,7 @@ fn group_of(person: &'static str) -> impl Fn(Factor) -> Option<&'static str> {
         Factor::Annotator => Some(person),
         Factor::Subject => Some("s1"),
         Factor::Clock => Some("phone"),
-        Factor::Session | Factor::Device => None,
+        Factor::Session | Factor::Device | Factor::Class => None,
     }
 }
 
