@@ -1,13 +1,18 @@
 # The two commands of the README are `make demo` and `make test`.
-.PHONY: demo check test test-torch test-engines test-pythons bench format lint docs rust-test bench-test reference \
-	page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions stubs new-noise gpu-wheel bench-losses
+.PHONY: demo check test test-torch test-engines test-adapters test-pythons bench format lint docs \
+	rust-test bench-test reference page-test experiments experiments-quick wheel python-test bench-peers \
+	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies
 
 PYTHON ?= python3
 VENV := .venv
 TORCH := .venv-torch
 ENGINES := .venv-engines
+ADAPTERS := .venv-adapters
+# Modules for other libraries, each of the name of its library.
+ADAPTED := mne neurokit nwb obspy seisbench sktime
 PEERS := .venv-peers
+AUDIT := .venv-audit
+RELEASE := target/release-check
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
 # What results were made with; changes that are not committed count, so that no stale work is used.
@@ -83,11 +88,12 @@ python-test: wheel
 	$(VENV)/bin/python -m mypy.stubtest unjitter._core \
 		--allowlist python/stubtest-allowlist.txt
 	cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
-		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch_loss --ignore engines .
+		$(CURDIR)/$(VENV)/bin/pytest --quiet --ignore torch_loss --ignore engines \
+		--ignore adapters .
 	$(VENV)/bin/python benches/calibration.py --quick
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-modules --pyargs unjitter \
 		--ignore-glob '/*/unjitter/torch/*' --ignore-glob '/*/unjitter/dask.py' \
-		--ignore-glob '/*/unjitter/spark.py'
+		--ignore-glob '/*/unjitter/spark.py' $(ADAPTED:%=--ignore-glob '/*/unjitter/%.py')
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-glob '*.md' \
 		$(CURDIR)/README.md
 	rm -rf target/bare
@@ -147,6 +153,19 @@ $(ENGINES)/.ready: python/requirements-engines.txt
 	$(ENGINES)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
 	touch $@
 
+# Objects and files of other libraries, in an environment of their own.
+test-adapters: wheel $(ADAPTERS)/.ready
+	$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+		target/wheels/*.whl
+	cd python/tests/adapters && $(CURDIR)/$(ADAPTERS)/bin/pytest --quiet .
+	cd python/tests/adapters && $(CURDIR)/$(ADAPTERS)/bin/pytest --quiet --doctest-modules \
+		--pyargs $(ADAPTED:%=unjitter.%)
+
+$(ADAPTERS)/.ready: python/requirements-adapters.txt
+	$(PYTHON) -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/pip install --quiet --disable-pip-version-check --no-cache-dir -r $<
+	touch $@
+
 # One wheel serves all versions of Python: the same file on every one that is installed here.
 test-pythons: wheel
 	cargo build --quiet -p unjitter-cli
@@ -156,9 +175,36 @@ test-pythons: wheel
 		target/python$$version/bin/pip install --quiet --disable-pip-version-check \
 			target/wheels/*.whl pandas polars pyarrow matplotlib mir_eval onnx onnxruntime pytest && \
 		(cd python/tests && UNJITTER=$(CURDIR)/target/debug/unjitter \
-			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch_loss --ignore engines --ignore stamps \
+			$(CURDIR)/target/python$$version/bin/pytest --quiet --ignore torch_loss --ignore engines \
+			--ignore adapters --ignore stamps \
 			--ignore test_tutorials.py --ignore test_estimator_checks.py .) || exit 1; \
 	done
+
+# What a release consists of, built and installed as by a stranger: crates and the source distribution from their
+# packages, in clean folders. It wants a clean checkout. A quarter of an hour.
+release-check: $(VENV)/.ready
+	rm -rf target/package $(RELEASE)
+	mkdir -p $(RELEASE)
+	cargo publish --dry-run --locked -p unjitter -p unjitter-cli
+	for crate in target/package/*.crate; do tar -xzf $$crate -C $(RELEASE) || exit 1; done
+	cd $(RELEASE)/unjitter-cli-* && cargo install --quiet --locked --path . --root ../program \
+		--config "patch.crates-io.unjitter.path='$$(echo $(CURDIR)/$(RELEASE)/unjitter-[0-9]*)'"
+	cd $(RELEASE) && program/bin/unjitter demo --quiet --output demo && test -s demo/report.html
+	$(VENV)/bin/maturin sdist --quiet --manifest-path python/Cargo.toml --out $(RELEASE)
+	$(PYTHON) -m venv $(RELEASE)/bare
+	cd $(RELEASE) && bare/bin/pip install --quiet --disable-pip-version-check unjitter-*.tar.gz && \
+		bare/bin/python $(CURDIR)/python/tests/installed.py
+
+# Licences and sources of all crates (by `cargo install cargo-deny`), and the workflows. Advisories, of crates and of Python's
+# packages, are looked up where their databases can be had: in .github/workflows/ci.yml.
+dependencies: $(AUDIT)/.ready
+	cargo deny --all-features check licenses bans sources
+	$(AUDIT)/bin/zizmor --offline --quiet .github/workflows
+
+$(AUDIT)/.ready:
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/pip install --quiet --disable-pip-version-check pip-audit zizmor
+	touch $@
 
 # The paper's experiments, half an hour on two cores; interrupted work goes on where it was.
 experiments:

@@ -51,6 +51,9 @@ Errors of stamps, in spacings of instances:
   for all of them where stamps are missed or extra. An event is found by a detection within
   {tolerance} spacings.
 - CTC and occurrence counts do not look at times, so that errors of stamps cannot hurt them.
+- Sets with several annotators, groups, intervals or runs are left out, since the others have no
+  word for them. Ours takes `varies={{"delay": "annotator"}}`, stamps as (earliest, latest), and
+  `labels="chain"`: see `help(unjitter.torch.ImpreciseLabelLoss)`.
 - Seeds or folds: {seeds}. A difference of 0.01 is within what seeds differ by.
 - Simulated: {recordings} recordings of 80 raw windows to learn from, and as many held out. Real
   sets are split by person or recording into three folds, and stamps are drawn as above.

@@ -91,6 +91,23 @@ impl Detector {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, true, |rows| self.0.predict(rows))
     }
+
+    /// Probability that each instance of a session is positive, whose events are not used.
+    fn predict_session<'py>(
+        &self,
+        py: Python<'py>,
+        session: PySession<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let session = session.lend(0, false)?;
+        let threads = threads_for(session.len());
+        let found = py.detach(|| alone(threads, || self.0.predict_session(&session)))?;
+        Ok(found.map_err(to_python)?.into_pyarray(py))
+    }
+
+    /// Onset rate and offset rate, where labels form a chain.
+    fn runs(&self) -> Option<(f64, f64)> {
+        self.0.runs().map(|runs| (runs.onset_rate, runs.offset_rate))
+    }
 }
 
 /// Trains a learner (JSON) that gives a detector.

@@ -216,6 +216,33 @@ impl Fitted {
         each_row(py, &features, self.is_shared(), |rows| self.0.predict(rows))
     }
 
+    /// Probability that each instance of a session is positive, whose events are not used.
+    fn predict_session<'py>(
+        &self,
+        py: Python<'py>,
+        session: PySession<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let session = session.lend(0, false)?;
+        let ask = || self.0.predict_session(&session);
+        Ok(py.detach(|| self.pooled(session.len(), ask))?.map_err(to_python)?.into_pyarray(py))
+    }
+
+    /// Probability that the annotator stamps each instance of a session.
+    fn predict_stamped_session<'py>(
+        &self,
+        py: Python<'py>,
+        session: PySession<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let session = session.lend(0, false)?;
+        let ask = || self.0.predict_stamped_session(&session);
+        Ok(py.detach(|| self.pooled(session.len(), ask))?.map_err(to_python)?.into_pyarray(py))
+    }
+
+    /// Onset rate and offset rate, where labels form a chain.
+    fn runs(&self) -> Option<(f64, f64)> {
+        self.0.runs().map(|runs| (runs.onset_rate, runs.offset_rate))
+    }
+
     /// Probability that the annotator stamps each row.
     fn predict_stamped<'py>(
         &self,

@@ -1,11 +1,16 @@
 //! The log evidence of a batch of sequences and its derivatives, for the loss of a network.
 
+use std::collections::HashMap;
+
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use unjitter::model::Gradient;
+use serde::Deserialize;
+use unjitter::model::{
+    Effect, Factor, Gradient, Labelling, Members, SessionStamps, Variation, Varying,
+};
 use unjitter::{Control, Counts, Error, Noise, Priors};
 
 use crate::convert::{from_json, to_python};
@@ -22,9 +27,12 @@ const INSTANCES_AT_ONCE: usize = 100_000;
 #[pyclass(frozen, module = "unjitter._core")]
 #[derive(Debug)]
 pub(crate) struct Annotator {
-    settings: (String, String, String, f64),
+    settings: Settings,
     annotator: unjitter::model::Annotator,
 }
+
+/// Counts, noise and alignment, the unit of time, labels, what stamps are about, and what differs between groups.
+type Settings = (String, String, String, f64, String, String, String);
 
 /// One value per sequence, derivatives in all log-odds, and in the parameters by sequence.
 type Derivatives<'py> =
@@ -32,19 +40,36 @@ type Derivatives<'py> =
 
 #[pymethods]
 impl Annotator {
+    /// All but the unit is JSON.
     #[new]
-    fn new(counts: String, noise: String, alignment: String, time_unit: f64) -> PyResult<Self> {
+    fn new(
+        counts: String,
+        noise: String,
+        alignment: String,
+        time_unit: f64,
+        labels: String,
+        stamps: String,
+        effects: String,
+    ) -> PyResult<Self> {
         let (count_model, noise_model): (Counts, Noise) =
             (from_json("counts", &counts)?, from_json("noise", &noise)?);
         let order = from_json("alignment", &alignment)?;
+        let labelling = Labelling {
+            labels: from_json("labels", &labels)?,
+            stamps: from_json("stamps", &stamps)?,
+        };
         let annotator =
             unjitter::model::Annotator::new(&count_model, &noise_model, order, time_unit)
+                .map_err(to_python)?
+                .with_labels(labelling)
+                .with_groups(effects_of(&effects, time_unit)?)
                 .map_err(to_python)?;
-        Ok(Self { settings: (counts, noise, alignment, time_unit), annotator })
+        let settings = (counts, noise, alignment, time_unit, labels, stamps, effects);
+        Ok(Self { settings, annotator })
     }
 
     /// For copies and pickles.
-    fn __getnewargs__(&self) -> (String, String, String, f64) {
+    fn __getnewargs__(&self) -> Settings {
         self.settings.clone()
     }
 
@@ -88,44 +113,53 @@ impl Annotator {
         Ok((value, gradient.into_pyarray(py)))
     }
 
-    /// Log evidence of each sequence of a batch, with its derivatives. Sequences are concatenated in
-    /// `times` and `log_odds` (with lengths `instances`) and in `events` (with lengths `stamps`). The
-    /// result does not depend on the number of threads.
-    #[expect(clippy::too_many_arguments, reason = "three arrays, how to cut them, and parameters")]
+    /// p(y_i = 1) of every instance of all sequences, before any stamp is seen.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        params: PyReadonlyArray1<'_, f64>,
+        batch: Batch<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let params = params.as_array().to_vec();
+        let batch = batch.owned(&self.annotator)?;
+        let each = batch.sequences()?.into_iter().enumerate().map(|(k, own)| {
+            let (name, Sequence { times, log_odds, .. }) = (format!("{k} of the batch"), own);
+            let found = self.annotator.probabilities(&name, &params, times, log_odds);
+            found.map_err(|error| of_sequence(k, error))
+        });
+        let found: Vec<Vec<f64>> = each.collect::<PyResult<_>>()?;
+        Ok(found.concat().into_pyarray(py))
+    }
+
+    /// Log evidence of each sequence of a batch, with its derivatives. The result does not depend on the number of
+    /// threads.
     fn gradient<'py>(
         &self,
         py: Python<'py>,
         params: PyReadonlyArray1<'_, f64>,
-        times: PyReadonlyArray1<'_, f64>,
-        events: PyReadonlyArray1<'_, f64>,
-        log_odds: PyReadonlyArray1<'_, f64>,
-        instances: Vec<usize>,
-        stamps: Vec<usize>,
+        batch: Batch<'py>,
         threads: usize,
     ) -> PyResult<Derivatives<'py>> {
-        let [params, times, events, log_odds] =
-            [&params, &times, &events, &log_odds].map(|values| values.as_array().to_vec());
-        let times = cut("times", &times, &instances)?;
-        let events = cut("events", &events, &stamps)?;
-        let log_odds = cut("log_odds", &log_odds, &instances)?;
-        if times.len() != events.len() {
-            let message = format!("events of {} sequences for {}", events.len(), times.len());
-            return Err(PyValueError::new_err(message));
-        }
-        let all_instances = instances.iter().sum::<usize>();
-        let busy = threads.min(all_instances / INSTANCES_PER_THREAD).min(times.len()).max(1);
+        let params = params.as_array().to_vec();
+        let batch = batch.owned(&self.annotator)?;
+        let sequences = batch.sequences()?;
+        let work: usize =
+            sequences.iter().map(|own| own.times.len() * own.given.members.len()).sum();
+        let busy = threads.min(work / INSTANCES_PER_THREAD).min(sequences.len()).max(1);
         let solve = |control: Control<'_>, k: usize| {
             // The results will not be used.
             if control.is_stop_requested() {
                 return None;
             }
-            let name = format!("{k} of the batch");
-            let found = self.annotator.gradient(&name, &params, times[k], events[k], log_odds[k]);
+            let (name, Sequence { times, log_odds, given }) =
+                (format!("{k} of the batch"), &sequences[k]);
+            let found = self.annotator.gradient_of(&name, &params, times, given, log_odds);
             Some(found.map_err(|error| of_sequence(k, error)))
         };
-        let all =
-            |control: Control<'_>| in_parallel(threads, busy, times.len(), |k| solve(control, k));
-        let solved = match all_instances <= INSTANCES_AT_ONCE {
+        let all = |control: Control<'_>| {
+            in_parallel(threads, busy, sequences.len(), |k| solve(control, k))
+        };
+        let solved = match work <= INSTANCES_AT_ONCE {
             true => py.detach(|| all(Control::default()))?,
             false => watched(py, None, all)??,
         };
@@ -141,8 +175,122 @@ impl Annotator {
     }
 }
 
+/// A number that differs between groups, and how wide, in the unit of the data.
+#[derive(Deserialize)]
+struct Differs {
+    what: Varying,
+    by: Factor,
+    names: Vec<String>,
+    scatter: Option<f64>,
+}
+
+/// What differs between groups, from JSON. How wide it usually does, for stamps about two units apart.
+fn effects_of(text: &str, time_unit: f64) -> PyResult<Vec<Effect>> {
+    let effect = |Differs { what, by, names, scatter }| Effect {
+        variation: Variation { what, by },
+        names,
+        scale: scatter.unwrap_or_else(|| what.usual_scale(2.0 * time_unit)),
+    };
+    Ok(from_json::<Vec<Differs>>("varies", text)?.into_iter().map(effect).collect())
+}
+
+/// The arrays that the Python class `Batch` has checked. Sequences are concatenated: instances with lengths
+/// `instances`, stamps with lengths `stamps`.
+#[derive(FromPyObject)]
+struct Batch<'py> {
+    times: PyReadonlyArray1<'py, f64>,
+    log_odds: PyReadonlyArray1<'py, f64>,
+    instances: Vec<usize>,
+    events: PyReadonlyArray1<'py, f64>,
+    stamps: Vec<usize>,
+    /// Of the interval around each stamp; none if all times are known.
+    widths: Option<PyReadonlyArray1<'py, f64>>,
+    /// The number of who gave each stamp, among those of its sequence; none if everybody annotated alone.
+    annotators: Option<PyReadonlyArray1<'py, i64>>,
+    /// For each sequence the groups of each annotator, by factor; none if each has one annotator, of no group.
+    groups: Option<Vec<Vec<HashMap<String, String>>>>,
+}
+
+/// The same without the interpreter.
+struct Owned {
+    times: Vec<f64>,
+    log_odds: Vec<f64>,
+    instances: Vec<usize>,
+    events: Vec<f64>,
+    stamps: Vec<usize>,
+    widths: Vec<f64>,
+    annotators: Vec<usize>,
+    members: Vec<Vec<Members>>,
+}
+
+/// One sequence of a batch.
+struct Sequence<'a> {
+    times: &'a [f64],
+    log_odds: &'a [f64],
+    given: SessionStamps<'a>,
+}
+
+impl Batch<'_> {
+    /// Copied, with groups by number.
+    fn owned(self, annotator: &unjitter::model::Annotator) -> PyResult<Owned> {
+        let [times, log_odds, events] =
+            [&self.times, &self.log_odds, &self.events].map(|values| values.as_array().to_vec());
+        let members = |own: HashMap<String, String>| {
+            annotator.members(|by| own.get(by.name()).map(String::as_str))
+        };
+        let members = match self.groups {
+            Some(groups) => {
+                groups.into_iter().map(|all| all.into_iter().map(members).collect()).collect()
+            }
+            None => vec![vec![members(HashMap::new())]; self.instances.len()],
+        };
+        let number = |&number: &i64| {
+            let negative =
+                |_| PyValueError::new_err(format!("an annotator is {number}, expected at least 0"));
+            usize::try_from(number).map_err(negative)
+        };
+        let annotators = match &self.annotators {
+            Some(numbers) => numbers.as_array().iter().map(number).collect::<PyResult<_>>()?,
+            None => Vec::new(),
+        };
+        let widths = self.widths.map_or_else(Vec::new, |widths| widths.as_array().to_vec());
+        let (instances, stamps) = (self.instances, self.stamps);
+        Ok(Owned { times, log_odds, instances, events, stamps, widths, annotators, members })
+    }
+}
+
+impl Owned {
+    /// Its sequences; fails unless all that is told of them is of one length.
+    fn sequences(&self) -> PyResult<Vec<Sequence<'_>>> {
+        let times = cut("times", &self.times, &self.instances)?;
+        let log_odds = cut("log_odds", &self.log_odds, &self.instances)?;
+        let events = cut("events", &self.events, &self.stamps)?;
+        let none = vec![0; self.stamps.len()];
+        let lengths = |is_empty: bool| if is_empty { &none } else { &self.stamps };
+        let widths = cut("widths", &self.widths, lengths(self.widths.is_empty()))?;
+        let annotators = cut("annotators", &self.annotators, lengths(self.annotators.is_empty()))?;
+        for (what, found) in [("events", events.len()), ("groups", self.members.len())] {
+            if found != times.len() {
+                let message = format!("{what} of {found} sequences for {}", times.len());
+                return Err(PyValueError::new_err(message));
+            }
+        }
+        let sequence = |k: usize| Sequence {
+            times: times[k],
+            log_odds: log_odds[k],
+            given: SessionStamps {
+                stamps: events[k],
+                widths: widths[k],
+                annotators: annotators[k],
+                members: &self.members[k],
+            },
+        };
+        Ok((0..times.len()).map(sequence).collect())
+    }
+}
+
 /// The pieces of a flat array, by their lengths.
-fn cut<'a>(what: &str, mut flat: &'a [f64], lengths: &[usize]) -> PyResult<Vec<&'a [f64]>> {
+fn cut<'a, T>(what: &str, mut flat: &'a [T], lengths: &[usize]) -> PyResult<Vec<&'a [T]>> {
     let total: usize = lengths.iter().sum();
     if total != flat.len() {
         let message = format!("{what} has {} values, expected {total}", flat.len());

@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use unjitter::evaluation::{self, Detection, EventOptions, SessionEvents, Tolerance};
 
-use crate::convert::{to_json, to_python};
+use crate::convert::{from_json, to_json, to_python};
 
 type Floats<'py> = PyReadonlyArray1<'py, f64>;
 
@@ -12,23 +12,27 @@ fn owned(values: &Floats<'_>) -> Vec<f64> {
     values.as_array().to_vec()
 }
 
-/// Times and probabilities of detected events.
+/// When detected events begin and end, and their probabilities; of labels that are independent or form a chain.
 #[pyfunction]
-#[expect(clippy::type_complexity, reason = "two arrays")]
+#[pyo3(signature = (times, probabilities, threshold, min_separation, labels="independent"))]
+#[expect(clippy::type_complexity, reason = "three arrays")]
 pub(crate) fn detect_events<'py>(
     py: Python<'py>,
     times: Floats<'py>,
     probabilities: Floats<'py>,
     threshold: f64,
     min_separation: f64,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    labels: &str,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
     let (times, probabilities) = (owned(&times), owned(&probabilities));
-    let options = EventOptions { threshold, min_separation };
+    let labels = from_json("labels", &to_json(&labels)?)?;
+    let options = EventOptions { threshold, min_separation, labels };
     let found = py.detach(|| evaluation::detect_events(&times, &probabilities, &options));
     let found = found.map_err(to_python)?;
     let times: Vec<f64> = found.iter().map(|event| event.time).collect();
+    let ends: Vec<f64> = found.iter().map(|event| event.end).collect();
     let scores: Vec<f64> = found.iter().map(|event| event.score).collect();
-    Ok((times.into_pyarray(py), scores.into_pyarray(py)))
+    Ok((times.into_pyarray(py), ends.into_pyarray(py), scores.into_pyarray(py)))
 }
 
 /// Positions of matched events and of their detections.
@@ -66,7 +70,7 @@ impl Owned {
             detections: owned(times)
                 .into_iter()
                 .zip(owned(scores))
-                .map(|(time, score)| Detection { time, score })
+                .map(|(time, score)| Detection::at(time, score))
                 .collect(),
             observed: *observed,
         };

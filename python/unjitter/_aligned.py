@@ -14,8 +14,9 @@ from ._rows import Rows, Together, together
 from ._session import Session
 
 _Columns = dict[str, NDArray[Any]]
-TIMES = ("stamp", "time", "low", "high", "instance_time")
-STAMPS = ("session", *TIMES, "instance", "p_instance", "best_instance", "p_spurious")
+PLACES = ("stamp", "time", "low", "high", "instance_time")
+TIMES = (*PLACES, "start", "end")
+STAMPS = ("session", *PLACES, "instance", "p_instance", "best_instance", "p_spurious")
 ANNOTATOR = "annotator"
 # Between names, as in tables on disk.
 SEPARATOR = "; "
@@ -72,6 +73,15 @@ def events_table(
     return _table(_columns(sessions, rows, parts), None, sessions, backend)
 
 
+def detected_table(
+    sessions: list[Session], found: Iterable[tuple[Any, Any, Any]], backend: str | None
+) -> Any:
+    """Begin, end and probability of the detected events of each session, as one table."""
+    parts = [dict(zip(("start", "end", "probability"), own)) for own in found]
+    rows = [session._instance_rows for session in sessions]
+    return _table(_columns(sessions, rows, parts), None, sessions, backend)
+
+
 def _are_named(sessions: list[Session]) -> bool:
     """Whether it is known of any session who annotated it."""
     return any(session.annotators is not None for session in sessions)
@@ -106,7 +116,8 @@ def _columns(
     # As the frame has them: a number is not equal to its text.
     as_numbers = all(isinstance(own, Integral) for own in given) and names == [*map(str, given)]
     titles = np.array(given if as_numbers else names, dtype=None if as_numbers else object)
-    columns: dict[str, Any] = {"session": np.repeat(titles, [len(own["time"]) for own in parts])}
+    lengths = [len(next(iter(own.values()))) for own in parts]
+    columns: dict[str, Any] = {"session": np.repeat(titles, lengths)}
     for name in parts[0]:
         own = [part[name] for part in parts]
         is_time = name in TIMES

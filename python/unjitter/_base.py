@@ -51,11 +51,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_instances, 2), or a list of them
         """
 
-        def proba(features: NDArray[np.float64]) -> NDArray[np.float64]:
-            positive = self._fitted.predict(features)
-            return np.column_stack([1.0 - positive, positive])
-
-        return self._each(X, proba)
+        return self._each_probability(X, lambda p: np.column_stack([1.0 - p, p]))
 
     def predict(self, X: Sessions | ArrayLike) -> Any:
         """Label of each instance: 1 where the probability is at least `threshold_`.
@@ -68,12 +64,11 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_instances,), or a list of them
         """
-        return self._each(
-            X, lambda features: (self._fitted.predict(features) >= self.threshold_).astype(np.int64)
-        )
+        return self._each_probability(X, lambda p: (p >= self.threshold_).astype(np.int64))
 
     def decision_function(self, X: Sessions | ArrayLike) -> Any:
-        """Log-odds that each instance is positive.
+        """Log-odds that each instance is positive, by its own features: with ``labels="chain"``
+        before they are smoothed.
 
         Parameters
         ----------
@@ -88,11 +83,14 @@ class Detector(BaseEstimator):  # type: ignore[misc]
     def detect(self, X: Sessions, *, min_separation: float = 0.0) -> Any:
         """Times of the events that the detector finds, without using any stamp.
 
+        With ``labels="chain"`` these are the times at which they begin, so that whatever takes
+        times of events takes them; :meth:`detect_events` says when they end.
+
         Parameters
         ----------
         X : Session or list of Session
         min_separation : float
-            Keeps the most probable of candidates closer than this.
+            Keeps the most probable of candidates closer than this; runs closer than this are one.
 
         Returns
         -------
@@ -100,14 +98,61 @@ class Detector(BaseEstimator):  # type: ignore[misc]
             zone), or a list of them
         """
         sessions = self._known(X)
-        found = []
-        for session in sessions:
-            probabilities = self._fitted.predict(session.X)
-            times, _ = _core.detect_events(
-                session.times, probabilities, self.threshold_, min_separation
-            )
-            found.append(session.dates(times))
+        found = [session.dates(self._events(session, min_separation)[0]) for session in sessions]
         return found[0] if isinstance(X, Session) else found
+
+    def detect_events(
+        self, X: Sessions, *, min_separation: float = 0.0, backend: str | None = None
+    ) -> Any:
+        """The events that the detector finds, without using any stamp, as a table.
+
+        With ``labels="chain"`` an event is a run: neighbouring instances whose probability reaches
+        `threshold_`, so that ``predict`` is 1 exactly inside of events. It begins at the time of
+        the first instance and ends at that of the last. If instances are windows, it is as long as
+        one of them more. Otherwise events are single instances, which end when they begin.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+        min_separation : float
+            As in :meth:`detect`.
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            The data frame to return; by default that of the sessions' frames, or pandas.
+
+        Returns
+        -------
+        DataFrame with one row per event
+            ``session`` (its name), ``start``, ``end`` and ``probability``: that of its surest
+            instance.
+        """
+        from ._aligned import detected_table
+
+        sessions = self._known(X)
+        found = (self._events(session, min_separation) for session in sessions)
+        return detected_table(sessions, found, backend)
+
+    @property
+    def _labels(self) -> str:
+        """How labels depend on each other in what was learned."""
+        return "independent" if self._fitted.runs() is None else "chain"
+
+    def _events(self, session: Session, min_separation: float) -> tuple[Any, Any, Any]:
+        """Begin, end and probability of the events of a session."""
+        return _core.detect_events(
+            session.times,
+            self._fitted.predict_session(session),
+            self.threshold_,
+            min_separation,
+            self._labels,
+        )
+
+    def _each_probability(self, X: Any, told: Any) -> Any:
+        """What is told of the probability of each instance, as :meth:`_each` does; sessions are
+        asked as a whole."""
+        if are_sessions(X):
+            each = [told(self._fitted.predict_session(session)) for session in self._known(X)]
+            return each[0] if isinstance(X, Session) else each
+        return told(self._fitted.predict(self._rows(X)))
 
     def _each(self, X: Any, answer: Any) -> Any:
         """The result for a session or an array, or the list of results for a list of sessions."""

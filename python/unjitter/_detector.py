@@ -63,6 +63,16 @@ class EventDetector(Detector):
         sum over all alignments is approximated by belief propagation. "ordered": stamps keep the
         order of their instances, as in the paper; the sum is exact, but if presses scatter further
         than events are apart, the spread comes out too small.
+    labels : {"independent", "chain"}
+        How labels of neighbouring instances depend on each other. "independent": not at all, given
+        the features; an event is one instance. "chain": they form runs, so that an event covers
+        several instances and is stamped once, as where windows overlap or events last longer than
+        one of them. How long runs are is learned, and may depend on irregular times and gaps.
+        ``predict_proba`` then smooths over a session, and :meth:`detect_events` gives events with
+        start and end.
+    stamps : {"onset", "end", "presence"}
+        What of a run stamps are about, with ``labels="chain"``: its first instance, its last one,
+        or any of its instances.
     delay : (earliest, latest), optional
         The range in which delays are likely, in the unit of the times: ``delay=(0.2, 3.0)`` says
         that presses are likely 0.2 to 3 late. It replaces the prior on the delay and chooses among
@@ -121,6 +131,10 @@ class EventDetector(Detector):
     background_rate_ : float
         Stamps per unit of time that belong to no instance, such as accidental presses or presses
         while the sensor was off.
+    onset_rate_, offset_rate_, run_length_ : float
+        With ``labels="chain"``: runs that begin per unit of time outside of runs, and that end per
+        unit of time inside of them; and one over the latter, the mean length of a run. Features
+        tell too how long each run is, so that these are less certain than what is detected.
     modes_ : list of Mode
         The distinct explanations of the stamps that ``fit`` found, the one in use first; see
         :meth:`use_mode`. Empty in models of the first format of model files.
@@ -179,6 +193,8 @@ class EventDetector(Detector):
         priors: Priors | None = None,
         time_unit: float | None = None,
         alignment: str = "free",
+        labels: str = "independent",
+        stamps: str = "onset",
         delay: tuple[float, float] | None = None,
         varies: Mapping[str, str] | None = None,
         clock: str | None = None,
@@ -201,6 +217,8 @@ class EventDetector(Detector):
         self.priors = priors
         self.time_unit = time_unit
         self.alignment = alignment
+        self.labels = labels
+        self.stamps = stamps
         self.delay = delay
         self.varies = varies
         self.clock = clock
@@ -296,6 +314,8 @@ class EventDetector(Detector):
     def predict_proba(self, X: Any) -> Any:
         """Probability that each instance is negative and positive, from its features alone.
 
+        With ``labels="chain"`` from those of its whole session, which an array has no times for.
+
         Parameters
         ----------
         X : Session, array-like of shape (n_instances, n_features), or list of Session
@@ -389,6 +409,7 @@ class EventDetector(Detector):
 
         It is ``false_rate_ + (1 - miss_rate_ - false_rate_) * p`` for an instance that is positive
         with probability p. Rates and p can compensate each other; this probability stays the same.
+        With ``labels="chain"`` p is the probability that an instance is what `stamps` are about.
 
         Parameters
         ----------
@@ -398,7 +419,10 @@ class EventDetector(Detector):
         -------
         ndarray of shape (n_instances,), or a list of them
         """
-        return self._each(X, lambda features: self._fitted.predict_stamped(features))
+        if are_sessions(X):
+            each = [self._fitted.predict_stamped_session(session) for session in self._known(X)]
+            return each[0] if isinstance(X, Session) else each
+        return self._fitted.predict_stamped(self._rows(X))
 
     def confidence_intervals(self, level: float = 0.95) -> dict[str, NDArray[np.float64]]:
         """Intervals of everything that was learned.
@@ -952,6 +976,8 @@ class EventDetector(Detector):
             "priors": priors.settings(self.regularisation),
             "time_unit": None if self.time_unit is None else number("time_unit", self.time_unit),
             "alignment": one_of("alignment", self.alignment, ("free", "ordered")),
+            "labels": one_of("labels", self.labels, ("independent", "chain")),
+            "stamps": one_of("stamps", self.stamps, ("onset", "end", "presence")),
             "delay": None if self.delay is None else span("delay", self.delay),
             "varies": variations(self.varies, self.clock),
             "clock_range": (
@@ -975,6 +1001,12 @@ class EventDetector(Detector):
         self._fitted = fitted
         for name, value in json.loads(fitted.learned()).items():
             setattr(self, f"{name}_", value)
+        runs = fitted.runs()
+        if runs is not None:
+            self.onset_rate_, self.offset_rate_ = runs
+            self.run_length_ = 1.0 / self.offset_rate_
+        elif hasattr(self, "run_length_"):
+            del self.onset_rate_, self.offset_rate_, self.run_length_
         self.modes_ = modes_of(fitted)
         self.parameters_ = fitted.parameters()
         own = fitted.estimates(0.95)

@@ -40,6 +40,12 @@ class Priors:
     background : (shape, rate), optional
         Gamma prior on the stamps per unit of time that come from nowhere; by default one in
         ten stamps, or as the data say.
+    onset_rate : (shape, rate), optional
+        Gamma prior on the runs that begin per unit of time, with ``labels="chain"``; by default
+        about as many as there are stamps.
+    offset_rate : (shape, rate), optional
+        Gamma prior on the runs that end per unit of time inside of runs; by default they last
+        between an instance and the usual gap between stamps.
     """
 
     hit_rate: tuple[float, float] = (5.0, 1.5)
@@ -53,9 +59,13 @@ class Priors:
     degrees_of_freedom: tuple[float, float] = (2.0, 0.1)
     shape: tuple[float, float] = (2.0, 0.2)
     background: tuple[float, float] | None = None
+    onset_rate: tuple[float, float] | None = None
+    offset_rate: tuple[float, float] | None = None
 
     def settings(self, weight_precision: float) -> dict[str, Any]:
         """The priors as in a model file."""
+        rates = {"onset_rate": self.onset_rate, "offset_rate": self.offset_rate}
+        given = {name: own for name, own in rates.items() if own is not None}
         return {
             "weight_precision": float(weight_precision),
             "intercept_precision": float(self.intercept_precision),
@@ -71,6 +81,7 @@ class Priors:
             "background": None
             if self.background is None
             else _named(self.background, "shape", "rate"),
+            **{name: _named(own, "shape", "rate") for name, own in given.items()},
         }
 
 

@@ -38,6 +38,8 @@ def parameters_of(fitted: _core.Fitted) -> dict[str, Any]:
         "priors": None if believed == Priors() else believed,
         "time_unit": model["time_unit"],
         "alignment": model["alignment"],
+        "labels": model.get("labels", "independent"),
+        "stamps": model.get("stamps", "onset"),
         "delay": None if model["delay"] is None else tuple(model["delay"]),
         "varies": {own["what"]: own["by"] for own in model.get("varies", [])} or None,
         "clock_range": model.get("clock_range"),

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from . import _core
 from ._base import sessions_of
 from ._events import (
     Tolerance,
-    detect_events,
     event_metrics,
     mean_event_average_precision,
     window,
 )
 from ._instances import average_precision, brier_score, f1, log_loss
-from ._pooled import NO_LABELS
+from ._pooled import NO_LABELS, positive_column
 from ._session import UNKNOWN, Session
 
 _Floats = NDArray[np.float64]
@@ -105,7 +105,9 @@ class _EventAveragePrecisionScorer:
 def event_f1_scorer(tolerance: Tolerance, min_separation: float = 0.0) -> _EventF1Scorer:
     """A scorer: F1 of the events that an estimator detects, against those of the labels.
 
-    Sessions without labels are left out, as are instances with an unknown label.
+    With ``labels="chain"`` events are runs on both sides, and one is detected if another begins
+    within the tolerance. Sessions without labels are left out, as are instances with an unknown
+    label.
 
     Parameters
     ----------
@@ -130,6 +132,9 @@ def event_average_precision_scorer(
 ) -> _EventAveragePrecisionScorer:
     """A scorer: average precision of the events that an estimator detects at falling thresholds.
 
+    With ``labels="chain"`` these are the events at its own threshold, ranked by how sure they are:
+    at lower ones runs only get longer.
+
     Parameters
     ----------
     tolerance : float or (before, after), or list of them
@@ -144,27 +149,37 @@ def event_average_precision_scorer(
 def _detected(
     estimator: Any, X: Any, threshold: float | None, min_separation: float
 ) -> tuple[list[_Floats], list[_Floats], list[_Floats]]:
-    """True and detected events with their scores, of sessions that have labels; by default at the
-    threshold of the estimator."""
+    """When true and detected events begin, and scores of these, of sessions that have labels; by
+    default at the threshold of the estimator."""
     sessions = [session for session in sessions_of(X) if np.any(_labels_of(session) >= 0)]
     if not sessions:
         raise ValueError(NO_LABELS)
     detector, sessions = _inside(estimator, sessions)
-    threshold = detector.threshold_ if threshold is None else threshold
+    form = getattr(detector, "_labels", "independent")
+    if threshold is None or form == "chain":
+        # Runs at a lower threshold are not more of them, but longer ones.
+        threshold = detector.threshold_
     true, detected, scores = [], [], []
     for session, probabilities in zip(sessions, detector.predict_proba(sessions)):
         labels = _labels_of(session)
-        known = labels >= 0
-        found = detect_events(
-            session.times[known],
-            probabilities[known],
-            threshold=threshold,
-            min_separation=min_separation,
-        )
-        true.append(session.times[labels == 1])
-        detected.append(found.times)
-        scores.append(found.scores)
+        times, own = session.times, (labels == 1).astype(np.float64)
+        known = _stretches(labels >= 0, form)
+        p = positive_column(probabilities)
+        found = [
+            _core.detect_events(times[k], p[k], threshold, min_separation, form) for k in known
+        ]
+        truth = [_core.detect_events(times[k], own[k], 0.5, 0.0, form) for k in known]
+        true.append(np.concatenate([begin for begin, *_ in truth]))
+        detected.append(np.concatenate([begin for begin, *_ in found]))
+        scores.append(np.concatenate([score for *_, score in found]))
     return true, detected, scores
+
+
+def _stretches(known: NDArray[np.bool_], form: str) -> list[NDArray[np.int64]]:
+    """Instances with known labels, all together, or in stretches that no run leaves."""
+    places = np.flatnonzero(known)
+    breaks = np.flatnonzero(np.diff(places) > 1) + 1 if form == "chain" else []
+    return np.split(places, breaks)
 
 
 def _labels_of(session: Session) -> NDArray[np.int8]:

@@ -80,7 +80,7 @@ fn own_offset(fitted: &Fitted, session: &str) -> f64 {
 fn f1(fitted: &Fitted, recordings: &[Recording<'_>]) -> anyhow::Result<f64> {
     let (mut probabilities, mut labels) = (Vec::new(), Vec::new());
     for recording in recordings {
-        probabilities.extend(fitted.predict(recording.session.features())?);
+        probabilities.extend(fitted.predict_session(&recording.session)?);
         labels.extend_from_slice(recording.hand_labels()?);
     }
     Ok(confusion(&probabilities, &labels, fitted.threshold())?.scores().f1)

@@ -73,8 +73,8 @@ fn message(error: &anyhow::Error) -> String {
 /// The option that helps, which the library does not know.
 fn cure(error: &anyhow::Error) -> Option<String> {
     let option = |field: &str| match field {
-        "session" | "time" | "label" | "subject" | "event_session" | "event_time" | "annotator"
-        | "device" | "clock" | "annotators" => {
+        "session" | "time" | "label" | "subject" | "event_session" | "event_time" | "event_end"
+        | "event_duration" | "annotator" | "device" | "clock" | "annotators" => {
             Some(format!("--{}-column", field.replace('_', "-")))
         }
         // A user who listed columns has named them already.

@@ -95,6 +95,14 @@ pub(crate) struct EventColumnArgs {
     /// Column with the latest time of such a stamp; `latest` if there is one
     #[arg(long, value_name = "NAME", help_heading = "Columns")]
     pub latest_column: Option<String>,
+    /// Column with the time at which what was stamped ended, in the events; `end` if there is one. Events with
+    /// ends are bouts: both ends are sloppy, and labels form runs. '' takes beginnings alone
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub event_end_column: Option<String>,
+    /// Column with how long it lasted, in the unit of numeric times, in place of the end; `duration` if there
+    /// is one
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    pub event_duration_column: Option<String>,
     /// What the times of events are rounded to, such as 60s: the nearest multiple. If they were cut off
     /// instead, delays come out too short by half of it
     #[arg(long, value_name = "TIME", help_heading = "Data")]
@@ -131,6 +139,8 @@ impl EventColumnArgs {
             (&mut self.earliest_column, other.earliest_column),
             (&mut self.latest_column, other.latest_column),
             (&mut self.classes, other.classes),
+            (&mut self.event_end_column, other.event_end_column),
+            (&mut self.event_duration_column, other.event_duration_column),
         ] {
             *own = std::mem::take(own).or(other);
         }
@@ -279,6 +289,8 @@ impl Input {
         Ok(Columns {
             earliest: events.earliest_column.unwrap_or(usual.earliest),
             latest: events.latest_column.unwrap_or(usual.latest),
+            event_end: events.event_end_column.unwrap_or(usual.event_end),
+            event_duration: events.event_duration_column.unwrap_or(usual.event_duration),
             rounded: events.rounded.map(|span| span.seconds),
             annotator: events.annotator_column.unwrap_or(usual.annotator),
             class: events.classes,

@@ -8,6 +8,7 @@
 
 mod adapted;
 mod agreement_text;
+mod annotator_text;
 mod args;
 mod checked;
 mod classes_text;

@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use unjitter::inference::Order;
+use unjitter::labels::{Labels, Variable};
 use unjitter::learning::LbfgsOptions;
 use unjitter::model::Variation;
 use unjitter::prior::{Beta, Gamma, Normal};
@@ -28,6 +29,13 @@ pub(crate) struct ModelArgs {
     /// Whether presses may come in another order than the events they are for
     #[arg(long, default_value = "free", help_heading = "Model")]
     alignment: AlignmentName,
+    /// Whether an event is one instance or a run of neighbours, as where windows overlap or events last longer
+    /// than one of them: a chain learns how long runs are, and predictions are then smoothed
+    #[arg(long, default_value = "independent", help_heading = "Model")]
+    pub labels: LabelsName,
+    /// What of a run stamps are about, with --labels chain; its onset by default
+    #[arg(long, help_heading = "Model")]
+    pub stamps: Option<StampsName>,
     /// How late presses are likely to be, from..to: 0.2..3s, or -500ms..2s if some come before the
     /// event (units are s, ms, min and h; seconds without one). A strong hint, not a limit: it decides
     /// between several explanations of the stamps, and replaces the prior on the delay
@@ -53,7 +61,8 @@ pub(crate) struct ModelArgs {
     pub weight_precision: f64,
     /// Another prior: intercept-precision=X, hit-rate=A,B and silence=A,B (Beta), count-split=X,
     /// delay=MEAN,SD, variance=SHAPE,SCALE (inverse Gamma), mixture-weight=X,
-    /// degrees-of-freedom=SHAPE,RATE, shape=SHAPE,RATE and background=SHAPE,RATE (Gamma)
+    /// degrees-of-freedom=SHAPE,RATE, shape=SHAPE,RATE, background=SHAPE,RATE, and of a chain
+    /// onset-rate=SHAPE,RATE and offset-rate=SHAPE,RATE (Gamma)
     #[arg(long, value_name = "NAME=VALUES", allow_hyphen_values = true, help_heading = "Model")]
     pub prior: Vec<String>,
     /// Hold a parameter still, such as noise.delay=0, noise.spread=1, counts.false_rate=0.01 or
@@ -106,6 +115,47 @@ impl From<AlignmentName> for Order {
     }
 }
 
+/// How labels depend on each other, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LabelsName {
+    /// Not at all, given the features: an event is one instance
+    Independent,
+    /// They form runs: an event covers neighbours
+    Chain,
+}
+
+impl From<LabelsName> for Labels {
+    fn from(name: LabelsName) -> Self {
+        match name {
+            LabelsName::Independent => Self::Independent,
+            LabelsName::Chain => Self::Chain,
+        }
+    }
+}
+
+/// What of a run stamps are about, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StampsName {
+    /// Its first instance
+    Onset,
+    /// Its last instance
+    End,
+    /// Any of its instances: somebody presses now and then while it lasts
+    Presence,
+}
+
+impl From<StampsName> for Variable {
+    fn from(name: StampsName) -> Self {
+        match name {
+            StampsName::Onset => Self::Onset,
+            StampsName::End => Self::End,
+            StampsName::Presence => Self::Presence,
+        }
+    }
+}
+
 /// Counts by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -138,6 +188,8 @@ impl ModelArgs {
             priors,
             delay: self.delay.as_ref().map(|range| range.seconds),
             time_unit: self.time_unit,
+            labels: self.labels.into(),
+            stamps: self.stamps.map_or_else(Variable::default, Variable::from),
             ..Model::default()
         };
         for pair in &self.freeze {
@@ -157,7 +209,9 @@ impl ModelArgs {
         let has = |name| classifiers.contains(&name);
         let (kernel, mlp) = (has(ClassifierName::Kernel), has(ClassifierName::Mlp));
         let categorical = self.counts == CountsName::Categorical;
+        let chain = self.labels == LabelsName::Chain;
         let settings = [
+            ("--stamps", self.stamps.is_some(), chain, "--labels chain"),
             ("--hidden", !self.hidden.is_empty(), mlp, "--classifier mlp"),
             ("--length-scale", self.length_scale.is_some(), kernel, "--classifier kernel"),
             ("--landmarks", self.landmarks.is_some(), kernel, "--classifier kernel"),
@@ -220,7 +274,7 @@ impl ModelArgs {
 }
 
 /// Priors that `--prior` accepts: name, number of values.
-const PRIORS: [(&str, usize); 10] = [
+const PRIORS: [(&str, usize); 12] = [
     ("intercept-precision", 1),
     ("hit-rate", 2),
     ("silence", 2),
@@ -231,6 +285,8 @@ const PRIORS: [(&str, usize); 10] = [
     ("degrees-of-freedom", 2),
     ("shape", 2),
     ("background", 2),
+    ("onset-rate", 2),
+    ("offset-rate", 2),
 ];
 
 fn set_prior(priors: &mut Priors, pair: &str) -> anyhow::Result<()> {
@@ -261,6 +317,8 @@ fn set_prior(priors: &mut Priors, pair: &str) -> anyhow::Result<()> {
             (priors.degrees_of_freedom.shape, priors.degrees_of_freedom.rate) = (a, b);
         }
         "shape" => (priors.shape.shape, priors.shape.rate) = (a, b),
+        "onset-rate" => priors.onset_rate = Some(Gamma { shape: a, rate: b }),
+        "offset-rate" => priors.offset_rate = Some(Gamma { shape: a, rate: b }),
         _ => priors.background = Some(Gamma { shape: a, rate: b }),
     }
     Ok(())

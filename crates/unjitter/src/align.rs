@@ -1,5 +1,7 @@
 //! The place of every stamp, and which stamps are missing or wrong.
 
+mod bouts;
+
 use std::collections::BTreeMap;
 
 use crate::Session;
@@ -11,6 +13,9 @@ use crate::session::Label;
 pub struct Aligned {
     /// One per stamp.
     pub stamps: Vec<AlignedStamp>,
+    /// The ends of what was stamped, if the model learned from ends: one per stamp, none where the stamp tells none.
+    /// Its quantiles are never earlier than those of the stamp itself.
+    pub ends: Vec<Option<AlignedStamp>>,
     /// One per instance.
     pub instances: Vec<AlignedInstance>,
     /// What is told of classes, if there are several.
@@ -159,6 +164,8 @@ impl Default for AlignOptions {
 #[derive(Debug, Default)]
 pub(crate) struct Averaged {
     stamps: Vec<Place>,
+    /// Where their ends belong; without shares where there is none.
+    ends: Vec<Place>,
     /// p(y = 1 | z) and p(y = 1, no stamp | z) by instance.
     instances: Vec<[f64; 2]>,
     /// p(y = k | z) by instance and class; empty if there is one class.
@@ -167,7 +174,7 @@ pub(crate) struct Averaged {
 }
 
 /// Where a stamp belongs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Place {
     /// The first instance that it can have come from.
     first: usize,
@@ -212,17 +219,7 @@ impl Averaged {
         streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize], &'a [Vec<f64>])>,
         instances: impl Iterator<Item = ([f64; 2], &'a [f64])>,
     ) {
-        let none = Place { first: 0, shares: Vec::new(), positive: 0.0, classes: Vec::new() };
-        for (own, positions, classes) in streams {
-            let most = positions.iter().map(|last| last + 1).max().unwrap_or(0);
-            self.stamps.resize(self.stamps.len().max(most), none.clone());
-            for (l, &position) in positions.iter().enumerate() {
-                let positive = own.of_stamp_positive(l).iter().sum();
-                let place = &mut self.stamps[position];
-                let classes = classes.get(l).map_or(&[][..], Vec::as_slice);
-                place.add(own.instances(l).start, own.of_stamp(l), positive, classes);
-            }
-        }
+        add_places(&mut self.stamps, streams);
         for (i, ([positive, missed], present)) in instances.enumerate() {
             if !present.is_empty() {
                 self.present.resize(self.present.len().max(i + 1), Vec::new());
@@ -237,10 +234,19 @@ impl Averaged {
         self.count += 1.0;
     }
 
+    /// Adds where the ends of these stamps belong, under the same parameters.
+    pub(crate) fn add_ends<'a>(
+        &mut self,
+        streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize], &'a [Vec<f64>])>,
+    ) {
+        add_places(&mut self.ends, streams);
+    }
+
     /// The average of several averages, by how many posteriors they have; none if there is none at all.
     pub(crate) fn of(averages: Vec<Self>) -> Option<Self> {
         averages.into_iter().filter(|own| own.count > 0.0).reduce(|mut all, own| {
-            for (place, own) in all.stamps.iter_mut().zip(&own.stamps) {
+            let ends = all.ends.iter_mut().zip(&own.ends);
+            for (place, own) in all.stamps.iter_mut().zip(&own.stamps).chain(ends) {
                 place.add(own.first, &own.shares, own.positive, &own.classes);
             }
             for (sums, own) in all.present.iter_mut().zip(&own.present) {
@@ -264,10 +270,40 @@ impl Averaged {
         level: f64,
     ) -> Vec<AlignedStamp> {
         let place = |(l, place): (usize, &Place)| {
-            let best_instance = best[l].map(|instance| observed[instance]);
-            aligned_stamp(session, observed, place, self.count, level, l, best_instance)
+            let stamp = (session.stamps()[l], best[l].map(|instance| observed[instance]));
+            match self.end(l) {
+                None => aligned_stamp(session, observed, place, self.count, level, stamp),
+                Some(end) => {
+                    let place = bouts::before(place, end);
+                    aligned_stamp(session, observed, &place, self.count, level, stamp)
+                }
+            }
         };
         self.stamps.iter().enumerate().map(place).collect()
+    }
+
+    /// The same for the ends of stamps; empty if there is none.
+    pub(crate) fn aligned_ends(
+        &self,
+        session: &Session,
+        observed: &[usize],
+        best: &[Option<usize>],
+        level: f64,
+    ) -> Vec<Option<AlignedStamp>> {
+        let place = |(l, place): (usize, &Place)| {
+            let place = bouts::after(self.end(l)?, place);
+            let stamp = (session.end_of(l)?, best[l].map(|instance| observed[instance]));
+            Some(aligned_stamp(session, observed, &place, self.count, level, stamp))
+        };
+        match self.ends.is_empty() {
+            true => Vec::new(),
+            false => self.stamps.iter().enumerate().map(place).collect(),
+        }
+    }
+
+    /// Where the end of a stamp belongs, if it has one.
+    fn end(&self, stamp: usize) -> Option<&Place> {
+        self.ends.get(stamp).filter(|place| !place.shares.is_empty())
     }
 
     /// Where each stamp may have come from, in order of time: instances with at least this probability. One minus
@@ -349,14 +385,30 @@ fn unseen(session: &Session, p_detector: f64, instance: usize) -> AlignedInstanc
     }
 }
 
+/// Adds where the stamps of streams belong, each stamp at its position.
+fn add_places<'a>(
+    places: &mut Vec<Place>,
+    streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize], &'a [Vec<f64>])>,
+) {
+    for (own, positions, classes) in streams {
+        let most = positions.iter().map(|last| last + 1).max().unwrap_or(0);
+        places.resize(places.len().max(most), Place::default());
+        for (l, &position) in positions.iter().enumerate() {
+            let positive = own.of_stamp_positive(l).iter().sum();
+            let classes = classes.get(l).map_or(&[][..], Vec::as_slice);
+            places[position].add(own.instances(l).start, own.of_stamp(l), positive, classes);
+        }
+    }
+}
+
+/// A stamp in its place; `stamp` is its time as it was pressed and its instance in the best alignment.
 fn aligned_stamp(
     session: &Session,
     observed: &[usize],
     place: &Place,
     count: f64,
     level: f64,
-    l: usize,
-    best_instance: Option<usize>,
+    (stamp, best_instance): (f64, Option<usize>),
 ) -> AlignedStamp {
     let Place { first, shares, positive, .. } = place;
     let candidates = &observed[*first..*first + shares.len()];
@@ -380,7 +432,7 @@ fn aligned_stamp(
         }
     }
     AlignedStamp {
-        stamp: session.stamps()[l],
+        stamp,
         time: quantile(0.5),
         low: quantile((1.0 - level) / 2.0),
         high: quantile((1.0 + level) / 2.0),

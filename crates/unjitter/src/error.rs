@@ -256,6 +256,18 @@ pub enum Error {
         /// When it ends.
         end: f64,
     },
+    /// Stamps with ends whose own times are not beginnings.
+    #[error(
+        "session {session}: stamps with an end tell when something began and ended, and the model has them about \
+         something else; leave out the ends, or let stamps be about onsets"
+    )]
+    EndsOfOther {
+        /// The first such session.
+        session: String,
+    },
+    /// Ends of what has no length.
+    #[error("ends of stamps need labels that form a chain, and stamps about onsets")]
+    EndsWithoutRuns,
     /// A group of stamps that a model has not seen.
     #[error(
         "session {session}: {variation} is not known of {group}, which the model has not seen; adapt it to \
@@ -280,6 +292,25 @@ pub enum Error {
     NothingVaries {
         /// What was asked for.
         variation: String,
+    },
+    /// Stamps about an end or the presence of runs, of labels that do not form any.
+    #[error("stamps are about {stamps}, but labels are independent: let them form a chain")]
+    NoRuns {
+        /// What stamps are about.
+        stamps: &'static str,
+    },
+    /// Rows by themselves, of labels that depend on their neighbours.
+    #[error(
+        "labels form a chain, so that probabilities take a whole session with its times, not rows of features alone"
+    )]
+    RowsOfChain,
+    /// Something that supposes independent labels.
+    #[error("{what}: it supposes independent labels, and these form a chain; {instead}")]
+    NotOfChain {
+        /// What was asked for.
+        what: &'static str,
+        /// What helps.
+        instead: &'static str,
     },
     /// Work that was stopped before it had a result.
     #[error("the work was stopped before it had found anything")]

@@ -420,6 +420,11 @@ impl<'a> Session<'a> {
         !self.ends.is_empty()
     }
 
+    /// How many stamps say so.
+    pub(crate) fn ends(&self) -> usize {
+        self.ends.iter().flatten().count()
+    }
+
     /// The classes of stamps and labels, in order of their names; empty if events have none.
     pub fn classes(&self) -> &[String] {
         &self.classes.names

@@ -6,6 +6,7 @@ use unjitter::evaluation::{
     Comparison, Contender, ContenderResult, CrossValidation, EventScoring, FoldResult, FoldWarning,
     GroupBy, SummaryOptions, bonferroni, confusion, paired_t_test, usual_tolerance,
 };
+use unjitter::labels::Labels;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
 use unjitter::{Control, FitOptions, Model, Recording, Session};
@@ -134,7 +135,7 @@ fn with_no_tolerance_events_are_instances() {
     let usual = of(EventScoring::default());
     let ours = &usual[0].events;
     // Instances are 1 s apart, events 12.
-    assert_eq!((ours.tolerance, usual_tolerance(&recordings)), (2.0, 2.0));
+    assert_eq!((ours.tolerance, usual_tolerance(&recordings, Labels::Independent)), (2.0, 2.0));
     assert!(ours.metrics.hits >= of(exact)[0].events.metrics.hits);
     let apart = EventScoring { min_separation: 500.0, ..EventScoring::default() };
     let one_each = of(apart)[0].events.metrics;
@@ -170,6 +171,32 @@ fn false_alarms_are_counted_where_somebody_was_annotating() {
     let hours = 8.0 * (29.0 + 19.0) / 3600.0;
     // A quotient of few roundings.
     assert!((events.false_alarms_per_hour.unwrap() - 8.0 * 45.0 / hours).abs() < 1e-9);
+}
+
+#[test]
+fn a_run_is_one_event_that_does_not_leave_what_was_annotated() {
+    let mut recordings = recordings();
+    for recording in &mut recordings {
+        let session = recording.session.clone().with_stamps(vec![]).unwrap();
+        recording.session = session.with_observed(vec![(0.0, 29.0), (41.0, 60.0)]).unwrap();
+        // Two runs of three, one of which begins where nobody looked, and a single instance.
+        let truth = recording.truth.as_mut().unwrap();
+        truth.fill(false);
+        [4, 5, 6, 40, 41, 42, 55].into_iter().for_each(|i| truth[i] = true);
+    }
+    let comparison = Comparison {
+        folds: vec![(0..8).collect()],
+        groups: (0..8).map(|k| vec![k]).collect(),
+        contenders: vec![all_positive(&recordings)],
+    };
+    let events =
+        EventScoring { tolerance: Some(0.0), labels: Labels::Chain, ..EventScoring::default() };
+    let options = SummaryOptions { events, ..SummaryOptions::default() };
+    let line = comparison.summary(&recordings, 0, &options, Control::default()).unwrap().remove(0);
+    let found = line.labelled.unwrap().events.metrics;
+    // Everything is positive: a run from 0 on, and one from 41 on, where a true one begins too.
+    assert_eq!((found.hits, found.misses, found.false_alarms), (8, 8 * 2, 8));
+    assert_eq!(usual_tolerance(&recordings, Labels::Chain), 2.0);
 }
 
 /// A contender that calls every instance positive, all recordings in one fold.

@@ -6,7 +6,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from unjitter import Session, simulate
-from unjitter.torch import ImpreciseLabelLoss, collate
+from unjitter.torch import ImpreciseLabelLoss, collate, groups_of
 
 EPOCH = 1.7e9
 
@@ -66,6 +66,53 @@ def test_a_loader_gives_every_session_once(workers):
     assert [len(batch.lengths) for batch in batches] == [2, 2, 1]
     lengths = sorted(int(n) for batch in batches for n in batch.lengths)
     assert lengths == sorted(map(len, sessions))
+
+
+def test_people_intervals_and_groups_are_passed_on():
+    first, second = made(9, 0, seed=1, name="walk"), made(12, 2, seed=2)
+    begin = first.times[0]
+    people = {"bob": begin + np.array([1.2, 4.0]), "ann": [begin + 2.2], "cleo": []}
+    widths = [0.5, 0.0, 0.3]
+    first = first.replace(events=people, rounded=widths, subject="s1", device="phone")
+    batch = collate([first, second])
+    assert batch.events.shape == (2, 3, 2)
+    assert batch.annotators.tolist() == [[1, 0, 1], [0, 0, 0]]
+    assert batch.groups == [
+        {
+            "annotator": ["ann", "bob", "cleo"],
+            "session": "walk",
+            "subject": "s1",
+            "device": "phone",
+            "clock": "walk",
+        },
+        {},
+    ]
+    varies = {"delay": "annotator", "spread": "subject"}
+    deviations = {"delay_by_annotator": [0.1, -0.2, 0.4], "spread_by_subject": 0.3}
+    loss = ImpreciseLabelLoss(
+        varies=varies,
+        groups=groups_of([first, second]),
+        start=deviations,
+        reduction="none",
+        dtype=torch.float64,
+    )
+    logits = torch.zeros(2, 12, dtype=torch.float64)
+    given = (batch.times, batch.events, batch.lengths, batch.event_lengths)
+    values = loss(logits, *given, annotators=batch.annotators, groups=batch.groups)
+    edges = begin + np.array([[0.95, 1.45], [4.0, 4.0], [2.05, 2.35]])
+    alone = {"bob": edges[:2], "ann": edges[2:], "cleo": []}
+    want = loss(logits[0, :9], first.times, alone, groups={"subject": "s1"})
+    # A double at 1.7e9 has steps of 2.4e-7, which the batch has no more.
+    assert values[0].item() == pytest.approx(want.item(), abs=1e-5)
+    want = loss(logits[1], second.times, second.events, groups={})
+    assert values[1].item() == pytest.approx(want.item(), abs=1e-5)
+
+
+def test_who_stamps_alone_needs_no_numbers():
+    sessions = [made(5, 2, seed=k, name=f"n{k}").replace(annotators=["ann"] * 2) for k in (1, 2)]
+    batch = collate(sessions)
+    assert batch.annotators is None
+    assert [own["annotator"] for own in batch.groups] == [["ann"], ["ann"]]
 
 
 @pytest.mark.parametrize(

@@ -227,15 +227,50 @@ def test_parts_without_kernels_say_so_once(kernels, counts, noise, background):
         assert loss(*given) == want
 
 
+GROUPS = {"groups": {"annotator": ["ann", "bob"]}}
+
+
+@pytest.mark.parametrize(
+    ("options", "events", "others", "why"),
+    [
+        ({"labels": "chain"}, [1.3], {}, "labels that form a chain"),
+        ({"varies": {"delay": "annotator"}, **GROUPS}, {"ann": [1.3]}, {}, "differ between groups"),
+        ({}, {"ann": [1.3], "bob": [0.8]}, {}, "several annotators"),
+        ({}, [1.3, 0.8], {"annotators": [0, 1]}, "several annotators"),
+        ({}, [[1.0, 1.6]], {}, "stamps in intervals"),
+    ],
+)
+def test_stamps_without_kernels_say_so_once(kernels, options, events, others, why):
+    logits, times = torch.tensor([-1.0, 0.5, 0.0], dtype=torch.float64), [0.0, 1.0, 2.0]
+    loss = ImpreciseLabelLoss(dtype=torch.float64, **options)
+    kernels(False)
+    want = loss(logits, times, events, **others)
+    kernels(True)
+    _path.warn_once.cache_clear()
+    with pytest.warns(UserWarning, match=f"computed on the CPU, though.*no kernel for.*{why}"):
+        assert torch.equal(loss(logits, times, events, **others), want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loss(logits, times, events, **others)
+
+
+def test_groups_of_one_person_stay_with_the_kernels(kernels, monkeypatch):
+    logits, times = torch.tensor([[-1.0, 0.5, 0.0]], dtype=torch.float64), [0.0, 1.0, 2.0]
+    loss = ImpreciseLabelLoss(dtype=torch.float64)
+    kernels(True)
+    monkeypatch.setattr(ImpreciseLabelLoss, "_on_cpu", None)
+    loss(logits, times, [[1.3]], groups=[{"annotator": ["ann"], "session": "walk"}])
+
+
 def test_a_rate_that_is_loaded_counts(kernels, monkeypatch):
     kernels(True)
     without = ImpreciseLabelLoss(background_rate=0.0)
     loss = ImpreciseLabelLoss()
-    assert loss._has_kernels(torch.zeros(3))
+    assert loss._has_kernels(torch.zeros(3), [], None, None)
     loss.load_state_dict(without.state_dict())
     _path.warn_once.cache_clear()
     with pytest.warns(UserWarning, match="background"):
-        assert not loss._has_kernels(torch.zeros(3))
+        assert not loss._has_kernels(torch.zeros(3), [], None, None)
 
 
 def test_second_derivatives_are_refused(kernels):

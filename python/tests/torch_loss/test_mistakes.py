@@ -85,6 +85,86 @@ def test_transforms_are_refused(transform):
         torch.func.vmap(lambda own: LOSS(torch.zeros(3), own, [1.2]))(torch.zeros(2, 3))
 
 
+def test_a_chain_says_what_it_needs():
+    for needed, options in {
+        r"one stamp at most \(bernoulli\), or of any number": {"counts": "geometric"},
+        "some stamps from nowhere: a background.rate above 0": {"background_rate": 0.0},
+    }.items():
+        loss = ImpreciseLabelLoss(labels="chain", **options)
+        with pytest.raises(ValueError, match=f"session 1 of the batch.*a chain need.*{needed}"):
+            loss(LOGITS, TIMES, [[], [1.2]], [0, 3])
+
+
+MANY = ImpreciseLabelLoss(
+    varies={"delay": "annotator", "spread": "session"},
+    groups={"annotator": ["ann", "bob"], "session": ["walk"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("loss", "events", "others", "message"),
+    [
+        (LOSS, {"ann": [1.2]}, {}, "events of a batch are a mapping, expected a list with one"),
+        (LOSS, [{}, []], {}, "events of sequence 0 are by nobody, expected a mapping.*'ann'"),
+        (LOSS, [{"ann": None}, []], {}, "events of sequence 0 are None"),
+        (LOSS, [[[1.0, 0.5]], []], {}, "event 0 of sequence 0 is from 1 to 0.5, expected its earl"),
+        (LOSS, [[], [[1, 2, 3]]], {}, r"events of sequence 1 have shape \(1, 3\).*\(stamps, 2\)"),
+        (LOSS, np.zeros((2, 1, 2)), {}, "padded events need event_lengths"),
+        (LOSS, np.zeros((2, 1, 3)), {"event_lengths": [1, 1]}, r"shape \(2, 1, 3\), expected \(2"),
+        (LOSS, [[], [1.0]], {"annotators": [[0]]}, "annotators of 1 sequences for 2 of events"),
+        (LOSS, [[], [1.0]], {"annotators": [[], [0, 1]]}, r"annotators of sequence 1.*\(1,\)"),
+        (LOSS, [[], [1.0]], {"annotators": [[], [-1]]}, "annotators have -1, expected whole numb"),
+        (LOSS, [[], [1.0]], {"annotators": [[], ["ann"]]}, "whole numbers.*for names.*a mapping"),
+        (LOSS, [{"ann": []}, []], {"annotators": [[], []]}, "by annotator already, but annotators"),
+        (
+            LOSS,
+            np.zeros((2, 1)),
+            {"event_lengths": [1, 1], "annotators": [[0, 1], [0, 1]]},
+            r"annotators have shape \(2, 2\), expected that of the events, \(2, 1\)",
+        ),
+        (LOSS, [[], []], {"groups": [{}]}, "groups of 1 sequences for 2 of logits"),
+        (LOSS, [[], []], {"groups": ["walk", "run"]}, "groups of sequence 0 are 'walk', expected"),
+        (
+            LOSS,
+            [[], []],
+            {"groups": [{}, {"sesion": "a"}]},
+            "groups of sequence 1 is 'sesion', exp",
+        ),
+        (LOSS, [[], []], {"groups": [{}, {"annotator": []}]}, "sequence 1 name no annotator"),
+        (
+            LOSS,
+            [[], [1.2]],
+            {"groups": [{}, {"annotator": ["ann", "bob"]}]},
+            "groups of sequence 1 name 2 annotators, and nobody says who gave which",
+        ),
+        (
+            LOSS,
+            [[], [1.2]],
+            {"annotators": [[], [2]], "groups": [{}, {"annotator": ["ann", "bob"]}]},
+            "annotators of sequence 1 have 2, and its groups name 2",
+        ),
+        (
+            LOSS,
+            [{"ann": []}, []],
+            {"groups": [{"annotator": "ann"}, {}]},
+            "groups of sequence 0 name annotators, and its events are by annotator already",
+        ),
+        (MANY, [[], []], {}, "something differs by annotator, and nobody says whose.*'ann'"),
+        (MANY, [{"ann": []}, {"bob": []}], {}, "something differs by session, and nobody.*'walk'"),
+        (
+            MANY,
+            [[], []],
+            {"groups": [{}, {"session": "wlak"}]},
+            "groups of sequence 1: session 'wlak' is not among those of the loss, walk; leave it",
+        ),
+        (MANY, [{"bobby": []}, []], {"groups": [{}, {}]}, "annotator 'bobby' is not among.*bob;"),
+    ],
+)
+def test_people_and_groups(loss, events, others, message):
+    with pytest.raises(ValueError, match=message):
+        loss(LOGITS, TIMES, events, **others)
+
+
 EPOCH = 1.7e9
 
 
@@ -134,6 +214,10 @@ def test_data_take_no_gradient():
         LOSS(torch.zeros(3), TIMES, times)
 
 
+GROUPS = {"groups": {"session": ["walk"]}}
+DIFFER = {"varies": {"delay": "session"}, **GROUPS}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -160,6 +244,26 @@ def test_data_take_no_gradient():
         ({"time_unit": 0.0}, "time_unit is 0"),
         ({"time_unit": math.nan}, "time_unit is NaN"),
         ({"priors": Priors(hit_rate=(0.0, 1.0))}, "hit_rate.a is 0"),
+        ({"labels": "runs"}, "labels is 'runs', expected 'independent' or 'chain'"),
+        ({"labels": "chain", "stamps": "start"}, "stamps is 'start', expected 'onset' or"),
+        ({"stamps": "end"}, "stamps is 'end', which is for labels='chain'"),
+        ({"labels": "chain", "counts": Bernoulli(0.1)}, "false rate supposes independent labels"),
+        (
+            {"labels": "chain", "varies": {"false_rate": "session"}, **GROUPS},
+            "false rate supposes independent labels.*those of the background",
+        ),
+        ({"labels": "chain", "start": {"false_rate": 0.1}}, "false_rate is known and has a start"),
+        ({"varies": {"delay": "person"}}, r"varies\['delay'\] is 'person', expected 'annotator'"),
+        ({"varies": {"delay": "session"}}, "delay differs by session, and groups name none.*of"),
+        ({"clock": "clock", **GROUPS}, "offset differs by clock, and groups name none"),
+        ({"groups": {"person": ["ann"]}}, "groups is 'person', expected 'annotator'"),
+        ({"groups": ["ann"]}, r"groups are \['ann'\], expected a mapping"),
+        ({"scatter": {"delay": 1.0}}, "scatter is of 'delay', which does not vary"),
+        ({**DIFFER, "scatter": {"delay": 0.0}}, "how wide delay by session scatters is 0"),
+        ({**DIFFER, "scatter": {"delay": "wide"}}, r"scatter\['delay'\] is 'wide', expected a fin"),
+        ({**DIFFER, "start": {"delay_by_session": {"a": 1.0}}}, "delay_by_session is of a, exp.*w"),
+        ({**DIFFER, "start": {"delay": {"a": 1.0}}}, "start of delay is of a, expected a number"),
+        ({**DIFFER, "noise": Uniform(0.0, 1.0)}, "delay by session"),
     ],
 )
 def test_options(options, message):

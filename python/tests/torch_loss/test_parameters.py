@@ -203,6 +203,79 @@ def test_repr_tells_the_values():
     assert f"bernoulli, gaussian, free, {values}" in text
 
 
+VARIES = {
+    "varies": {"delay": "annotator", "spread": "session", "drift": "session"},
+    "groups": {"annotator": {"bob", "ann"}, "session": ["walk"]},
+}
+
+
+def test_deviations_are_told_by_group():
+    start = {"delay": 0.4, "delay_by_annotator": {"bob": -0.3, "ann": 0.2}}
+    loss = ImpreciseLabelLoss(start=start, time_unit=0.5, dtype=torch.float64, **VARIES)
+    names = [name for name, _ in loss.named_parameters()][-3:]
+    assert names == [
+        "unconstrained.delay_by_annotator",
+        "unconstrained.spread_by_session",
+        "unconstrained.drift_by_session",
+    ]
+    natural = loss.natural()
+    # Through multiples of the unit and back: rounding.
+    assert natural["delay_by_annotator"] == pytest.approx({"ann": 0.2, "bob": -0.3}, abs=1e-15)
+    assert natural["spread_by_session"] == {"walk": 0.0}
+    assert loss.unconstrained["delay_by_annotator"].tolist() == pytest.approx([0.4, -0.6])
+    again = ImpreciseLabelLoss(start=natural, dtype=torch.float64, **VARIES)
+    assert again.natural()["delay_by_annotator"] == pytest.approx({"ann": 0.2, "bob": -0.3})
+    assert "delay_by_annotator of 2, spread_by_session of 1" in repr(loss)
+    held = loss.hold("delay_by_annotator").unconstrained["delay_by_annotator"]
+    assert not held.requires_grad
+
+
+def test_a_state_knows_its_groups():
+    start = {"delay_by_annotator": [0.2, -0.3]}
+    saved = ImpreciseLabelLoss(start=start, time_unit=0.5, dtype=torch.float64, **VARIES)
+    file = io.BytesIO()
+    torch.save(saved.state_dict(), file)
+    file.seek(0)
+    state = torch.load(file, weights_only=True)
+    loaded = ImpreciseLabelLoss(dtype=torch.float64, **VARIES)
+    loaded.load_state_dict(state)
+    assert loaded.natural() == saved.natural()
+    for other in (copy.deepcopy(loaded), pickle.loads(pickle.dumps(loaded))):
+        given = (LOGITS, TIMES, {"ann": [1.4], "bob": [1.7]})
+        assert torch.equal(other(*given, groups={}), saved(*given, groups={}))
+    groups = {"annotator": ["ann", "cleo"], "session": ["walk"]}
+    strangers = ImpreciseLabelLoss(varies=VARIES["varies"], groups=groups, dtype=torch.float64)
+    with pytest.raises(ValueError, match="in the state dict is of ann, bob, and.*of ann, cleo"):
+        strangers.load_state_dict(state)
+
+
+def test_a_chain_has_rates_and_no_false_rate():
+    loss = ImpreciseLabelLoss(labels="chain", time_unit=0.5, dtype=torch.float64)
+    natural = loss.natural()
+    # Runs of two units, ten units apart.
+    assert natural["onset_rate"] == pytest.approx(0.2)
+    assert natural["offset_rate"] == pytest.approx(1.0)
+    assert (loss.false_rate, loss.counts.false_rate) == (0.0, 0.0)
+    assert not loss.unconstrained["false_rate"].requires_grad
+    assert loss.unconstrained["onset_rate"].requires_grad
+    assert "bernoulli, gaussian, free, chain, onset, onset_rate=0.2" in repr(loss)
+
+
+def test_penalty_of_groups_is_as_wide_as_was_said():
+    deviations = {"delay_by_annotator": [0.2, -0.3], "drift_by_session": [0.02]}
+    scatter = {"delay": 0.7, "spread": 0.3}
+    options = {"time_unit": 0.5, "dtype": torch.float64, "scatter": scatter, **VARIES}
+    loss = ImpreciseLabelLoss(start=deviations, **options)
+    plain = ImpreciseLabelLoss(time_unit=0.5, dtype=torch.float64)
+    normal = stats.norm.logpdf
+    # In units of time, as all priors.
+    want = normal([0.4, -0.6], scale=1.4).sum() + normal(0.0, scale=0.3) + normal(0.02, scale=0.01)
+    got = loss.penalty().item() - plain.penalty().item()
+    assert got == pytest.approx(-want, abs=1e-12)  # rounding
+    parameters = tuple(loss.unconstrained.values())
+    assert torch.autograd.gradcheck(lambda *_: loss.penalty(), parameters)
+
+
 UNIT = 0.5
 
 

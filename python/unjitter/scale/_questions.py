@@ -157,7 +157,7 @@ class Score:
             if session.labels is not None:
                 known = session.labels >= 0
                 truth = session.labels[known] == 1
-                positive = fitted.predict(session.X)[known] >= self.threshold
+                positive = fitted.predict_session(session)[known] >= self.threshold
                 counts = [
                     int((truth & positive).sum()),
                     int((~truth & positive).sum()),

@@ -12,6 +12,7 @@ except ImportError as error:
     raise ImportError("unjitter.torch needs PyTorch: pip install torch") from error
 
 from ._collate import SessionBatch, collate
+from ._groups import groups_of
 from ._loss import ImpreciseLabelLoss
 
-__all__ = ["ImpreciseLabelLoss", "SessionBatch", "collate"]
+__all__ = ["ImpreciseLabelLoss", "SessionBatch", "collate", "groups_of"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from ._gradient import is_real
-from ._numbers import bare, check_dense, check_resolution, numbers, refuse_none, resolution
+from ._groups import by_sequence
+from ._numbers import (
+    bare,
+    check_dense,
+    check_resolution,
+    numbers,
+    refuse_none,
+    resolution,
+    whole_numbers,
+)
+from ._stamps import Stamps
 
 _Floats = NDArray[np.float64]
 
@@ -27,6 +38,9 @@ class Batch:
     events: _Floats
     instances: list[int]
     stamps: list[int]
+    widths: _Floats | None
+    annotators: NDArray[np.int64] | None
+    groups: list[list[dict[str, str]]] | None
     resolutions: tuple[tuple[float, str], tuple[float, str]]
     is_single: bool
     device: torch.device
@@ -39,8 +53,12 @@ class Batch:
         times: Any,
         events: Any,
         lengths: ArrayLike | Tensor | None,
-        event_lengths: ArrayLike | Tensor | None,
+        event_lengths: ArrayLike | Tensor | None = None,
+        annotators: Any = None,
+        groups: Any = None,
+        known: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> Batch:
+        """Of what the loss was given. Known are the groups between which something differs."""
         refuse_none(logits=logits, times=times, events=events)
         resolutions = resolution(times), resolution(events)
         if isinstance(logits, Tensor):
@@ -50,6 +68,8 @@ class Batch:
             if lengths is not None or event_lengths is not None:
                 raise ValueError("lengths and event_lengths are for a padded batch")
             logits, times, events = [logits], [times], [events]
+            annotators = None if annotators is None else [annotators]
+            groups = None if groups is None else [groups]
         if isinstance(logits, Tensor):
             rows = whole_numbers("lengths", lengths, *padded_rows(logits))
             check_floating(logits)
@@ -63,15 +83,18 @@ class Batch:
             times = _flat_times(times, rows)
         if not rows:
             raise ValueError("the batch has no sequences")
-        all_events, stamps = _stamps(events, event_lengths, len(rows))
+        stamps = Stamps.of(events, event_lengths, annotators, len(rows))
         first = logits[0]
         return cls(
             logits=list(logits),
             log_odds=log_odds,
             times=times,
-            events=all_events,
+            events=stamps.times,
             instances=rows,
-            stamps=stamps,
+            stamps=stamps.lengths,
+            widths=stamps.widths,
+            annotators=stamps.annotators,
+            groups=by_sequence(groups, stamps, known),
             resolutions=resolutions,
             is_single=is_single,
             device=first.device,
@@ -140,29 +163,6 @@ def _flat_times(times: Any, rows: list[int]) -> _Floats:
     return np.concatenate(all_times)
 
 
-def _stamps(
-    events: Any, event_lengths: ArrayLike | Tensor | None, sequences: int
-) -> tuple[_Floats, list[int]]:
-    """The stamps of all sequences, in order, and how many each has."""
-    if isinstance(events, Tensor):
-        check_dense("events", events)
-    if event_lengths is None:
-        if getattr(events, "ndim", None) == 2:
-            raise ValueError(
-                "padded events need event_lengths, which say how many stamps of a row are real"
-            )
-        rows = [np.sort(own) for own in _listed("events", events, sequences)]
-        return np.concatenate(rows), [len(own) for own in rows]
-    table = numbers("events", events)
-    if table.ndim != 2 or len(table) != sequences:
-        raise ValueError(f"events have shape {table.shape}, expected ({sequences}, stamps)")
-    lengths = whole_numbers("event_lengths", event_lengths, *table.shape)
-    real = is_real(lengths, table.shape[1])
-    # NaN is sorted behind all numbers, so that no padding comes before it.
-    table = np.sort(np.where(real, table, np.nan), axis=1)
-    return table[real], lengths
-
-
 def _listed(what: str, values: Iterable[Any], sequences: int) -> list[_Floats]:
     listed = [numbers(f"{what} of sequence {k}", own) for k, own in enumerate(values)]
     if len(listed) != sequences:
@@ -174,15 +174,3 @@ def _listed(what: str, values: Iterable[Any], sequences: int) -> list[_Floats]:
                 f"takes a list of {what} for each sequence"
             )
     return listed
-
-
-def whole_numbers(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int) -> list[int]:
-    """Lengths of the rows of a table; the whole row if they are not given."""
-    if lengths is None:
-        return [most] * rows
-    values = np.asarray(lengths.cpu() if isinstance(lengths, Tensor) else lengths)
-    if values.shape != (rows,) or values.dtype.kind not in "iu":
-        raise ValueError(f"{what} must be {rows} whole numbers, one per sequence")
-    if np.any(values < 0) or np.any(values > most):
-        raise ValueError(f"{what} are {values.tolist()}, expected numbers from 0 to {most}")
-    return [int(value) for value in values]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from .._base import same_names, sessions_of
 from .._session import UNKNOWN, Session
+from ._groups import session_groups, several
 
 
 class SessionBatch(NamedTuple):
@@ -23,12 +24,16 @@ class SessionBatch(NamedTuple):
     features : float32 Tensor of shape (B, T, D)
     times : float64 Tensor of shape (B, T)
         From the first instance of each session on.
-    events : float64 Tensor of shape (B, M)
-        The stamps, likewise.
+    events : float64 Tensor of shape (B, M), or (B, M, 2)
+        The stamps, likewise; their earliest and latest times if some are known to an interval.
     lengths, event_lengths : int64 Tensor of shape (B,)
         Number of real instances and of real stamps in a row.
     labels : int64 Tensor of shape (B, T), or None
         0 or 1, and -1 if unknown; None if no session has labels.
+    annotators : int64 Tensor of shape (B, M), or None
+        Who gave each stamp, by number; None if no session has several annotators.
+    groups : list of dict
+        Of each session, for the `groups` of a loss.
     """
 
     features: Tensor
@@ -37,6 +42,8 @@ class SessionBatch(NamedTuple):
     lengths: Tensor
     event_lengths: Tensor
     labels: Tensor | None
+    annotators: Tensor | None
+    groups: list[dict[str, Any]]
 
 
 def collate(sessions: Sequence[Session]) -> SessionBatch:
@@ -74,15 +81,21 @@ def collate(sessions: Sequence[Session]) -> SessionBatch:
     for position, session in enumerate(listed):
         _check(f"session {position if session.name is None else session.name}", session, listed[0])
     has_labels = any(session.labels is not None for session in listed)
+    has_widths = any(session.rounded is not None for session in listed)
+    groups = [session_groups(session) for session in listed]
     return SessionBatch(
         features=_padded([_single(session) for session in listed], torch.float32),
         times=_padded([session.times - _start(session) for session in listed], torch.float64),
-        events=_padded([session.events - _start(session) for session in listed], torch.float64),
+        events=_padded([_stamps(session, has_widths) for session in listed], torch.float64),
         lengths=torch.tensor([len(session) for session in listed]),
         event_lengths=torch.tensor([len(session.events) for session in listed]),
         labels=_padded([_labels(session) for session in listed], torch.int64, UNKNOWN)
         if has_labels
         else None,
+        annotators=_padded([_numbers(session) for session in listed], torch.int64)
+        if several(groups)
+        else None,
+        groups=groups,
     )
 
 
@@ -107,6 +120,22 @@ def _check(title: str, session: Session, first: Session) -> None:
 
 def _start(session: Session) -> float:
     return float(session.times[0]) if len(session) else 0.0
+
+
+def _stamps(session: Session, has_widths: bool) -> NDArray[np.float64]:
+    """Stamps, or their earliest and latest times."""
+    stamps = session.events - _start(session)
+    if not has_widths:
+        return stamps
+    half = np.zeros(len(stamps)) if session.rounded is None else session.rounded / 2.0
+    return np.column_stack([stamps - half, stamps + half])
+
+
+def _numbers(session: Session) -> NDArray[np.int64]:
+    """Who gave each stamp, by place among all who annotated."""
+    if session.annotators is None:
+        return np.zeros(len(session.events), np.int64)
+    return np.searchsorted(session._people(), session.annotators)
 
 
 def _single(session: Session) -> NDArray[np.float32]:

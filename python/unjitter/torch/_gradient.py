@@ -59,7 +59,7 @@ class _PulledBack(torch.autograd.Function):
         scales = d_values.detach().numpy()
         d_params = (scales[:, None] * known.d_params).sum(0)
         d_log_odds = np.repeat(scales, known.lengths) * known.d_log_odds
-        return torch.from_numpy(d_params), *_in_place(d_log_odds, logits, known.lengths)
+        return torch.from_numpy(d_params), *in_place(d_log_odds, logits, known.lengths)
 
     @staticmethod
     def backward(ctx: Any, *_: Tensor) -> Any:
@@ -75,7 +75,7 @@ def is_real(lengths: list[int], most: int) -> NDArray[np.bool_]:
     return real
 
 
-def _in_place(flat: _Floats, logits: Sequence[Tensor], lengths: list[int]) -> list[Tensor]:
+def in_place(flat: _Floats, logits: Sequence[Tensor], lengths: list[int]) -> list[Tensor]:
     """Numbers of all sequences in the form of their logits; zero where these are padding."""
     if len(logits) == 1 and logits[0].ndim == 2:
         table = np.zeros(tuple(logits[0].shape))

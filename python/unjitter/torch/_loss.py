@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
+from numpy.typing import ArrayLike
+from torch import Tensor
 
-from .. import _core
-from .._check import number, one_of
-from .._models import Categorical, Counts, counts_model
-from .._noise import Noise, noise_model
+from .._models import Counts
+from .._noise import Noise
 from .._priors import Priors
 from . import _path
+from ._annotator import Annotator
 from ._batch import Batch
 from ._gpu.room import Room
-from ._gradient import Known, differentiable
+from ._gradient import Known, differentiable, in_place
 from ._numbers import bare, check_resolution, flat_numbers
-from ._start import begin, check_name, short
 
-_Floats = NDArray[np.float64]
 _REDUCTIONS = ("none", "sum", "mean")
 
 
-class ImpreciseLabelLoss(nn.Module):
+class ImpreciseLabelLoss(Annotator):
     """Minus the log probability of sloppy stamps, given a network's logits.
 
     Parameters
@@ -45,12 +39,38 @@ class ImpreciseLabelLoss(nn.Module):
         Which alignments count, as in :class:`unjitter.EventDetector`. "free": stamps may come in
         another order than their instances; the sum over all alignments is approximated by belief
         propagation. "ordered": stamps keep the order of their instances, and the sum is exact.
-    start : mapping of str to float or array-like, optional
+    labels : {"independent", "chain"}
+        How labels of neighbouring instances depend on each other, given the logits. "chain": they
+        form runs that begin and end at rates which are learned: an event covers several instances,
+        and is stamped once. Stamps for nothing then all come from the background, which is above 0,
+        and `false_rate` is 0; counts are "bernoulli" or "poisson". A logit of
+        log(onset rate / offset rate) says nothing, -1.6 at the start: a good bias for the network
+        to begin with. How likely an instance is, :meth:`probabilities` says.
+    stamps : {"onset", "end", "presence"}
+        What stamps are about, if labels form a chain: the first instance of a run, its last one, or
+        any.
+    varies : mapping of str to str, optional
+        Numbers of the annotator that differ between groups of stamps, as in
+        :class:`unjitter.EventDetector`: ``{"delay": "annotator", "spread": "subject"}``.
+    clock : {"session", "clock", "device", "subject", "annotator"}, optional
+        What has a clock of its own, as there; ``clock="session"`` is ``varies={"offset": "session",
+        "drift": "session"}``. A loss follows its gradient and does not look for clocks that are off
+        by more than about the time between events.
+    groups : mapping of str to list of str, optional
+        The names of all groups between which something varies, by what they have in common:
+        ``{"annotator": ["ann", "bob"]}``. :func:`groups_of` collects them from sessions.
+    scatter : mapping of str to float, optional
+        How wide groups differ, as the standard deviation of what varies: ``{"delay": 0.5}`` in the
+        unit of `times`; of drifts what a clock gains per unit of time, of all others on a
+        logarithmic scale. It is the prior of :meth:`penalty` and not learned. By default one unit
+        of time for delays and offsets, 0.01 for drifts, 0.4 for spreads and 0.7 for rates.
+    start : mapping of str to float, array-like or mapping, optional
         Start values, by the names of `unconstrained` and in natural values:
-        ``{"delay": 0.0, "spread": 2.0}``. The others start at a false rate of 0.01, a hit rate of
-        0.9, a delay of about 0, a spread of about 1 unit of time and a background of 0.001 stamps
-        per unit of time. A spread that is too wide at the start is safer than one that is too
-        narrow.
+        ``{"delay": 0.0, "spread": 2.0, "delay_by_annotator": {"ann": 0.1, "bob": -0.1}}``. The
+        others start at a false rate of 0.01, a hit rate of 0.9, a delay of about 0, a spread of
+        about 1 unit of time, a background of 0.001 stamps per unit of time, groups that do not
+        differ, and runs of 2 units of time, 10 units apart. A spread that is too wide at the start
+        is safer than one that is too narrow.
     reduction : {"mean", "sum", "none"}
         Of the values of the sequences of a batch: their mean (over sequences, however long they
         are), their sum, or all of them.
@@ -73,6 +93,8 @@ class ImpreciseLabelLoss(nn.Module):
     unconstrained : torch.nn.ParameterDict
         The annotator's parameters, learned or fixed, by name and on an unconstrained scale:
         ``false_rate`` and ``hit_rate`` are logits, ``spread`` and ``background_rate`` logarithms.
+        A chain has ``onset_rate`` and ``offset_rate``, and what varies ``delay_by_annotator`` and
+        the like, with a number for each group.
         They are parameters like any other: pass ``loss.parameters()`` to the optimiser, perhaps
         with a larger learning rate than the network's.
     false_rate, hit_rate : float
@@ -109,15 +131,20 @@ class ImpreciseLabelLoss(nn.Module):
     no stamp distinguishes its delay from the annotator's. Show it each instance by itself, or fix
     the delay, or trust the prior on it.
 
+    **Groups.** A group deviates from what all have in common by a number that :meth:`penalty` keeps
+    near zero: without the penalty nothing says which is which. Attributes such as `delay` are what
+    all have in common; :meth:`natural` tells the deviations too.
+
     **Known labels.** An infinite logit, of either sign, is a known label; it has no gradient.
 
     **On a GPU.** Logits there stay there, with Bernoulli or Poisson counts, Gaussian noise or a
-    mixture, a background above 0 and rates other than 0 and 1; anything else is computed on the
-    CPU, with one warning. Times, stamps and lengths that are on the GPU too are used without any
-    wait, so that the loss can be compiled and captured in a CUDA graph. The first call does wait
-    once, to see how many instances a stamp could belong to; call the loss once before a capture.
-    Numbers are checked by their shape and type alone. Sums are in float64, whatever the logits are:
-    values are those of the CPU to 1e-5 of their size, gradients to 1e-4 of the largest.
+    mixture, a background above 0, rates other than 0 and 1, and one annotator whose stamps are
+    points in time; anything else, groups and chains among it, is computed on the CPU, with one
+    warning. Times, stamps and lengths that are on the GPU too are used without any wait, so that
+    the loss can be compiled and captured in a CUDA graph. The first call does wait once, to see how
+    many instances a stamp could belong to; call the loss once before a capture. Numbers are checked
+    by their shape and type alone. Sums are in float64, whatever the logits are: values are those of
+    the CPU to 1e-5 of their size, gradients to 1e-4 of the largest.
 
     Half-precision logits give a loss in float32; other values, and all gradients, have the type and
     the device of the logits. There are no second derivatives.
@@ -151,6 +178,16 @@ class ImpreciseLabelLoss(nn.Module):
     ... )
     >>> found.best_alignment
     array([1])
+
+    Two people, of whom each may be late in their own way, and one of whom only knows about when:
+
+    >>> loss = ImpreciseLabelLoss(
+    ...     varies={"delay": "annotator"}, groups={"annotator": ["ann", "bob"]}
+    ... )
+    >>> value = loss(logits, [0.0, 1.0, 2.0, 3.0], {"ann": [1.2], "bob": [[1.5, 2.5]]})
+    >>> (value + loss.penalty()).backward()
+    >>> print(loss.unconstrained["delay_by_annotator"].grad)  # bob is later
+    tensor([-0.1108, -0.8036])
     """
 
     def __init__(
@@ -160,35 +197,42 @@ class ImpreciseLabelLoss(nn.Module):
         *,
         background_rate: float | None = None,
         alignment: str = "free",
-        start: Mapping[str, ArrayLike] | None = None,
+        labels: str = "independent",
+        stamps: str = "onset",
+        varies: Mapping[str, str] | None = None,
+        clock: str | None = None,
+        groups: Mapping[str, Iterable[str]] | None = None,
+        scatter: Mapping[str, float] | None = None,
+        start: Mapping[str, Any] | None = None,
         reduction: str = "mean",
         priors: Priors | None = None,
         time_unit: float = 1.0,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            counts,
+            noise,
+            background_rate=background_rate,
+            alignment=alignment,
+            labels=labels,
+            stamps=stamps,
+            varies=varies,
+            clock=clock,
+            groups=groups,
+            scatter=scatter,
+            start=start,
+            priors=priors,
+            time_unit=time_unit,
+            device=device,
+            dtype=dtype,
+        )
         if reduction not in _REDUCTIONS:
             raise ValueError(
                 f"reduction is {reduction!r}, expected one of {', '.join(_REDUCTIONS)}"
             )
         self.reduction = reduction
-        self.alignment = one_of("alignment", alignment, ("free", "ordered"))
-        self._counts, self._noise = counts_model(counts), noise_model(noise)
-        self._measure_in(time_unit)
         self._room = Room()
-        self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
-        self.unconstrained = nn.ParameterDict()
-        known = {**self._counts.values(), **self._noise.values()}
-        if background_rate is not None:
-            known["background_rate"] = [number("background_rate", background_rate)]
-        for name, numbers in begin(self._core, known, {} if start is None else start).items():
-            begun = torch.tensor(numbers, device=device, dtype=dtype or torch.get_default_dtype())
-            self.unconstrained[name] = nn.Parameter(begun, requires_grad=name not in known)
-        self._log_prior(self._vector())
-        self._look_at_ends()
-        look = ImpreciseLabelLoss._look_at_ends
-        self.register_load_state_dict_post_hook(look)  # type: ignore[no-untyped-call]
 
     def forward(
         self,
@@ -197,6 +241,9 @@ class ImpreciseLabelLoss(nn.Module):
         events: Any,
         lengths: ArrayLike | Tensor | None = None,
         event_lengths: ArrayLike | Tensor | None = None,
+        *,
+        annotators: Any = None,
+        groups: Any = None,
     ) -> Tensor:
         """Minus the log probability of the stamps.
 
@@ -212,12 +259,22 @@ class ImpreciseLabelLoss(nn.Module):
             (T,) means that all sequences have the same times.
         events : of shape (M,), a list of B of shape (M_b,), or of shape (B, M)
             The stamps of the sequence, or of each; none is fine. They are sorted if they are not in
-            order.
+            order. Of shape (M, 2), (M_b, 2) or (B, M, 2) they are the earliest and latest times of
+            stamps that are known to an interval. Of several people, a mapping for each sequence:
+            ``{"ann": [1.4], "bob": []}``; who annotated and stamped nothing belongs in it.
         lengths : of shape (B,), optional
             Number of real instances in each row of a padded batch. The rest is ignored and has a
             gradient of zero.
         event_lengths : of shape (B,), optional
             Number of real stamps in each row of padded `events`.
+        annotators : of the shape of the stamps, optional
+            Who gave each, by number from 0 within the sequence, instead of a mapping. Without it
+            everybody annotated alone.
+        groups : mapping, or list of B mappings, optional
+            Whose stamps these are, where something varies: ``{"session": "walk", "device":
+            "phone"}``. "annotator" is one name, or a list of the names of all who annotated, in the
+            order of their numbers; a mapping of stamps tells it already. What is left out has the
+            value of all groups together.
 
         Returns
         -------
@@ -235,16 +292,22 @@ class ImpreciseLabelLoss(nn.Module):
             from nowhere.
         """
         given = (logits, times, events, lengths, event_lengths)
-        if not self._has_kernels(logits):
-            value: Tensor = self._on_cpu(*given)
+        if not self._has_kernels(logits, events, annotators, groups):
+            value: Tensor = self._on_cpu(*given, annotators, groups)
             return value
         return self._on_gpu(*given)
 
-    def _has_kernels(self, logits: Tensor | Sequence[Tensor]) -> bool:
+    def _has_kernels(
+        self, logits: Tensor | Sequence[Tensor], events: Any, annotators: Any, groups: Any
+    ) -> bool:
         device = _path.device_of(logits)
         if device is None or device.type not in _path.DEVICES:
             return False
-        reason = _path.why_not(self._counts.kind, self._noise.kind, self._is_inside)
+        reason = (
+            _path.why_not_labels(self.labels, bool(self._effects))
+            or _path.why_not(self._counts.kind, self._noise.kind, self._is_inside)
+            or _path.why_not_stamps(events, _path.is_one(logits), annotators, groups)
+        )
         if reason is not None:
             _path.warn_once(reason)
         return reason is None
@@ -297,22 +360,56 @@ class ImpreciseLabelLoss(nn.Module):
         events: Any,
         lengths: ArrayLike | Tensor | None,
         event_lengths: ArrayLike | Tensor | None,
+        annotators: Any,
+        groups: Any,
     ) -> Tensor:
-        batch = Batch.of(logits, times, events, lengths, event_lengths)
+        named = {own["by"]: own["names"] for own in self._effects}
+        given = (logits, times, events, lengths, event_lengths)
+        batch = Batch.of(*given, annotators, groups, named)
         params = self._vector()
         batch.check_resolution(self.spread)
         values, d_log_odds, d_params = self._core.gradient(
-            bare(params),
-            batch.times,
-            batch.events,
-            batch.log_odds,
-            batch.instances,
-            batch.stamps,
-            torch.get_num_threads(),
+            bare(params), batch, torch.get_num_threads()
         )
         known = Known(values, d_log_odds, d_params, batch.instances)
         log_evidence = differentiable(batch.logits, params, known)
         return self._reduced((-log_evidence).to(batch.device, batch.dtype), batch.is_single)
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def probabilities(
+        self,
+        logits: Tensor | Sequence[Tensor],
+        times: Any,
+        lengths: ArrayLike | Tensor | None = None,
+    ) -> Any:
+        """p(y_i = 1) of each instance, without stamps: what the network has learned to find.
+
+        Of independent labels it is the sigmoid of the logits. In a chain neighbours have a say.
+
+        Parameters
+        ----------
+        logits, times, lengths
+            As for the loss.
+
+        Returns
+        -------
+        Tensor, or list of Tensor
+            Like the logits; zero where these are padding. It has no gradient.
+
+        Examples
+        --------
+        >>> from unjitter.torch import ImpreciseLabelLoss
+        >>> loss = ImpreciseLabelLoss(labels="chain")
+        >>> logits = torch.tensor([-9.0, 3.0, -2.0, 3.0, -9.0])
+        >>> print(loss.probabilities(logits, [0.0, 0.5, 1.0, 1.5, 2.0]))  # one run
+        tensor([0.0021, 0.9501, 0.9213, 0.9501, 0.0021])
+        """
+        is_single = _path.is_one(logits)
+        silent: Any = [] if is_single else [[]] * len(logits)
+        batch = Batch.of(logits, times, silent, lengths)
+        found = self._core.probabilities(bare(self._vector()), batch)
+        placed = in_place(found, batch.logits, batch.instances)
+        return placed[0] if isinstance(logits, Tensor) else placed
 
     def _reduced(self, losses: Tensor, is_single: bool) -> Tensor:
         if self.reduction == "mean":
@@ -321,152 +418,5 @@ class ImpreciseLabelLoss(nn.Module):
             return losses.sum()
         return losses
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
-    def penalty(self) -> Tensor:
-        """Minus the log prior of the rates and of the delay, for the table in the notes above.
-
-        Only learned parameters count. The prior is a density of natural values, so that its peak is
-        the most probable rate or spread.
-
-        Returns
-        -------
-        Tensor
-            A scalar, where the parameters are.
-
-        Examples
-        --------
-        >>> from unjitter.torch import ImpreciseLabelLoss
-        >>> loss = ImpreciseLabelLoss()
-        >>> loss.penalty().backward()
-        >>> bool(loss.unconstrained["hit_rate"].grad > 0)  # it would rather be lower
-        True
-        """
-        params = self._vector()
-        value, gradient = self._log_prior(params)
-        known = Known(np.array([value]), gradient[:0], gradient[None, :], [0])
-        log_prior = differentiable([], params, known)
-        like = next(self.parameters())
-        return (-log_prior[0]).to(like.device, like.dtype)
-
-    def hold(self, *names: str) -> ImpreciseLabelLoss:
-        """Fix parameters at their present values; returns the loss itself.
-
-        >>> from unjitter.torch import ImpreciseLabelLoss
-        >>> loss = ImpreciseLabelLoss().hold("delay", "spread")
-        >>> [name for name, _ in loss.named_parameters() if _.requires_grad]
-        ['unconstrained.false_rate', 'unconstrained.hit_rate', 'unconstrained.background_rate']
-        """
-        for name in names:
-            check_name(self._core, name)
-        for name in names:
-            self.unconstrained[name].requires_grad_(False)
-        return self
-
-    def natural(self) -> dict[str, float | tuple[float, ...]]:
-        """The learned values, by name and in natural units.
-
-        >>> from unjitter.torch import ImpreciseLabelLoss
-        >>> loss = ImpreciseLabelLoss(
-        ...     start={"delay": 0.5}, background_rate=0.0, dtype=torch.float64
-        ... )
-        >>> {name: round(value, 9) for name, value in loss.natural().items()}
-        {'false_rate': 0.01, 'hit_rate': 0.9, 'delay': 0.5, 'spread': 1.0, 'background_rate': 0.0}
-        """
-        return {
-            name: values[0] if len(values) == 1 else tuple(values)
-            for name, values in self._natural().items()
-        }
-
-    @property
-    def false_rate(self) -> float:
-        return self._natural()["false_rate"][0]
-
-    @property
-    def hit_rate(self) -> float:
-        return self._natural()["hit_rate"][0]
-
-    @property
-    def delay(self) -> float:
-        return self._core.delay_and_spread(bare(self._vector()))[0]
-
-    @property
-    def spread(self) -> float:
-        return self._core.delay_and_spread(bare(self._vector()))[1]
-
-    @property
-    def background_rate(self) -> float:
-        return self._natural()["background_rate"][0]
-
-    @property
-    def counts(self) -> Counts:
-        values = self._natural()
-        if isinstance(self._counts, Categorical):
-            return Categorical(
-                false_rate=values["false_rate"][0],
-                hit_rate=values["hit_rate"][0],
-                false_split=values["false_split"],
-                hit_split=values["hit_split"],
-            )
-        return replace(
-            self._counts, false_rate=values["false_rate"][0], hit_rate=values["hit_rate"][0]
-        )
-
-    @property
-    def noise(self) -> Noise:
-        natural = self._natural()
-        values: dict[str, Any] = {
-            own["name"]: natural[own["name"]] if own["is_list"] else natural[own["name"]][0]
-            for own in self._noise.row["parameters"]
-        }
-        return replace(self._noise, **values)
-
     def extra_repr(self) -> str:
-        values = ", ".join(
-            f"{name}={', '.join(f'{number:.4g}' for number in numbers)}"
-            for name, numbers in self._natural().items()
-        )
-        return (
-            f"{self._counts.kind}, {self._noise.kind}, {self.alignment}, {values}, "
-            f"reduction={self.reduction!r}"
-        )
-
-    def get_extra_state(self) -> dict[str, float]:
-        """The unit of a state dict's numbers."""
-        return {"time_unit": self.time_unit}
-
-    def set_extra_state(self, state: dict[str, float]) -> None:
-        """Take over the unit of a state dict, whose numbers, and an optimiser's for them, are
-        useless in another. Natural values that the state dict does not have stay the same."""
-        if state["time_unit"] == self.time_unit:
-            return
-        natural = self._natural()
-        self._measure_in(state["time_unit"])
-        with torch.no_grad():
-            for name, numbers in begin(self._core, natural, {}).items():
-                self.unconstrained[name].copy_(torch.from_numpy(numbers))
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        # An old state dict without a unit is taken to be in ours.
-        state_dict.setdefault(f"{prefix}_extra_state", self.get_extra_state())
-        super()._load_from_state_dict(state_dict, prefix, *rest)
-
-    def _measure_in(self, time_unit: float) -> None:
-        self.time_unit = float(time_unit)
-        counts, noise = (json.dumps(own.settings()) for own in (self._counts, self._noise))
-        self._core = _core.Annotator(counts, noise, json.dumps(self.alignment), self.time_unit)
-
-    def _look_at_ends(self, *_: Any) -> None:
-        """Notes whether all parameters are inside their ranges, which learning never leaves."""
-        self._is_inside = bool(torch.isfinite(self._vector().detach()).all())
-
-    def _vector(self) -> Tensor:
-        """All parameters, for the core."""
-        return torch.cat([p.to("cpu", torch.float64) for p in self.unconstrained.values()])
-
-    def _natural(self) -> dict[str, list[float]]:
-        natural = self._core.natural(bare(self._vector()))
-        return {short(name): list(values) for name, values in natural}
-
-    def _log_prior(self, params: Tensor) -> tuple[float, _Floats]:
-        free = [flag for p in self.unconstrained.values() for flag in [p.requires_grad] * len(p)]
-        return self._core.log_prior(self._priors, bare(params), free)
+        return f"{super().extra_repr()}, reduction={self.reduction!r}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 _Floats = NDArray[np.float64]
@@ -67,8 +68,22 @@ def numbers(what: str, values: Any) -> _Floats:
     return given.astype(np.float64)
 
 
+def whole_numbers(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int) -> list[int]:
+    """Lengths of the rows of a table; the whole row if they are not given."""
+    if lengths is None:
+        return [most] * rows
+    values = np.asarray(lengths.cpu() if isinstance(lengths, Tensor) else lengths)
+    if values.shape != (rows,) or values.dtype.kind not in "iu":
+        raise ValueError(f"{what} must be {rows} whole numbers, one per sequence")
+    if np.any(values < 0) or np.any(values > most):
+        raise ValueError(f"{what} are {values.tolist()}, expected numbers from 0 to {most}")
+    return [int(value) for value in values]
+
+
 def resolution(values: Any) -> tuple[float, str]:
     """The relative step of the coarsest numbers among those given, and their type."""
+    if isinstance(values, Mapping):
+        return max(map(resolution, values.values()), default=(0.0, ""))
     if isinstance(values, (list, tuple)) and len(values) > 0:
         # Of a list of plain numbers, the first tells for all.
         return max(map(resolution, values if hasattr(values[0], "__len__") else values[:1]))

@@ -10,6 +10,7 @@ use unjitter::evaluation::{
     Summary, SummaryOptions,
 };
 use unjitter::io::Dataset;
+use unjitter::labels::Labels;
 use unjitter::learning::median_spacing;
 use unjitter::{Control, Recording};
 
@@ -115,9 +116,9 @@ pub(crate) struct EventArgs {
 }
 
 impl EventArgs {
-    fn scoring(&self) -> anyhow::Result<EventScoring> {
+    fn scoring(&self, labels: Labels) -> anyhow::Result<EventScoring> {
         let Self { tolerance, min_separation } = *self;
-        let scoring = EventScoring { tolerance, min_separation, ..EventScoring::default() };
+        let scoring = EventScoring { tolerance, min_separation, labels, ..EventScoring::default() };
         // Reports wrong options before the work.
         scoring.check()?;
         Ok(scoring)
@@ -176,7 +177,7 @@ impl Evaluate {
         let contenders = self.contenders(&data)?;
         let how = How {
             folds: self.folds.cross_validation(self.seed)?,
-            events: self.events.scoring()?,
+            events: self.events.scoring(self.model.labels.into())?,
             journal: self.journal.as_deref(),
             note: serde_json::to_value(&self)?,
         };

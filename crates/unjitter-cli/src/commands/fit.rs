@@ -9,10 +9,11 @@ use serde::Serialize;
 use unjitter::evaluation::{Threshold, expected_f1_threshold, fingerprint};
 use unjitter::io::{Dataset, check_metadata};
 use unjitter::learning::StopReason;
-use unjitter::model::{GroupEstimate, LearnedEstimates, Mode};
+use unjitter::model::{GroupEstimate, LearnedEstimates, Mode, Runs};
 use unjitter::{Control, Fitted, Learned, Session};
 
 use super::evaluate::{align_right, bare_table};
+use crate::annotator_text::{annotator, estimates};
 use crate::checked::Checked;
 use crate::classes_text::Confusion;
 use crate::config::ConfigFile;
@@ -26,7 +27,7 @@ use crate::modes_text::{CAPTION, HEADER, check_mode, mode_number, rows, warning,
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::tables::as_text;
 use crate::threshold::{EXPECTED_F1, threshold};
-use crate::words::{count, counted, few, interval, number, per_hour, percent, seconds, side};
+use crate::words::{count, counted, few, number};
 
 /// Learn a detector and how sloppy the annotator is
 ///
@@ -86,6 +87,9 @@ struct FitResult<'a> {
     /// Classes of events, and probabilities of what events of each are recorded as.
     #[serde(skip_serializing_if = "Option::is_none")]
     confusion: Option<Confusion<'a>>,
+    /// How labels form runs, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<Runs>,
     modes: &'a [Mode],
     converged: bool,
     iterations: usize,
@@ -217,6 +221,7 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         estimates: estimates(fitted),
         groups: groups_text::estimates(fitted),
         confusion: Confusion::of(fitted),
+        runs: fitted.runs(),
         modes: fitted.modes(),
         converged: outcome.converged,
         iterations: outcome.iterations,
@@ -271,39 +276,4 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
         let _ = write!(text, "\n\nExplanations of the stamps\n{table}\n {caption}");
     }
     text
-}
-
-/// The learned annotator, in words.
-pub(crate) fn annotator(fitted: &Fitted) -> String {
-    let Learned { delay, spread, miss_rate, false_rate, background_rate } = fitted.learned();
-    let sure = estimates(fitted);
-    let who = match fitted.groups().is_empty() {
-        true => "The annotator",
-        false => "An annotator in the middle of all groups",
-    };
-    let is_none = sure.delay.is_some_and(|own| own.low <= 0.0 && own.high >= 0.0);
-    format!(
-        "{who}\n  \
-         presses {} on average{}{}\n  \
-         single presses scatter by {}{}, the standard deviation\n  \
-         misses {} of the events{}\n  \
-         presses for nothing at {} of the other instances{},\n  \
-         and {} at no instance{}\n",
-        side(delay),
-        interval(sure.delay, |time| if time < 0.0 { side(time) } else { seconds(time) }),
-        if is_none { ": not distinguishable from 0" } else { "" },
-        seconds(spread),
-        interval(sure.spread, seconds),
-        percent(miss_rate),
-        interval(sure.miss_rate, percent),
-        percent(false_rate),
-        interval(sure.false_rate, percent),
-        per_hour(background_rate),
-        interval(sure.background_rate, |rate| number(3600.0 * rate)),
-    )
-}
-
-/// How sure the fit is of the annotator, at 95 %.
-pub(crate) fn estimates(fitted: &Fitted) -> LearnedEstimates {
-    fitted.learned_estimates(0.95).expect("95 % is a level")
 }

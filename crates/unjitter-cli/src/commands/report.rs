@@ -7,15 +7,14 @@ use serde::Serialize;
 use unjitter::diagnosis::{Agreement, Diagnosis, DiagnosisOptions, agreement};
 use unjitter::evaluation::{EventOptions, detect_events};
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
-use unjitter::model::Estimate;
-use unjitter::{AlignOptions, Aligned, Fitted, Learned, Warning};
+use unjitter::{AlignOptions, Aligned, Fitted, Warning};
 
 use super::align::{align, refuse_aligned};
 use super::diagnose::{OTHER_DATA, diagnosed, is_other, options};
 use super::evaluate::{event_scores, tolerance};
-use super::fit::estimates;
 use crate::adapted::adapted;
 use crate::agreement_text;
+use crate::annotator_text;
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::Console;
@@ -30,7 +29,7 @@ use crate::model_file::{ModelFile, adopt_columns};
 use crate::modes_text::{CAPTION, HEADER, rows, warning};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
-use crate::words::{count, counted, number, per_hour, percent, seconds, side};
+use crate::words::{count, counted};
 
 /// Probability from which a stamp is called spurious, and an event missed.
 const THRESHOLD: f64 = 0.5;
@@ -210,20 +209,10 @@ impl Content<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let Learned { delay, spread, miss_rate, false_rate, background_rate } =
-            self.fitted.learned();
         let fact = |label: &str, value: String, explanation: &str| Fact {
             label: label.to_owned(),
             value,
             explanation: explanation.to_owned(),
-        };
-        let sure = estimates(self.fitted);
-        let with = |text: &str, own: Option<Estimate>, show: fn(f64) -> String| {
-            own.map_or(text.to_owned(), |own| {
-                // A number stays with its unit.
-                let [low, high] = [own.low, own.high].map(|end| show(end).replace(' ', "\u{a0}"));
-                format!("{text}; 95\u{a0}%: {low} to {high}")
-            })
         };
         let outcome = self.fitted.outcome();
         let ended = if outcome.converged { "converged" } else { "stopped early" };
@@ -231,34 +220,8 @@ impl Content<'_> {
         let all = || self.aligned.iter().flat_map(|one| &one.stamps);
         let spurious = all().filter(|stamp| stamp.p_spurious > THRESHOLD).count();
         let missed: usize = (0..self.aligned.len()).map(|k| self.missed(k).len()).sum();
-        vec![
-            fact(
-                "typical delay",
-                side(delay),
-                &with("from an event to its press", sure.delay, side),
-            ),
-            fact(
-                "spread",
-                seconds(spread),
-                &with("standard deviation of the delay", sure.spread, seconds),
-            ),
-            fact(
-                "missed",
-                percent(miss_rate),
-                &with("of the events got no press", sure.miss_rate, percent),
-            ),
-            fact(
-                "false presses",
-                percent(false_rate),
-                &with("of the other instances got one", sure.false_rate, percent),
-            ),
-            fact(
-                "from nowhere",
-                per_hour(background_rate),
-                &with("presses that belong to no instance", sure.background_rate, |rate| {
-                    number(3600.0 * rate)
-                }),
-            ),
+        let mut facts = annotator_text::facts(self.fitted);
+        facts.extend([
             fact(
                 "stamps",
                 count(self.data.stamps()),
@@ -271,7 +234,8 @@ impl Content<'_> {
                 count(self.data.instances()),
                 &format!("in {}", counted(sessions, "session")),
             ),
-        ]
+        ]);
+        facts
     }
 
     /// Times of events that were probably missed.
@@ -287,8 +251,8 @@ impl Content<'_> {
             aligned.instances.iter().map(value).collect()
         };
         let p_detector = of(|one| one.p_detector);
-        let options =
-            EventOptions { threshold: self.fitted.threshold(), ..EventOptions::default() };
+        let (threshold, labels) = (self.fitted.threshold(), self.fitted.model().labels);
+        let options = EventOptions { threshold, labels, ..EventOptions::default() };
         let detected = detect_events(session.times(), &p_detector, &options);
         let signal = self.signals.iter().find(|signal| signal.session == session.name());
         SessionView {

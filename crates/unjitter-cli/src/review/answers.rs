@@ -11,7 +11,7 @@ use super::item::{Decision, Item};
 use super::link::link;
 use super::ranking::Ranked;
 use super::recordings::View;
-use crate::commands::fit::estimates;
+use crate::annotator_text::estimates;
 use crate::failure::usage;
 
 /// Instances on each side of a stamp that are listed.

@@ -30,7 +30,7 @@ pub use smear::Smear;
 use crate::learning::{Supervised, Target};
 use crate::model::classifier::ClassifierSpec;
 use crate::model::{Detector, Fitted};
-use crate::{Control, Features, Recording, Result};
+use crate::{Control, Features, Recording, Result, Session};
 
 /// The result of a learner.
 #[derive(Debug)]
@@ -50,11 +50,19 @@ impl TrainedModel {
         }
     }
 
-    /// Probability of the positive label, one per row of `features`.
+    /// Probability of the positive label, one per row of `features`; refused if labels form a chain.
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         match self {
             TrainedModel::Detector(detector) => detector.predict(features),
             TrainedModel::Fitted(fitted) => fitted.predict(features),
+        }
+    }
+
+    /// Probability of the positive label, one per instance of a session, whose stamps are not used.
+    pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
+        match self {
+            TrainedModel::Detector(detector) => detector.predict_session(session),
+            TrainedModel::Fitted(fitted) => fitted.predict_session(session),
         }
     }
 

@@ -363,7 +363,7 @@ impl<'a> Plan<'a> {
                 let threshold = self.threshold(cell.contender, &annotated)?;
                 let mut confusion = Confusion::default();
                 for recording in held_out {
-                    let probabilities = trained.predict(recording.session.features())?;
+                    let probabilities = trained.predict_session(&recording.session)?;
                     confusion = confusion + judge(recording, &probabilities, threshold)?;
                 }
                 Ok(InnerResult { confusion: Some(confusion), evidence: None, parameters })
@@ -393,7 +393,7 @@ impl<'a> Plan<'a> {
         let mut probabilities = Vec::new();
         let mut confusion = Some(Confusion::default());
         for recording in &held_out {
-            let found = trained.predict(recording.session.features())?;
+            let found = trained.predict_session(&recording.session)?;
             confusion = match (confusion, &recording.truth) {
                 (Some(sum), Some(_)) => Some(sum + judge(recording, &found, threshold)?),
                 _ => None,

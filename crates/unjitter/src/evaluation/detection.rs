@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn at(times: &[f64]) -> Vec<Detection> {
-        times.iter().map(|&time| Detection { time, score: 0.5 }).collect()
+        times.iter().map(|&time| Detection::at(time, 0.5)).collect()
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
     fn bad_input_is_named() {
         let tolerance = Tolerance::symmetric(1.0);
         assert!(matches!(event_metrics(&[], &tolerance, 1.0), Err(Error::NoSessions)));
-        let nan = [Detection { time: 1.0, score: f64::NAN }];
+        let nan = [Detection::at(1.0, f64::NAN)];
         let fine = SessionEvents { detections: &[], truths: &[], observed: 1.0 };
         let message = |session, unit| {
             event_metrics(&[fine, session], &tolerance, unit).unwrap_err().to_string()

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::detection::{EventMetrics, SessionEvents, event_metrics};
 use super::events::{Detection, EventOptions, detect_events};
 use super::tolerance::Tolerance;
+use crate::labels::Labels;
 use crate::math::median;
 use crate::{Recording, Result, Session};
 
@@ -19,11 +20,24 @@ pub struct EventScoring {
     pub min_separation: f64,
     /// The unit of time in seconds, above 0: 0.001 for milliseconds.
     pub seconds_per_unit: f64,
+    /// Whether an event is one instance or a run of them, which then counts as detected if it begins within the
+    /// tolerance: the same for all contenders.
+    #[serde(skip_serializing_if = "is_independent")]
+    pub labels: Labels,
+}
+
+fn is_independent(labels: &Labels) -> bool {
+    *labels == Labels::Independent
 }
 
 impl Default for EventScoring {
     fn default() -> Self {
-        Self { tolerance: None, min_separation: 0.0, seconds_per_unit: 1.0 }
+        Self {
+            tolerance: None,
+            min_separation: 0.0,
+            seconds_per_unit: 1.0,
+            labels: Labels::Independent,
+        }
     }
 }
 
@@ -41,9 +55,9 @@ pub struct EventSummary {
 
 /// Two median spacings of instances, but at most half the median distance between true events of a
 /// session: a detection may be at a neighbouring instance, but not at another event.
-pub fn usual_tolerance(recordings: &[Recording]) -> f64 {
+pub fn usual_tolerance(recordings: &[Recording], labels: Labels) -> f64 {
     let near = median_distance(recordings.iter().map(|one| one.session.times().to_vec()));
-    let apart = median_distance(recordings.iter().map(true_events));
+    let apart = median_distance(recordings.iter().map(|one| true_events(one, labels)));
     let near = 2.0 * near.unwrap_or(0.0);
     apart.map_or(near, |distance| near.min(distance / 2.0))
 }
@@ -67,18 +81,16 @@ impl EventScoring {
         probabilities: &[&[f64]],
         thresholds: &[f64],
     ) -> Result<EventSummary> {
-        let tolerance = self.tolerance.unwrap_or_else(|| usual_tolerance(recordings));
-        let min_separation = self.min_separation;
+        let Self { min_separation, labels, .. } = *self;
+        let tolerance = self.tolerance.unwrap_or_else(|| usual_tolerance(recordings, labels));
         let mut found: Vec<Vec<Detection>> = Vec::with_capacity(recordings.len());
         for ((recording, &own), &threshold) in recordings.iter().zip(probabilities).zip(thresholds)
         {
-            let session = &recording.session;
-            let of = |i: usize| (session.times()[i], own[i]);
-            let (times, own): (Vec<f64>, Vec<f64>) =
-                session.observed_instances().into_iter().map(of).unzip();
-            found.push(detect_events(&times, &own, &EventOptions { threshold, min_separation })?);
+            let options = EventOptions { threshold, min_separation, labels };
+            found.push(observed_events(&recording.session, own, &options)?);
         }
-        let truths: Vec<Vec<f64>> = recordings.iter().map(true_events).collect();
+        let truths: Vec<Vec<f64>> =
+            recordings.iter().map(|recording| true_events(recording, labels)).collect();
         let sessions: Vec<SessionEvents<'_>> = (0..recordings.len())
             .map(|k| SessionEvents {
                 detections: &found[k],
@@ -103,11 +115,35 @@ impl EventScoring {
     }
 }
 
-/// Times of the positive instances in annotated intervals; none without labels.
-fn true_events(recording: &Recording) -> Vec<f64> {
+/// Events in annotated intervals, none of which a run leaves.
+fn observed_events(
+    session: &Session,
+    probabilities: &[f64],
+    options: &EventOptions,
+) -> Result<Vec<Detection>> {
+    let observed = session.observed_instances();
+    let detect = |own: &[usize]| {
+        let of = |&i: &usize| (session.times()[i], probabilities[i]);
+        let (times, own): (Vec<f64>, Vec<f64>) = own.iter().map(of).unzip();
+        detect_events(&times, &own, options)
+    };
+    match options.labels {
+        Labels::Independent => detect(&observed),
+        Labels::Chain => {
+            let stretches = observed.chunk_by(|i, next| i + 1 == *next).map(detect);
+            Ok(stretches.collect::<Result<Vec<_>>>()?.concat())
+        }
+    }
+}
+
+/// Times at which events begin in annotated intervals; none without labels.
+fn true_events(recording: &Recording, labels: Labels) -> Vec<f64> {
     let Some(truth) = &recording.truth else { return Vec::new() };
-    let observed = recording.session.observed_instances().into_iter();
-    observed.filter(|&i| truth[i]).map(|i| recording.session.times()[i]).collect()
+    let is_positive: Vec<f64> = truth.iter().map(|&label| f64::from(u8::from(label))).collect();
+    let options = EventOptions { labels, ..EventOptions::default() };
+    // Labels are probabilities, and times were checked with the session.
+    let found = observed_events(&recording.session, &is_positive, &options).unwrap_or_default();
+    found.iter().map(|event| event.time).collect()
 }
 
 /// Annotated time of a recording.

@@ -4,6 +4,14 @@
 //! it several times. Non-maximum suppression keeps the highest of each cluster: candidates are taken from
 //! the most probable down, and each one kept excludes its neighbours.
 //!
+//! Where labels form runs, an event covers instances, and probabilities are smoothed along the chain. Its instances are
+//! then all neighbours that reach the threshold, so that an instance is positive if and only if it lies in an event, and
+//! one threshold serves instances and events alike. The single best path of labels would have no threshold, and drops
+//! every event that is a little less likely than none, however many there are. An event begins at the time of its first
+//! instance and ends at that of its last, as stamps about onsets and ends have it: if instances are windows, it is as long
+//! as one of them more. It is as probable as its surest instance, which bounds the probability that anything is there
+//! from below.
+//!
 //! Cost: O(n log n) for the sort. The suppression is O(n): kept events are at least the separation apart,
 //! so at most one kept event on either side excludes a candidate.
 
@@ -11,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use super::instances::check_probabilities;
 use super::rounding::slack;
-use crate::{Error, Result};
+use crate::labels::Labels;
+use crate::{Error, Fitted, Result, Session};
 
 /// When an instance becomes an event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -20,19 +29,23 @@ pub struct EventOptions {
     /// Instances of this probability or more are candidates; 0 to 1.
     pub threshold: f64,
     /// Smallest distance between two events, at least 0, in the unit of time. Events exactly this far apart
-    /// are both kept (up to rounding, as in [`Tolerance`](super::Tolerance)); 0 keeps every candidate.
+    /// are both kept (up to rounding, as in [`Tolerance`](super::Tolerance)); 0 keeps every candidate. Of
+    /// instances closer than this the most probable is kept, and runs closer than this are one.
     pub min_separation: f64,
+    /// Whether an event is one instance or a run of them.
+    #[serde(default)]
+    pub labels: Labels,
 }
 
 impl Default for EventOptions {
     fn default() -> Self {
-        Self { threshold: 0.5, min_separation: 0.0 }
+        Self { threshold: 0.5, min_separation: 0.0, labels: Labels::Independent }
     }
 }
 
 impl EventOptions {
     fn check(&self) -> Result<()> {
-        let Self { threshold, min_separation } = *self;
+        let Self { threshold, min_separation, .. } = *self;
         let (name, value, expected) = if !(0.0..=1.0).contains(&threshold) {
             ("threshold", threshold, "a number from 0 to 1")
         } else if !(min_separation.is_finite() && min_separation >= 0.0) {
@@ -47,17 +60,26 @@ impl EventOptions {
 /// A detected event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Detection {
-    /// Its time, in the unit of time.
+    /// Its time, or when it begins, in the unit of time.
     pub time: f64,
+    /// When it ends: the time of its last instance, which is its only one if events are instances.
+    pub end: f64,
     /// Its certainty: any finite number, larger is surer. [`detect_events`] uses the probability.
     pub score: f64,
 }
 
+impl Detection {
+    /// An event of one instant.
+    pub fn at(time: f64, score: f64) -> Self {
+        Self { time, end: time, score }
+    }
+}
+
 /// The events of one session, in order of time.
 ///
-/// Candidates are taken from the most probable down, of equals the earlier first; one that is
-/// closer than `min_separation` to an event already taken is dropped. Instances may come in any
-/// order.
+/// Of independent labels, candidates are taken from the most probable down, of equals the earlier first; one that is
+/// closer than `min_separation` to an event already taken is dropped. Of a chain, neighbouring candidates are one event,
+/// and so are events that are closer than `min_separation`. Instances may come in any order.
 pub fn detect_events(
     times: &[f64],
     probabilities: &[f64],
@@ -74,16 +96,42 @@ pub fn detect_events(
     }
     check_probabilities(probabilities)?;
     check_times("time", times)?;
-    let mut candidates: Vec<Detection> = times
-        .iter()
-        .zip(probabilities)
-        .filter(|&(_, &probability)| probability >= options.threshold)
-        .map(|(&time, &score)| Detection { time, score })
-        .collect();
-    candidates.sort_by(|a, b| a.time.total_cmp(&b.time));
+    let mut instances: Vec<Detection> =
+        times.iter().zip(probabilities).map(|(&time, &score)| Detection::at(time, score)).collect();
+    instances.sort_by(|a, b| a.time.total_cmp(&b.time));
     let limit =
         options.min_separation - slack(times.iter().copied().chain([options.min_separation]));
-    Ok(suppress(&candidates, limit))
+    let is_candidate = |one: &Detection| one.score >= options.threshold;
+    Ok(match options.labels {
+        Labels::Independent => {
+            instances.retain(is_candidate);
+            suppress(&instances, limit)
+        }
+        Labels::Chain => {
+            let runs = instances.chunk_by(|a, b| is_candidate(a) && is_candidate(b));
+            let runs = runs.filter(|own| is_candidate(&own[0])).map(whole).collect::<Vec<_>>();
+            runs.chunk_by(|a, b| b.time - a.end < limit).map(whole).collect()
+        }
+    })
+}
+
+/// The events that a fitted model finds in a session, without its stamps, at the model's own threshold; candidates closer
+/// than `min_separation` are one event.
+pub fn events_in(
+    fitted: &Fitted,
+    session: &Session<'_>,
+    min_separation: f64,
+) -> Result<Vec<Detection>> {
+    let (threshold, labels) = (fitted.threshold(), fitted.model().labels);
+    let options = EventOptions { threshold, min_separation, labels };
+    detect_events(session.times(), &fitted.predict_session(session)?, &options)
+}
+
+/// One event of its parts, in order of time.
+fn whole(parts: &[Detection]) -> Detection {
+    let (first, last) = (parts[0], parts[parts.len() - 1]);
+    let score = parts.iter().map(|part| part.score).fold(f64::NEG_INFINITY, f64::max);
+    Detection { time: first.time, end: last.end, score }
 }
 
 /// Keeps the candidates, sorted by time, that are at least `limit` from every better one kept.
@@ -120,7 +168,7 @@ mod tests {
     use super::*;
 
     fn detect(times: &[f64], probabilities: &[f64], min_separation: f64) -> Vec<f64> {
-        let options = EventOptions { threshold: 0.5, min_separation };
+        let options = EventOptions { min_separation, ..EventOptions::default() };
         let found = detect_events(times, probabilities, &options).unwrap();
         found.iter().map(|detection| detection.time).collect()
     }
@@ -152,6 +200,40 @@ mod tests {
         assert_eq!(detect(&[2.0, 1.0], &[0.8, 0.8], 1.5), [1.0]);
         assert_eq!(detect(&[1.0, 1.0], &[0.8, 0.8], 0.0), [1.0, 1.0]);
         assert_eq!(detect(&[1.0, 1.0], &[0.8, 0.8], 0.1), [1.0]);
+    }
+
+    /// Begin, end and certainty of runs.
+    fn runs(times: &[f64], probabilities: &[f64], min_separation: f64) -> Vec<[f64; 3]> {
+        let options =
+            EventOptions { min_separation, labels: Labels::Chain, ..EventOptions::default() };
+        let found = detect_events(times, probabilities, &options).unwrap();
+        found.iter().map(|run| [run.time, run.end, run.score]).collect()
+    }
+
+    #[test]
+    fn neighbours_are_one_event_as_sure_as_the_surest() {
+        let (times, p) = ([0.0, 1.0, 2.0, 3.0, 4.0, 6.0], [0.6, 0.9, 0.1, 0.5, 0.2, 0.7]);
+        let want = [[0.0, 1.0, 0.9], [3.0, 3.0, 0.5], [6.0, 6.0, 0.7]];
+        assert_eq!(runs(&times, &p, 0.0), want);
+        // Two apart is far enough, three is not; then the gap to what was joined counts.
+        assert_eq!(runs(&times, &p, 2.0), want);
+        assert_eq!(runs(&times, &p, 2.5), [[0.0, 3.0, 0.9], [6.0, 6.0, 0.7]]);
+        assert_eq!(runs(&times, &p, 3.5), [[0.0, 6.0, 0.9]]);
+        let (times, p) = ([2.0, 0.0, 1.0], [0.8, 0.7, 0.3]);
+        assert_eq!(runs(&times, &p, 0.0), [[0.0, 0.0, 0.7], [2.0, 2.0, 0.8]]);
+        assert!(runs(&[0.0, 1.0], &[0.1, 0.2], 5.0).is_empty());
+    }
+
+    #[test]
+    fn an_instance_is_positive_exactly_inside_events() {
+        let mut random = crate::math::Random::new(5);
+        let times: Vec<f64> = (0..500).map(f64::from).collect();
+        let p: Vec<f64> = (0..500).map(|_| random.uniform()).collect();
+        let found = runs(&times, &p, 0.0);
+        for (&t, &p) in times.iter().zip(&p) {
+            let inside = found.iter().filter(|[begin, end, _]| (*begin..=*end).contains(&t));
+            assert_eq!(inside.count(), usize::from(p >= 0.5), "{t}");
+        }
     }
 
     #[test]

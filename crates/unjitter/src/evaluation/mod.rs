@@ -1,6 +1,7 @@
 //! Quality of a detector: by instance, by event, and the significance of differences.
 
 mod bootstrap;
+mod bouts;
 mod calibration;
 mod choosing;
 mod criterion;
@@ -28,6 +29,9 @@ mod threshold;
 mod tolerance;
 
 pub use bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
+pub use bouts::{
+    Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics, bouts_of, match_bouts,
+};
 pub use calibration::{
     Bins, ReliabilityBin, brier_score, expected_calibration_error, log_loss, reliability_curve,
 };
@@ -36,7 +40,7 @@ pub use cross_validation::{Comparison, Contender, ContenderResult, CrossValidati
 pub use curve::{CurvePoint, average_precision, best_f1, precision_recall_curve};
 pub use detection::{EventMetrics, SessionEvents, TimingErrors, event_metrics};
 pub use event_summary::{EventScoring, EventSummary, usual_tolerance};
-pub use events::{Detection, EventOptions, detect_events};
+pub use events::{Detection, EventOptions, detect_events, events_in};
 pub(crate) use expected_f1::expected_f1;
 pub use expected_f1::expected_f1_threshold;
 pub use fingerprint::{digest, fingerprint};

@@ -136,7 +136,7 @@ mod tests {
 
     fn area_of(detections: &[(f64, f64)], truths: &[f64], width: f64) -> f64 {
         let detections: Vec<Detection> =
-            detections.iter().map(|&(time, score)| Detection { time, score }).collect();
+            detections.iter().map(|&(time, score)| Detection::at(time, score)).collect();
         let sessions = [SessionEvents { detections: &detections, truths, observed: 1.0 }];
         event_average_precision(&sessions, &Tolerance::symmetric(width)).unwrap()
     }
@@ -165,9 +165,8 @@ mod tests {
             // Coarse grids make ties in time and in score.
             let mut place = || random.below(24) as f64 / 4.0;
             let truths: Vec<f64> = (0..8).map(|_| place()).collect();
-            let detections: Vec<Detection> = (0..14)
-                .map(|_| Detection { time: place(), score: (place() * 4.0).rem_euclid(5.0) })
-                .collect();
+            let detections: Vec<Detection> =
+                (0..14).map(|_| Detection::at(place(), (place() * 4.0).rem_euclid(5.0))).collect();
             let tolerance = Tolerance { before: 0.25, after: 0.5 };
             let session = SessionEvents { detections: &detections, truths: &truths, observed: 1.0 };
             for step in steps(credit(&session, &tolerance)) {

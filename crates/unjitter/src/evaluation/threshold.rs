@@ -66,7 +66,7 @@ fn best(
 ) -> Result<f64> {
     let mut scored: Vec<(f64, f64)> = Vec::new();
     for recording in training {
-        let scores = trained.predict(recording.session.features())?;
+        let scores = trained.predict_session(&recording.session)?;
         scored.extend(scores.into_iter().zip(soft(recording)?));
     }
     Ok(best_threshold(scored))

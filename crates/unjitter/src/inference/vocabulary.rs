@@ -188,6 +188,8 @@ pub enum Impossible {
     TooLarge(u64),
     /// Belief propagation did not converge.
     Unsettled,
+    /// Labels in a chain need what the stamps do not have.
+    OfChain(&'static str),
 }
 
 impl Impossible {

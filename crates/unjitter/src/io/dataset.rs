@@ -3,7 +3,9 @@
 //! ```text
 //! instances   session, time, features…, label (optional), subject (optional)
 //! events      session, time, annotator (optional), whatever else   the sloppy stamps; with earliest and
-//!                                                               latest, they lie between these
+//!                                                               latest, they lie between these; with end
+//!                                                               or duration, they are bouts, and time
+//!                                                               may be called start or onset
 //! sessions    session, subject, device, clock, annotators       optional, as are all but the first
 //! observed    session, start, end                               optional: when somebody annotated
 //! signal      session, time, values…                            optional: for looking at
@@ -137,6 +139,10 @@ pub struct Columns {
     pub earliest: String,
     /// See `earliest`.
     pub latest: String,
+    /// When what was stamped ended, in the events; if empty, neither that nor `event_duration` is read.
+    pub event_end: String,
+    /// How long it lasted, in the unit of numeric times, if there is no end.
+    pub event_duration: String,
     /// The nearest multiple that times in the events are rounded to, in seconds.
     pub rounded: Option<f64>,
     /// Who gave a stamp, in the events; if empty, nobody is told apart.
@@ -169,6 +175,8 @@ impl Default for Columns {
             event_time: None,
             earliest: "earliest".to_owned(),
             latest: "latest".to_owned(),
+            event_end: "end".to_owned(),
+            event_duration: "duration".to_owned(),
             rounded: None,
             annotator: "annotator".to_owned(),
             class: None,
@@ -241,7 +249,8 @@ impl Dataset {
                 .expect("every row has one value per feature");
             let widths = stamps.iter().map(|stamp| stamp.width).collect();
             let session = Session::new(&read.name, matrix, instants, times)?;
-            let mut session = session.with_widths(widths)?;
+            let ends = stamps.iter().map(|stamp| stamp.end).collect();
+            let mut session = session.with_widths(widths)?.with_ends(ends)?;
             if let Some(events) = &events {
                 session = annotators::add(session, &read, events, stamps)?;
             }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::dataset::Columns;
+use super::ends::Ends;
 use super::instances::{InstancesTable, ReadSession, named};
 use super::moments::{Moments, Wrong};
 use super::suggest::{listed, suggest};
@@ -23,6 +24,7 @@ pub struct EventsTable {
     has_header: bool,
     session: Option<usize>,
     moments: Moments,
+    ends: Option<Ends>,
     annotator: Option<usize>,
     class: Option<usize>,
     /// Whether each line is chosen.
@@ -38,6 +40,8 @@ pub struct ReadStamp {
     pub time: f64,
     /// The width of that interval; 0 if the moment is known.
     pub width: f64,
+    /// When what was stamped ended, if the line says so.
+    pub end: Option<f64>,
     /// Its line in the table, from 0.
     pub row: usize,
 }
@@ -50,7 +54,8 @@ impl EventsTable {
             Some(name) => Some(table.column_of(Some("event_session"), name)?),
             None => named(&table, "event_session", &columns.session, &Columns::default().session)?,
         };
-        let moments = Moments::find(&table, columns)?;
+        let ends = Ends::find(&table, columns)?;
+        let moments = Moments::find(&table, columns, ends.as_ref())?;
         let usual = Columns::default().annotator;
         let annotator = match columns.annotator.is_empty() {
             true => None,
@@ -83,6 +88,7 @@ impl EventsTable {
             has_header,
             session,
             moments,
+            ends,
             annotator,
             class,
             meant,
@@ -124,7 +130,22 @@ impl EventsTable {
 
     /// Whether a column tells when stamps were pressed.
     pub(crate) fn tells_moments(&self, column: usize) -> bool {
-        self.moments.reads(column)
+        self.moments.reads(column) || self.ends.is_some_and(|ends| ends.column == column)
+    }
+
+    /// The column that tells when what was stamped ended, and whether it has times, not how long things lasted.
+    pub fn end_column(&self) -> Option<(&str, bool)> {
+        self.ends.map(|ends| (self.header[ends.column].as_str(), ends.are_times()))
+    }
+
+    /// What tells when the stamp of a line ended, as written.
+    pub fn end_text(&self, row: usize) -> &str {
+        self.ends.map_or("", |ends| self.rows[row].cell(ends.column))
+    }
+
+    /// How long something lasted, as the column of durations tells it.
+    pub fn write_duration(&self, seconds: f64) -> String {
+        self.ends.map_or_else(String::new, |ends| ends.write_duration(seconds))
     }
 
     /// The time of a line, as written.
@@ -144,7 +165,8 @@ impl EventsTable {
         session: &ReadSession,
     ) -> std::result::Result<ReadStamp, Wrong> {
         let (time, width) = self.moments.read(&self.rows[row], session)?;
-        Ok(ReadStamp { time, width, row })
+        let end = self.ends.map(|ends| ends.read(&self.rows[row], session, time));
+        Ok(ReadStamp { time, width, end: end.transpose()?.flatten(), row })
     }
 
     /// The column that names who gave each stamp, if there is one.

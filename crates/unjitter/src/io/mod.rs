@@ -6,6 +6,7 @@ mod clock;
 mod dataset;
 mod decimal;
 mod disk;
+mod ends;
 mod events;
 mod extended;
 mod header;

@@ -1,9 +1,13 @@
 //! When a stamp was pressed: at a time, perhaps rounded, or between two.
 
 use super::dataset::Columns;
+use super::ends::Ends;
 use super::instances::{ReadSession, named};
 use super::table::{Row, Table};
 use crate::Result;
+
+/// What the time is called where events have ends, if not otherwise.
+const BEGINNINGS: [&str; 2] = ["start", "onset"];
 
 /// The columns of moments.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +24,7 @@ pub(super) struct Moments {
 pub(crate) type Wrong = (usize, String);
 
 impl Moments {
-    pub(super) fn find(table: &Table, columns: &Columns) -> Result<Self> {
+    pub(super) fn find(table: &Table, columns: &Columns, ends: Option<&Ends>) -> Result<Self> {
         let usual = Columns::default();
         let earliest = named(table, "earliest", &columns.earliest, &usual.earliest)?;
         let latest = named(table, "latest", &columns.latest, &usual.latest)?;
@@ -33,9 +37,12 @@ impl Moments {
         missing.map_or(Ok(0), |name| table.column(name))?;
         let between = earliest.zip(latest);
         let name = columns.event_time.as_ref().unwrap_or(&columns.time);
+        let beginning = ends
+            .filter(|_| columns.event_time.is_none() && table.find(name).is_none())
+            .and_then(|_| BEGINNINGS.iter().find_map(|beginning| table.find(beginning)));
         let time = match (between, &columns.event_time) {
-            (Some((earliest, _)), None) => table.find(name).unwrap_or(earliest),
-            _ => table.column_of(Some("event_time"), name)?,
+            (Some((earliest, _)), None) => table.find(name).or(beginning).unwrap_or(earliest),
+            _ => beginning.map_or_else(|| table.column_of(Some("event_time"), name), Ok)?,
         };
         Ok(Self { time, between, rounded: columns.rounded.unwrap_or(0.0) })
     }

@@ -7,11 +7,11 @@
 //! with f(0) = 0, the log-odds f(k) of class k, and the transitions g of a process in time ([`Rates`]), or 1 if labels are
 //! independent.
 
-use super::Rates;
-use super::count::Count;
+use super::count::{Count, counted};
 use super::path::{Edges, Paths};
 use super::rates::Transition;
 use super::weight::{Log, Weight};
+use super::{Rates, Variable};
 
 /// Log-odds between labels of one instance above which their weights leave the range of numbers.
 const FAR: f64 = 600.0;
@@ -61,6 +61,14 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// p(an event of this kind is at instance i) without stamps, whatever its class.
+    pub(crate) fn events(&self, variable: Variable) -> Vec<f64> {
+        match self.needs_logs() {
+            false => self.events_in::<f64>(variable),
+            true => self.events_in::<Log>(variable),
+        }
+    }
+
     /// The logarithm of the sum over all labels without stamps.
     pub(crate) fn log_normaliser(&self) -> f64 {
         match self.needs_logs() {
@@ -83,6 +91,23 @@ impl<'a> Chain<'a> {
             own.copy_from_slice(&labels[1..]);
         }
         presence
+    }
+
+    fn events_in<W: Weight>(&self, variable: Variable) -> Vec<f64> {
+        let base = Base::<W>::new(self, &[]);
+        let paths = Paths::new(&base, self.in_parallel);
+        let (labels, occurrences) = (self.classes + 1, variable.occurrences(self.classes));
+        let mut weights = vec![W::ZERO; labels * labels];
+        let event = |instance: usize| {
+            let edge = variable.edge(instance);
+            counted!(labels, n => {
+                base.weigh(n, edge, &mut weights);
+                paths.weigh(n, edge, &mut weights);
+            });
+            let own = occurrences.iter().map(|own| weights[own.from * labels + own.to].number());
+            own.sum()
+        };
+        (0..self.instances()).map(event).collect()
     }
 
     fn log_normaliser_in<W: Weight>(&self) -> f64 {

@@ -36,6 +36,7 @@ impl Lone {
         self.prepare(n, ride, tallies);
         let log_total = self.forward(n, ride);
         let moved = self.backward(n, ride, said);
+        said.damp();
         Visited { log_gain: log_total - self.log_said(n, ride, said.message), moved }
     }
 

@@ -60,3 +60,14 @@ pub enum Variable {
     /// The instance is positive.
     Presence,
 }
+
+impl Variable {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Onset => "onsets",
+            Self::End => "ends",
+            Self::Presence => "presence",
+        }
+    }
+}

@@ -9,7 +9,8 @@
 //!
 //! with Z_all the sum over all labels by what everybody says, T_k that over the window of rider k in which it is summed, and
 //! Q_k the same in which it only says. It is exact for one rider, and for any number whose windows do not overlap. At the
-//! fixed point it is stationary in the messages, so its derivatives are expectations. Three to ten rounds are usual.
+//! fixed point it is stationary in the messages, so its derivatives are expectations. Three to ten rounds are usual. Only
+//! riders near those that move are visited again, but the last round visits all, and none may move in it.
 //!
 //! Riders of a run of some thousand edges are visited one after the other, and runs in parallel; the data alone decide
 //! where runs begin.
@@ -30,9 +31,6 @@ use super::visit::{Ride, Said, Visit, Visited};
 use crate::inference::Impossible;
 use crate::memory::memory_limit;
 
-/// Shares of a stamp that have less left to move, in sum, have settled. The evidence is then right to the square of it,
-/// since it is stationary in what is said.
-const SETTLED: f64 = 1e-6;
 /// Rounds before messages become geometric means of the last two, and before the session fails.
 const PLAIN_ROUNDS: usize = 40;
 const MOST_ROUNDS: usize = 400;
@@ -160,16 +158,15 @@ impl<'a> Work<'a> {
             paths.renew(&self.told, &changed);
             let mut moves = vec![false; is_due.len()];
             for (k, found) in found.into_iter().enumerate().filter(|(k, _)| is_due[*k]) {
-                // If visits go on as they did, so much is left to move. NaN moves.
-                let left = found.moved * (found.moved / last[k].moved).min(1.0);
-                let has_settled = left < SETTLED;
-                moves[k] = self.riders.riders.len() > 1 && !has_settled;
+                moves[k] = self.riders.riders.len() > 1 && !found.has_settled(&last[k]);
                 last[k] = found;
             }
-            if !moves.contains(&true) {
-                return Ok((paths, last.iter().map(|own| own.log_gain).sum()));
-            }
-            is_due = self.riders.near(&moves);
+            is_due = match moves.contains(&true) {
+                true => self.riders.near(&moves),
+                // The certificate: labels carry what far riders say, so all have to stand still at once.
+                false if is_due.contains(&false) => vec![true; is_due.len()],
+                false => return Ok((paths, last.iter().map(|own| own.log_gain).sum())),
+            };
         }
         Err(Impossible::Unsettled)
     }
@@ -322,10 +319,14 @@ fn visit_run(
     let (mut here, mut at) = (vec![0.0; labels], 0);
     for (number, rider) in numbers.zip(own) {
         let cells = rider.cells(&riders.presses).len();
+        let own = messages.split_off_mut(..rider.edges.len() * message).unwrap_or_default();
+        old.clear();
+        old.extend(own.iter().filter(|_| is_damped));
         let said = &mut Said {
-            message: messages.split_off_mut(..rider.edges.len() * message).unwrap_or_default(),
+            message: own,
             shares: shares.split_off_mut(..cells).unwrap_or_default(),
             classes: classes.split_off_mut(..rider.stamps.len() * (labels - 1)).unwrap_or_default(),
+            old: &old,
         };
         if !is_due[number] {
             all.push(Visited::NONE);
@@ -353,10 +354,6 @@ fn visit_run(
             let edges = tallies.chunks_exact_mut(tally).zip(said.message.chunks_exact(message));
             edges.for_each(|(tally, own)| form.take(n, rider.stream, own, tally));
         });
-        old.clear();
-        if is_damped {
-            old.extend_from_slice(said.message);
-        }
         let ride = Ride {
             told,
             rider,
@@ -369,8 +366,6 @@ fn visit_run(
             1 => counted!(labels, n => lone.visit(n, &ride, tallies, said)),
             _ => visit.visit(&ride, tallies, said),
         };
-        let both = said.message.iter_mut().zip(&old);
-        both.for_each(|(new, old)| *new = (*new * old).sqrt());
         counted!(labels, n => {
             let edges = tallies.chunks_exact_mut(tally).zip(said.message.chunks_exact(message));
             edges.for_each(|(tally, own)| form.add(n, rider.stream, own, tally));

@@ -1,5 +1,10 @@
 //! Sums over labels and stamps against enumeration.
 
+mod band;
+mod errors;
+mod independent;
+mod settling;
+
 use super::scene::{Habit, Scene, Source, Stream};
 use super::*;
 use crate::inference::{DelayDensity, Order, Stamp, Stamped, Timeline};
@@ -148,7 +153,8 @@ impl Case {
         Chain::new(&self.times, self.classes, self.rates, &self.scores)
     }
 
-    fn summed(&self) -> Summed {
+    /// Shows the case as the library sees it.
+    fn show<T>(&self, look: impl FnOnce(&Scene<'_>) -> T) -> T {
         let (chain, densities) = (self.chain(), self.densities());
         let mut streams = Vec::new();
         for (own, density) in self.heard.iter().zip(&densities) {
@@ -160,8 +166,11 @@ impl Case {
             let (variable, habits, order) = (own.variable, own.habits.clone(), own.order);
             streams.push(Stream { variable, habits, order, sources });
         }
-        let scene = Scene { chain: &chain, known: &self.known, streams };
-        scene.sum(None).unwrap()
+        look(&Scene { chain: &chain, known: &self.known, streams })
+    }
+
+    fn summed(&self) -> Summed {
+        self.show(|scene| scene.sum(None)).unwrap()
     }
 
     /// All sequences of labels.
@@ -402,85 +411,5 @@ fn one_stamp_is_summed_exactly() {
                 assert_exact(&case.sharing(), &format!("{variable:?}, known, seed {seed}"));
             }
         }
-    }
-}
-
-#[test]
-fn several_stamps_are_near_the_sum_over_everything() {
-    use Order::{Free, Ordered};
-    use Variable::{End, Onset, Presence};
-    // What stamps are about, and the mean errors of log Z and p(y) that docs/model.md has: one stamp at most of an event,
-    // and any number.
-    type Row<'a> = (&'a str, usize, &'a [(Variable, Order)], usize, [[f64; 2]; 2]);
-    let rows: [Row<'_>; 8] = [
-        ("onsets", 1, &[(Onset, Free)], 3, [[0.0005, 0.0005], [0.002, 0.001]]),
-        ("ends", 1, &[(End, Free)], 3, [[0.0005, 0.0005], [0.002, 0.001]]),
-        ("presence", 1, &[(Presence, Free)], 3, [[0.05, 0.02], [0.002, 0.001]]),
-        ("onsets and ends", 1, &[(Onset, Free), (End, Free)], 2, [[0.004, 0.002], [0.005, 0.003]]),
-        (
-            "both in order",
-            1,
-            &[(Onset, Ordered), (End, Ordered)],
-            2,
-            [[0.004, 0.003], [0.003, 0.002]],
-        ),
-        ("onsets by two", 1, &[(Onset, Free), (Onset, Free)], 2, [[0.006, 0.003], [0.005, 0.003]]),
-        ("two classes", 2, &[(Onset, Free)], 3, [[0.001, 0.001], [0.003, 0.002]]),
-        (
-            "classes, both ends",
-            2,
-            &[(Onset, Free), (End, Free)],
-            2,
-            [[0.004, 0.003], [0.004, 0.002]],
-        ),
-    ];
-    for (what, classes, about, stamps, limits) in rows {
-        for (shared, limits) in [false, true].into_iter().zip(limits) {
-            let mut all = Vec::new();
-            for seed in 0..20 {
-                let case = Case::draw(classes, about, stamps, seed);
-                all.push(errors(&if shared { case.sharing() } else { case }));
-            }
-            let mean = |k: usize| all.iter().map(|own| own[k]).sum::<f64>() / 20.0;
-            let worst = |k: usize| all.iter().map(|own| own[k]).fold(0.0, f64::max);
-            let told: Vec<String> =
-                (0..4).map(|k| format!("{:.4} {:.4}", mean(k), worst(k))).collect();
-            println!("{what}, shared {shared}: {}", told.join(" | "));
-            let [evidence, presence] = limits;
-            assert!(mean(0) < evidence && mean(1) < presence, "{what}, shared {shared}");
-            // Where stamps belong, and how many events have none, are as near as labels.
-            assert!(
-                mean(2) < 2.0 * presence && mean(3) < 3.0 * presence + 0.006,
-                "{what}, {shared}"
-            );
-        }
-    }
-}
-
-#[test]
-fn classes_of_independent_labels_are_near_the_sum_over_everything() {
-    use Order::{Free, Ordered};
-    use Variable::Presence;
-    // Annotators, order, stamps of each, one stamp at most or any number, mean errors of log Z and p(y).
-    type Row<'a> = (&'a str, &'a [(Variable, Order)], usize, bool, [f64; 2]);
-    let rows: [Row<'_>; 4] = [
-        ("free", &[(Presence, Free)], 3, false, [0.06, 0.02]),
-        ("free, any number", &[(Presence, Free)], 3, true, [0.01, 0.005]),
-        ("in order", &[(Presence, Ordered)], 3, false, [1e-9, 1e-9]),
-        ("two annotators", &[(Presence, Free), (Presence, Free)], 2, false, [0.06, 0.02]),
-    ];
-    for (what, about, stamps, shared, [evidence, presence]) in rows {
-        let of = |seed: u64| {
-            let case = Case { rates: None, ..Case::draw(2, about, stamps, seed) };
-            errors(&if shared { case.sharing() } else { case })
-        };
-        let all: Vec<[f64; 4]> = (0..20).map(of).collect();
-        let mean = |k: usize| all.iter().map(|own| own[k]).sum::<f64>() / 20.0;
-        let worst = |k: usize| all.iter().map(|own| own[k]).fold(0.0, f64::max);
-        let told: Vec<String> = (0..4).map(|k| format!("{:.4} {:.4}", mean(k), worst(k))).collect();
-        println!("{what}: {}", told.join(" | "));
-        assert!(mean(0) < evidence && mean(1) < presence, "{what}");
-        // Where stamps belong and of which class their events are is as near as labels.
-        assert!(mean(2) < 2.0 * presence && mean(3) < 3.0 * presence + 0.006, "{what}");
     }
 }

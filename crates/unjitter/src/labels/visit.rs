@@ -39,7 +39,23 @@ pub(super) struct Said<'a> {
     pub(super) shares: &'a mut [f64],
     /// Probabilities that each stamp was given to an event of a class, by stamp and class.
     pub(super) classes: &'a mut [f64],
+    /// What it said before, if messages are damped; otherwise empty.
+    pub(super) old: &'a [f64],
 }
+
+impl Said<'_> {
+    /// Makes what is said the geometric mean of it and what was said before.
+    pub(super) fn damp(&mut self) {
+        let both = self.message.iter_mut().zip(self.old);
+        both.for_each(|(new, old)| *new = (*new * old).sqrt());
+    }
+}
+
+/// Shares of a stamp that have less left to move, in sum, have settled. The evidence is then right to the square of it,
+/// since it is stationary in what is said.
+const SETTLED: f64 = 1e-6;
+/// The largest ratio of two moves from which what is left is told: those that hardly shrink must be small themselves.
+const SLOWEST: f64 = 0.999;
 
 /// What a visit comes to.
 #[derive(Debug, Clone, Copy)]
@@ -53,6 +69,13 @@ pub(super) struct Visited {
 impl Visited {
     /// Before the first visit.
     pub(super) const NONE: Self = Self { log_gain: 0.0, moved: 0.0 };
+
+    /// Whether little is left to move, if visits go on as from the last one to this. NaN has not settled.
+    pub(super) fn has_settled(&self, last: &Self) -> bool {
+        // The rest of a geometric series. A first visit, which has no last one, is no sign of any.
+        let ratio = (self.moved / last.moved).min(SLOWEST);
+        self.moved * ratio < SETTLED * (1.0 - ratio)
+    }
 }
 
 /// Buffers of one thread.
@@ -149,6 +172,7 @@ impl Visit {
         self.prepare(ride, tallies);
         let log_total = self.forward(ride);
         let moved = self.backward(ride, said);
+        said.damp();
         Visited { log_gain: log_total - self.log_said(ride, said.message), moved }
     }
 

@@ -52,8 +52,8 @@ impl<'a> SessionData<'a> {
     ) -> Self {
         let observed = session.observed_instances();
         let classifier = parts.classifier.as_ref();
-        let StampParts { groups, classes, .. } = &parts.stamps;
-        let in_time = InTime::new(session, &observed, time_unit, groups, classes);
+        let StampParts { classes, .. } = &parts.stamps;
+        let in_time = parts.stamps.in_time(session, &observed, time_unit);
         Self {
             index,
             features: rows(classifier, session.shared_features(), &observed, control),
@@ -99,6 +99,15 @@ fn unobserved_rows<'a>(
         features: rows(classifier, session.shared_features(), &chosen, control),
         labels,
     })
+}
+
+/// How long bouts last, by the stamps that tell an end: the median; none if no stamp does.
+pub(super) fn median_bout(sessions: &[Session]) -> Option<f64> {
+    let bout = |session: &Session| -> Vec<f64> {
+        let stamps = session.stamps().iter().enumerate();
+        stamps.filter_map(|(l, start)| Some(session.end_of(l)? - start)).collect()
+    };
+    lower_median(sessions.iter().flat_map(bout).collect())
 }
 
 /// Gaps between neighbouring stamps of the same annotator.

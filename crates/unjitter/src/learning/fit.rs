@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::apart::Apart;
-use super::data::{SessionData, beyond, median_gap, median_spacing, stamp_rate};
+use super::data::{SessionData, beyond, median_bout, median_gap, median_spacing, stamp_rate};
 use super::grouped::{KnownShift, Shifts, deviations_at, learn_deviations, search_shifts};
 use super::information::uncertainty;
 use super::lbfgs::{LbfgsOptions, Minimum};
@@ -78,7 +78,9 @@ impl Model {
         options: &FitOptions,
         control: Control<'_>,
     ) -> Result<Fitted> {
-        in_pool(options.threads, || self.fit_here(sessions, options, control))
+        in_pool(options.threads, || {
+            self.for_ends_of(sessions)?.fit_here(sessions, options, control)
+        })
     }
 
     fn fit_here(
@@ -259,6 +261,7 @@ impl<'a> Problem<'a> {
         seed: u64,
         control: Control<'a>,
     ) -> Result<Self> {
+        let model = &model.for_ends_of(sessions)?;
         check(model, sessions)?;
         let model = &model.with_classes_of(sessions)?;
         let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
@@ -432,8 +435,9 @@ impl<'a> Problem<'a> {
         let of_one = match labelling.is_independent() {
             true => starts(restarts, seed, [self.gap, self.mean_gap], &peaks),
             false => {
-                let scales = (self.spacing, self.gap);
-                starts_of_runs(restarts, seed, scales, &peaks, labelling.stamps)
+                let lasting = median_bout(self.sessions).map(|bout| bout / self.time_unit);
+                let about = (labelling.stamps, lasting);
+                starts_of_runs(restarts, seed, (self.spacing, self.gap), &peaks, about)
             }
         };
         Ok(match self.parts.classes() {

@@ -25,7 +25,7 @@ use crate::prior::Priors;
 const SETTLED: usize = 16;
 
 /// Parameters of the annotator, at most, whose curvature is measured at the cost of an evaluation each.
-const MOST_COLUMNS: usize = 8;
+const MOST_COLUMNS: usize = 12;
 /// The step of that measurement, in the unconstrained numbers: some digits suffice.
 const SMALL: f64 = 1e-4;
 

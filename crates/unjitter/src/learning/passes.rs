@@ -43,7 +43,8 @@ impl Model {
         options: &FitOptions,
         control: Control<'_>,
     ) -> Result<Fitted> {
-        in_pool(options.threads, || self.fit_here_over(sample, workers, options, control))
+        let fit = || self.for_ends_of(sample)?.fit_here_over(sample, workers, options, control);
+        in_pool(options.threads, fit)
     }
 
     /// The same in memory.

@@ -7,13 +7,19 @@ use super::lbfgs::{LbfgsOptions, minimise};
 use super::modes::left_out;
 use super::search::Optimum;
 use super::watcher::quiet;
-use crate::model::{Fitted, Groups, Mode, Model};
+use crate::model::{ENDS, Fitted, Groups, Mode, Model};
 use crate::outcome::{StopReason, Warning};
 use crate::session::check_columns;
 use crate::{Control, Error, Noise, Result, Session};
 
 /// What noise parameters are called.
 const NOISE: &str = "noise.";
+
+/// Whether a parameter is one of the noise, of beginnings or of ends.
+fn is_of_noise(name: &str) -> bool {
+    let of_ends = name.strip_prefix(ENDS).and_then(|own| own.strip_prefix('.'));
+    of_ends.unwrap_or(name).starts_with(NOISE)
+}
 
 impl<'a> Problem<'a> {
     /// The problem that a fit solved, on these sessions and with this noise. What differs between groups is held as
@@ -31,7 +37,7 @@ impl<'a> Problem<'a> {
         let mut model = Model { noise: noise.clone(), ..fitted.model.clone() };
         if *noise != fitted.model.noise {
             // What was held of one noise model need not be a parameter of another.
-            model.frozen.retain(|frozen| !frozen.name.starts_with(NOISE));
+            model.frozen.retain(|frozen| !is_of_noise(&frozen.name));
         }
         let stamp_model = model.stamp_model(fitted.time_unit, fitted.stamp_rate)?;
         let effects = fitted.parts.stamps.groups.effects().to_vec();
@@ -53,9 +59,13 @@ impl<'a> Problem<'a> {
         let mut params = vec![0.0; layout.dim()];
         let annotator = self.parts().stamps.model.start(&learned);
         params[self.parts().annotator()].copy_from_slice(&annotator);
+        if let Some(ends) = fitted.learned_ends() {
+            let ends = self.parts().stamps.model.start(&ends.in_units_of(fitted.time_unit));
+            params[self.parts().ends()].copy_from_slice(&ends);
+        }
         let same_noise = old.part("noise").len() == layout.part("noise").len();
         for parameter in layout.parameters() {
-            let is_known = same_noise || !parameter.name.starts_with(NOISE);
+            let is_known = same_noise || !is_of_noise(&parameter.name);
             let known = old.parameter(&parameter.name).ok().filter(|_| is_known);
             if let Some(known) = known.filter(|known| known.spec == parameter.spec) {
                 params[parameter.range.clone()]

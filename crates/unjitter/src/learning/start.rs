@@ -93,15 +93,16 @@ pub(super) fn around(
 }
 
 /// The first so many starts if labels form runs: these may last from some instances to most of the gap between
-/// stamps, and at the peaks of the scan as long as features stand out there.
+/// stamps, and at the peaks of the scan as long as features stand out there, unless stamps tell how long they last.
 pub(super) fn starts_of_runs(
     restarts: usize,
     seed: u64,
     (spacing, gap): (f64, f64),
     peaks: &[(f64, f64)],
-    about: Variable,
+    (about, lasting): (Variable, Option<f64>),
 ) -> Vec<Start> {
     let start = |delay: f64, spread: f64, run: f64| {
+        let run = lasting.unwrap_or(run);
         let (spread, run) = (spread.max(spacing), Some(run.max(2.0 * spacing)));
         Start::Posterior { delay, spread, run, seed }
     };
@@ -114,7 +115,8 @@ pub(super) fn starts_of_runs(
     let lengths = [0.3, 0.1, 0.03].map(|share| start(0.0, share * gap / 2.0, share * gap));
     let seen = peaks.iter().flat_map(|&(lag, scatter)| {
         let width = 3.0 * scatter;
-        [start(lag + beside * width, scatter, width), start(lag + beside * scatter, width, scatter)]
+        let middle = |run: f64| lag + beside * lasting.unwrap_or(run);
+        [start(middle(width), scatter, width), start(middle(scatter), width, scatter)]
     });
     let mut starts: Vec<Start> = lengths.into_iter().chain(seen).collect();
     starts.truncate(restarts.saturating_add(1));
@@ -167,14 +169,17 @@ pub(super) fn begin(
     params[parts.confusion()].copy_from_slice(&parts.stamps.classes.start(&priors.confusion));
     // However many instances there are, few presses are false.
     let false_rate = GUESS.false_rate.min(FALSE_SHARE * rarity(objective));
-    let annotator = |delay: f64, spread: f64| {
+    // Ends are told as beginnings are.
+    let set_annotator = |params: &mut [f64], delay: f64, spread: f64| {
         let guess = Learned { delay, spread, false_rate, background_rate, ..GUESS };
-        parts.stamps.model.start(&guess)
+        let own = parts.stamps.model.start(&guess);
+        params[parts.annotator()].copy_from_slice(&own);
+        params[parts.ends()].iter_mut().zip(&own).for_each(|(end, own)| *end = *own);
     };
     match start {
         Start::Naive { seed } => {
             let delay = lower_median(naive_delays(objective)).unwrap_or(0.0);
-            params[parts.annotator()].copy_from_slice(&annotator(delay, 1.0));
+            set_annotator(&mut params, delay, 1.0);
             let targets = |session| naive_targets(session, parts.classes());
             let targets: Vec<Vec<Target>> = objective.kept().map(targets).collect();
             let theta = fit_to(objective, parts, priors, &targets, seed);
@@ -182,7 +187,7 @@ pub(super) fn begin(
             objective.full(&objective.free(&params))
         }
         Start::Posterior { delay, spread, seed, .. } => {
-            params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
+            set_annotator(&mut params, delay, spread);
             let mut params = objective.full(&objective.free(&params));
             let targets = |session| {
                 supposed_targets(session, parts, &params).unwrap_or_else(|impossible| {
@@ -200,7 +205,7 @@ pub(super) fn begin(
             objective.full(&objective.free(&params))
         }
         Start::Superposed { delay, spread, seed } => {
-            params[parts.annotator()].copy_from_slice(&annotator(delay, spread));
+            set_annotator(&mut params, delay, spread);
             params[parts.detector()].copy_from_slice(&parts.classifier.start(seed));
             set_rarity(objective, parts, &mut params);
             let params = superposed.full(&superposed.free(&params));

@@ -1,5 +1,7 @@
 //! A fitted model aligns sessions, and averages over what it does not know.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::bound_session::SessionPosterior;
@@ -57,18 +59,23 @@ impl Fitted {
             });
             let (observed, level) = (session.observed_instances(), options.level);
             let offset = self.offset(session, log_odds);
-            let mut owners = vec![None; session.stamps().len()];
-            for (stream, best) in data.streams.iter().zip(&best) {
-                let own = stream.positions.iter().zip(best);
-                own.for_each(|(&position, &instance)| owners[position] = instance);
-            }
+            let owners = |streams: Range<usize>| {
+                let mut owners = vec![None; session.stamps().len()];
+                for (stream, best) in data.streams[streams.clone()].iter().zip(&best[streams]) {
+                    let own = stream.positions.iter().zip(best);
+                    own.for_each(|(&position, &instance)| owners[position] = instance);
+                }
+                owners
+            };
+            let (firsts, ends) = (owners(0..found.firsts), owners(found.firsts..best.len()));
             let classes = (self.parts.classes() > 1).then(|| {
                 let detector = self.smoothed_by_class(session.times(), log_odds);
                 posterior.aligned_classes(session, &observed, self.classes(), &detector)
             });
             let aligned = Aligned {
                 classes,
-                stamps: posterior.aligned_stamps(session, &observed, &owners, level),
+                stamps: posterior.aligned_stamps(session, &observed, &firsts, level),
+                ends: posterior.aligned_ends(session, &observed, &ends, level),
                 instances: posterior.aligned_instances(
                     session,
                     &observed,
@@ -132,5 +139,6 @@ fn add(average: &mut Averaged, found: &SessionPosterior, data: &InTime) {
         let present = if found.classes.is_empty() { &[][..] } else { found.present(i) };
         ([found.positive(i), found.missed(i)], present)
     };
-    average.add(streams, (0..data.times.len()).map(instance));
+    average.add(streams.clone().take(found.firsts), (0..data.times.len()).map(instance));
+    average.add_ends(streams.skip(found.firsts));
 }

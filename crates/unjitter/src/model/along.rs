@@ -46,16 +46,19 @@ impl Along {
         // An event of independent labels is one instance.
         let usual = if rates.is_some() { parts.labelling.stamps } else { Variable::Presence };
         let (mut variables, mut places): (Vec<Variable>, Vec<Place>) = (Vec::new(), Vec::new());
+        let mut last = None;
         for stream in &session.streams {
-            let source = match places.last() {
-                Some(last) if last.voice == stream.voice => last.source + 1,
+            let own = Some((stream.voice, stream.about));
+            let source = match (places.last(), last == own) {
+                (Some(Place { source, .. }), true) => source + 1,
                 _ => {
                     variables.push(stream.about.unwrap_or(usual));
                     0
                 }
             };
+            last = own;
             let class = if parts.classes.are_several() { stream.class } else { Some(0) };
-            places.push(Place { voice: stream.voice, source, class });
+            places.push(Place { voice: variables.len() - 1, source, class });
         }
         let (classes, confusion) = (parts.classes.clone(), parts.recorded(params));
         Some(Self { rates, variables, classes, confusion, places })
@@ -64,13 +67,6 @@ impl Along {
     /// Classes of events.
     pub(super) fn classes(&self) -> usize {
         self.classes.count()
-    }
-
-    /// Parameters of the labels.
-    pub(super) fn parameters(&self) -> usize {
-        let confusion =
-            if self.classes.are_several() { self.classes() * (self.classes() - 1) } else { 0 };
-        confusion + if self.rates.is_some() { 2 } else { 0 }
     }
 
     /// Adds the log evidence of all stamps, and its derivatives in the detector's parameters; returns those in the
@@ -213,7 +209,16 @@ impl Along {
         let class_of = self.places.iter().map(|place| place.class).collect();
         let log_odds = Vec::new();
         let Summed { log_evidence, presence, .. } = found;
-        Ok(SessionPosterior { log_evidence, streams, log_odds, presence, class_of, classes })
+        let firsts = bound.firsts();
+        Ok(SessionPosterior {
+            log_evidence,
+            streams,
+            firsts,
+            log_odds,
+            presence,
+            class_of,
+            classes,
+        })
     }
 
     /// The owners of stamps, by stream, and the logarithm of what such an alignment weighs.

@@ -31,6 +31,8 @@ use super::stamp_model::{Learned, ROWS, Rows, Sums};
 use super::stamp_parts::StampParts;
 use crate::error::require;
 use crate::inference::Order;
+use crate::labels::Chain;
+use crate::math::sigmoid;
 use crate::params::{Layout, Parameter};
 use crate::prior::Priors;
 use crate::{Error, Result};
@@ -114,7 +116,9 @@ impl Annotator {
     /// Start parameters: natural `values` by full name (`noise.spread`), and a first guess for the others.
     pub fn start(&self, values: &[(&str, &[f64])]) -> Result<Vec<f64>> {
         let mut params = vec![0.0; self.layout().dim()];
-        params[self.parts.annotator()].copy_from_slice(&self.parts.model.start(&GUESS));
+        let guess = self.parts.model.start(&GUESS);
+        params[self.parts.annotator()].copy_from_slice(&guess);
+        params[self.parts.ends()].iter_mut().zip(&guess).for_each(|(end, own)| *end = *own);
         let rates = params[self.parts.labels()].iter_mut().zip(RATES);
         rates.for_each(|(own, rate)| *own = rate.ln());
         for (name, natural) in values {
@@ -172,6 +176,23 @@ impl Annotator {
             }
         }
         Ok(())
+    }
+
+    /// p(y_i = 1) of every instance before any stamp is seen.
+    pub fn probabilities(
+        &self,
+        session: &str,
+        params: &[f64],
+        times: &[f64],
+        log_odds: &[f64],
+    ) -> Result<Vec<f64>> {
+        self.check_params(params)?;
+        check(session, times, &[], log_odds, None)?;
+        let rates = self.parts.labelling.rates(&params[self.parts.labels()], self.time_unit);
+        Ok(match rates.filter(|_| !times.is_empty()) {
+            Some(rates) => Chain::new(times, 1, Some(rates), log_odds).presence(),
+            None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
+        })
     }
 
     /// Log evidence and derivatives at the unconstrained parameters `params`. `session` is its name

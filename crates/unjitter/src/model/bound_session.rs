@@ -15,6 +15,7 @@ use super::in_time::{self, InTime};
 use super::stamp_model::{Bound, BoundStampModel, Clock, ROWS, Rows, Sums};
 use super::stamp_parts::StampParts;
 use crate::inference::{Alignment, CountMarginals, Impossible, Marginals, Timeline};
+use crate::labels::Variable;
 
 /// The stamp model at its parameters, for every stream of stamps of a session.
 pub(crate) struct BoundSession<'a> {
@@ -24,10 +25,16 @@ pub(crate) struct BoundSession<'a> {
     pub(super) streams: Vec<Bound<'a>>,
     /// Their clocks.
     clocks: Vec<Clock>,
-    /// Labels that depend on each other.
+    /// Labels that depend on each other, if there are instances.
     along: Option<Along>,
-    /// Number of the annotator's parameters.
+    /// Number of the annotator's parameters, without those about ends.
     pub(super) annotator: usize,
+    /// Number of the parameters of the labels.
+    labels: usize,
+    /// Which set of the annotator's parameters each stream has: the second is about ends.
+    blocks: Vec<usize>,
+    /// Number of all parameters.
+    dim: usize,
 }
 
 /// What stamps tell of a session.
@@ -37,6 +44,8 @@ pub(crate) struct SessionPosterior {
     pub(crate) log_evidence: f64,
     /// The posterior of each stream.
     pub(crate) streams: Vec<Marginals>,
+    /// How many of them are not about the ends of what the others are about; these are last.
+    pub(super) firsts: usize,
     /// The log-odds of its variable that each stream saw: with what the others know.
     pub(crate) log_odds: Vec<Vec<f64>>,
     /// p(y_i = k | z) by instance and class; empty if it is the variable of the first stream.
@@ -73,7 +82,7 @@ impl SessionPosterior {
     }
 
     fn missed_of(&self, class: usize, instance: usize) -> f64 {
-        let streams = self.streams.iter().zip(&self.class_of);
+        let streams = self.streams[..self.firsts].iter().zip(&self.class_of);
         let mut own = streams.filter(|(_, of)| **of == Some(class)).map(|(own, _)| &own.counts);
         let Some(first) = own.next() else { return 0.0 };
         let (positive, missed) = (first.positive(instance), first.missed(instance));
@@ -87,16 +96,23 @@ impl SessionPosterior {
 
 impl<'a> BoundSession<'a> {
     pub(super) fn new(parts: &'a StampParts, params: &[f64], session: &'a InTime) -> Self {
-        let StampParts { model, groups, .. } = parts;
-        let (annotator, deviations) = (&params[parts.annotator()], &params[parts.deviations()]);
-        let bind = |stream: &in_time::Stream| {
-            let (own, drift) = groups.applied(annotator, deviations, &stream.members);
+        let StampParts { labelling, model, groups, .. } = parts;
+        let of_blocks = [parts.annotator(), parts.ends()];
+        let deviations = &params[parts.deviations()];
+        let is_of_ends = |own: &in_time::Stream| labelling.ends && own.about == Some(Variable::End);
+        let blocks: Vec<usize> =
+            session.streams.iter().map(|own| usize::from(is_of_ends(own))).collect();
+        let bind = |(stream, &block): (&in_time::Stream, &usize)| {
+            let own = &params[of_blocks[block].clone()];
+            let (own, drift) = groups.applied(own, deviations, &stream.members);
             let clock = Clock { drift, middle: session.middle };
             (model.bind(&own, clock, stream.stamps.len()), clock)
         };
-        let (streams, clocks) = session.streams.iter().map(bind).unzip();
-        let along = Along::new(parts, params, session);
-        Self { session, groups, streams, clocks, along, annotator: annotator.len() }
+        let (streams, clocks) = session.streams.iter().zip(&blocks).map(bind).unzip();
+        let along = Along::new(parts, params, session).filter(|_| !session.times.is_empty());
+        let (annotator, labels) = (parts.annotator().len(), parts.labels().len());
+        let dim = parts.layout.dim();
+        Self { session, groups, streams, clocks, along, annotator, labels, blocks, dim }
     }
 
     /// Room for what is kept from one evaluation to the next.
@@ -109,6 +125,11 @@ impl<'a> BoundSession<'a> {
         self.streams[stream].as_ref()
     }
 
+    /// How many streams are not about the ends of what the others are about; these are last.
+    pub(super) fn firsts(&self) -> usize {
+        self.blocks.iter().filter(|&&block| block == 0).count()
+    }
+
     /// The stream that is all there is to sum: of independent labels, which it is about.
     fn only(&self) -> Option<&Bound<'a>> {
         let [only] = self.streams.as_slice() else { return None };
@@ -118,7 +139,8 @@ impl<'a> BoundSession<'a> {
     /// Adds the log evidence of all stamps and its derivatives: in the annotator's parameters after those of the
     /// labels, and in the deviations of groups after both. On failure nothing was added.
     pub(crate) fn add(&self, rows: &dyn Rows, sums: &mut Sums) -> Result<(), Impossible> {
-        if let (Some(only), true) = (self.only(), self.groups.is_empty()) {
+        let is_bare = self.groups.is_empty() && self.labels == 0;
+        if let (Some(only), true) = (self.only(), is_bare) {
             return only.add(self.timeline(0), rows, sums);
         }
         let mut own = Sums::zeros(sums.d_detector.len(), self.annotator);
@@ -127,9 +149,9 @@ impl<'a> BoundSession<'a> {
             (None, Some(only)) => {
                 only.add(self.timeline(0), rows, &mut own)?;
                 let own = Sums { value: 0.0, d_detector: Vec::new(), ..own.clone() };
-                (Vec::new(), vec![own])
+                (vec![0.0; self.labels], vec![own])
             }
-            (None, None) => (Vec::new(), self.add_exchanged(rows, &mut own)?),
+            (None, None) => (vec![0.0; self.labels], self.add_exchanged(rows, &mut own)?),
         };
         if rows.is_stopped() {
             own.value = f64::NAN;
@@ -141,9 +163,10 @@ impl<'a> BoundSession<'a> {
         add(&mut sums.d_detector, &own.d_detector);
         let (of_labels, others) = sums.d_annotator.split_at_mut(labels.len());
         add(of_labels, &labels);
-        let (base, deviations) = others.split_at_mut(self.annotator);
-        for (own, stream) in streams.iter().zip(&self.session.streams) {
-            add(base, &own.d_annotator);
+        let (base, deviations) = others.split_at_mut(others.len() - self.groups.dim());
+        let of_streams = self.session.streams.iter().zip(&self.blocks);
+        for (own, (stream, block)) in streams.iter().zip(of_streams) {
+            add(&mut base[block * self.annotator..][..self.annotator], &own.d_annotator);
             self.groups.pull_back(&stream.members, &own.d_annotator, own.d_drift, deviations);
         }
         Ok(())
@@ -198,6 +221,7 @@ impl<'a> BoundSession<'a> {
             return Ok(SessionPosterior {
                 log_evidence,
                 streams,
+                firsts: 1,
                 log_odds,
                 presence,
                 class_of,
@@ -210,7 +234,16 @@ impl<'a> BoundSession<'a> {
             found.map_err(|why| why.among(&self.session.streams[k].positions))
         };
         let streams = self.streams.iter().enumerate().map(posterior).collect::<Result<_, _>>()?;
-        Ok(SessionPosterior { log_evidence, streams, log_odds, presence, class_of, classes })
+        let firsts = self.firsts();
+        Ok(SessionPosterior {
+            log_evidence,
+            streams,
+            firsts,
+            log_odds,
+            presence,
+            class_of,
+            classes,
+        })
     }
 
     /// The owners of stamps in one alignment, by stream, and the logarithm of its weight: the likeliest of each stream,
@@ -233,9 +266,8 @@ impl<'a> BoundSession<'a> {
 
     /// Log evidence of all stamps.
     pub(crate) fn log_evidence(&self, log_odds: &[f64]) -> Result<f64, Impossible> {
-        let (labels, outputs) =
-            self.along.as_ref().map_or((0, 1), |own| (own.parameters(), own.classes()));
-        let mut sums = Sums::zeros(0, labels + self.annotator + self.groups.dim());
+        let outputs = self.along.as_ref().map_or(1, Along::classes);
+        let mut sums = Sums::zeros(0, self.dim);
         self.add(&FixedRows { log_odds, outputs }, &mut sums)?;
         Ok(sums.value)
     }
@@ -305,3 +337,6 @@ pub(super) fn pull_back_all(rows: &dyn Rows, mut d_log_odds: Vec<f64>, sums: &mu
     };
     parts.iter().for_each(|own| *sums += own);
 }
+
+#[cfg(test)]
+mod tests;

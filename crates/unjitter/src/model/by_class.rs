@@ -31,8 +31,8 @@ impl Fitted {
         Ok(self.smoothed_by_class(session.times(), &scores))
     }
 
-    /// The same from log-odds by instance and class.
-    pub(crate) fn smoothed_by_class(&self, times: &[f64], scores: &[f64]) -> Vec<f64> {
+    /// The same of instances at these times, in order, with these log-odds by instance and class.
+    pub fn smoothed_by_class(&self, times: &[f64], scores: &[f64]) -> Vec<f64> {
         let rates = self.parts.rates(&self.params, self.time_unit);
         match (rates, self.parts.classes()) {
             (None, 1) => scores.iter().map(|&f| sigmoid(f)).collect(),

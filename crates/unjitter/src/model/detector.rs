@@ -6,21 +6,59 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::classifier::{Classifier, ClassifierState};
+use crate::error::require;
+use crate::labels::{Chain, Rates, Variable};
 use crate::math::{log_sum, sigmoid};
 use crate::params::{CLASSIFIER, Layout};
 use crate::session::{check_columns, check_features};
-use crate::{Control, FeatureView, Features, Result};
+use crate::{Control, Error, FeatureView, Features, Result, Session};
 
 /// Features to probability of the positive label.
 #[derive(Debug)]
 pub struct Detector {
     classifier: Arc<dyn Classifier>,
     params: Vec<f64>,
+    runs: Option<Runs>,
+}
+
+/// How labels form runs, and what of these stamps are about.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runs {
+    /// Runs that begin per unit of time outside of runs.
+    pub onset_rate: f64,
+    /// Runs that end per unit of time inside of runs: one over their mean length.
+    pub offset_rate: f64,
+    /// What stamps are about.
+    pub stamps: Variable,
+}
+
+impl Runs {
+    fn check(&self) -> Result<()> {
+        for (name, rate) in [("onset_rate", self.onset_rate), ("offset_rate", self.offset_rate)] {
+            require(name, rate, rate > 0.0, "a finite number above 0")?;
+        }
+        Ok(())
+    }
+
+    fn rates(&self) -> Rates {
+        Rates { onset: self.onset_rate, offset: self.offset_rate }
+    }
 }
 
 impl Detector {
     pub(crate) fn new(classifier: Arc<dyn Classifier>, params: Vec<f64>) -> Self {
-        Self { classifier, params }
+        Self { classifier, params, runs: None }
+    }
+
+    /// The same with how labels form runs, if they do.
+    pub(crate) fn with_runs(self, runs: Option<Runs>) -> Self {
+        Self { runs, ..self }
+    }
+
+    /// How labels form runs; none if they are independent.
+    pub fn runs(&self) -> Option<Runs> {
+        self.runs
     }
 
     /// Log-odds of the positive label, one per row of `features`.
@@ -28,9 +66,26 @@ impl Detector {
         log_odds(self.classifier.as_ref(), &self.params, features.into().view())
     }
 
-    /// Probability of the positive label, one per row of `features`.
+    /// Probability of the positive label, one per row of `features`. Refused if labels form runs, where rows by themselves
+    /// tell too little.
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
-        Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
+        match self.runs {
+            Some(_) => Err(Error::RowsOfChain),
+            None => Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect()),
+        }
+    }
+
+    /// Probability of the positive label, one per instance of a session: smoothed along it if labels form runs.
+    pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
+        Ok(self.smoothed(session.times(), &self.log_odds(session.features())?))
+    }
+
+    /// The same of instances at these times, in order, with these log-odds.
+    pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
+        match self.runs {
+            Some(runs) => Chain::new(times, 1, Some(runs.rates()), log_odds).presence(),
+            None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
+        }
     }
 
     /// Coefficients and intercept of a logistic classifier for raw, not standardised, features: f(x) =
@@ -57,19 +112,22 @@ impl Detector {
 struct SavedDetector {
     classifier: ClassifierState,
     params: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    runs: Option<Runs>,
 }
 
 impl Serialize for Detector {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Self { classifier, params } = self;
-        SavedDetector { classifier: classifier.state(), params: params.clone() }
+        let Self { classifier, params, runs } = self;
+        SavedDetector { classifier: classifier.state(), params: params.clone(), runs: *runs }
             .serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Detector {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let SavedDetector { classifier, params } = SavedDetector::deserialize(deserializer)?;
+        let SavedDetector { classifier, params, runs } = SavedDetector::deserialize(deserializer)?;
+        runs.as_ref().map_or(Ok(()), Runs::check).map_err(D::Error::custom)?;
         let classifier = classifier.check().map_err(D::Error::custom)?;
         let expected = Layout::new(vec![(CLASSIFIER, classifier.parameters())]).dim();
         let found = params.len();
@@ -77,7 +135,7 @@ impl<'de> Deserialize<'de> for Detector {
             let problem = format!("{found} parameters of the classifier, expected {expected}");
             return Err(D::Error::custom(problem));
         }
-        Ok(Self { classifier: Arc::from(classifier), params })
+        Ok(Self { classifier: Arc::from(classifier), params, runs })
     }
 }
 

@@ -7,10 +7,11 @@ use super::in_time::InTime;
 use super::posterior::infeasible;
 use super::{
     BoundSession, Detector, Estimate, Groups, Learned, LearnedEstimates, Mode, Model, Parts,
-    Quantity, Scale, StampParts, Uncertainty,
+    Quantity, Runs, Scale, Uncertainty,
 };
 use crate::error::require;
 use crate::inference::Impossible;
+use crate::labels::{Chain, Rates};
 use crate::math::{log_sigmoid, sigmoid};
 use crate::params::Transform;
 use crate::session::check_columns;
@@ -47,6 +48,18 @@ impl Fitted {
     pub(crate) fn learned_at(&self, params: &[f64]) -> Learned {
         let learned = self.parts.stamps.model.learned(&params[self.parts.annotator()]);
         learned.in_units_of(1.0 / self.time_unit)
+    }
+
+    /// What was learned of how the same annotator tells the ends of bouts; none if stamps do not tell these.
+    pub fn learned_ends(&self) -> Option<Learned> {
+        self.learned_ends_at(&self.params)
+    }
+
+    /// The same at other parameters.
+    fn learned_ends_at(&self, params: &[f64]) -> Option<Learned> {
+        let own = &params[self.parts.ends()];
+        let learned = || self.parts.stamps.model.learned(own).in_units_of(1.0 / self.time_unit);
+        (!own.is_empty()).then(learned)
     }
 
     /// Natural values of a parameter, such as "noise.spread", in the unit of the data.
@@ -102,13 +115,20 @@ impl Fitted {
     pub fn learned_estimates(&self, level: f64) -> Result<LearnedEstimates> {
         check_level(level)?;
         let estimate = |quantity| self.estimate_by(self.uncertainty.as_ref()?, quantity, level);
-        Ok(LearnedEstimates {
-            delay: estimate(Quantity::Delay),
-            spread: estimate(Quantity::Spread),
-            miss_rate: estimate(Quantity::MissRate),
-            false_rate: estimate(Quantity::FalseRate),
-            background_rate: estimate(Quantity::BackgroundRate),
-        })
+        Ok(LearnedEstimates::of(estimate))
+    }
+
+    /// The same of how that annotator tells the ends of bouts; none if stamps do not tell these.
+    pub fn ends_estimates(&self, level: f64) -> Result<Option<LearnedEstimates>> {
+        check_level(level)?;
+        let estimate = |quantity: Quantity| {
+            let value_of = |params: &[f64]| {
+                self.learned_ends_at(params).map_or(f64::NAN, |learned| quantity.of(&learned))
+            };
+            let sure = self.uncertainty.as_ref()?;
+            sure.estimate(&self.params, level, quantity.scale(), value_of)
+        };
+        Ok(self.learned_ends().map(|_| LearnedEstimates::of(estimate)))
     }
 
     /// One of these numbers, if this is how sure its parameters are.
@@ -221,20 +241,23 @@ impl Fitted {
         &self.warnings
     }
 
-    /// Probability that an instance is positive, p(x), one per row of `features`: an event of any class.
+    /// Probability that an instance is positive, p(x), one per row of `features`: an event of any class. Refused if labels
+    /// form a chain, where rows by themselves tell too little: see [`predict_session`](Self::predict_session).
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
+        if !self.parts.stamps.labelling.is_independent() {
+            return Err(Error::RowsOfChain);
+        }
         Ok(self.log_odds(features)?.into_iter().map(sigmoid).collect())
     }
 
     /// Probability that an instance of a session is positive, given all features of the session but no stamps: the
     /// same if labels are independent, and smoothed along the chain otherwise.
     pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
-        let log_odds = self.class_log_odds(session.features())?;
-        Ok(self.smoothed(session.times(), &log_odds))
+        Ok(self.smoothed(session.times(), &self.class_log_odds(session.features())?))
     }
 
-    /// p(an event | features) of instances at these times with these log-odds, by instance and class.
-    pub(crate) fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
+    /// p(an event | features) of instances at these times, in order, with these log-odds, by instance and class.
+    pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
         let by_class = self.smoothed_by_class(times, log_odds);
         match self.parts.classes() {
             1 => by_class,
@@ -242,12 +265,45 @@ impl Fitted {
         }
     }
 
+    /// How labels form runs, per unit of the data's time; none if they are independent.
+    pub fn runs(&self) -> Option<Runs> {
+        let stamps = self.parts.stamps.labelling.stamps;
+        let runs =
+            |Rates { onset, offset }| Runs { onset_rate: onset, offset_rate: offset, stamps };
+        self.rates().map(runs)
+    }
+
+    /// Transitions of the chain, per unit of the data's time; none if labels are independent.
+    fn rates(&self) -> Option<Rates> {
+        let params = &self.params[self.parts.labels()];
+        self.parts.stamps.labelling.rates(params, self.time_unit)
+    }
+
     /// Probability that the annotator stamps an instance, q(x) = π₀ + (π₁ − π₀)·p(x): the only quantity
-    /// that stamps determine.
+    /// that stamps determine. Refused if labels form a chain, as [`predict`](Self::predict) is.
     pub fn predict_stamped<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
+        Ok(self.stamped(self.predict(features)?))
+    }
+
+    /// The same for the instances of a session. If labels form a chain, p is the probability that what stamps are about
+    /// happens at an instance, such as the onset of a run.
+    pub fn predict_stamped_session(&self, session: &Session) -> Result<Vec<f64>> {
+        let features = session.features();
+        let happens = match self.rates() {
+            None => self.log_odds(features)?.into_iter().map(sigmoid).collect(),
+            Some(rates) => {
+                let (classes, scores) = (self.parts.classes(), self.class_log_odds(features)?);
+                Chain::new(session.times(), classes, Some(rates), &scores)
+                    .events(self.parts.stamps.labelling.stamps)
+            }
+        };
+        Ok(self.stamped(happens))
+    }
+
+    fn stamped(&self, happens: Vec<f64>) -> Vec<f64> {
         let Learned { miss_rate, false_rate, .. } = self.learned();
         let stamped = |p: f64| (1.0 - p) * false_rate + p * (1.0 - miss_rate);
-        Ok(self.predict(features)?.into_iter().map(stamped).collect())
+        happens.into_iter().map(stamped).collect()
     }
 
     /// Log-odds that an instance is positive, one per row of `features`.
@@ -270,7 +326,8 @@ impl Fitted {
     /// The detector alone.
     pub fn into_detector(self) -> Detector {
         let theta = self.params[self.parts.detector()].to_vec();
-        Detector::new(self.parts.classifier, theta)
+        let runs = self.runs();
+        Detector::new(self.parts.classifier, theta).with_runs(runs)
     }
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.
@@ -297,9 +354,8 @@ impl Fitted {
         self.model.check_classes(session)?;
         let log_odds = self.class_log_odds(session.features())?;
         let observed = session.observed_instances();
-        let StampParts { groups, classes, .. } = &self.parts.stamps;
-        let data = InTime::new(session, &observed, self.time_unit, groups, classes);
-        groups.check_seen(session)?;
+        let data = self.parts.stamps.in_time(session, &observed, self.time_unit);
+        self.parts.stamps.groups.check_seen(session)?;
         let max_count = self.parts.stamps.model.max_count(&self.params[self.parts.annotator()]);
         data.check_capacity(name, max_count)?;
         let mut pinned = rows_of(&log_odds, &observed, self.parts.classes());
@@ -315,7 +371,8 @@ impl Fitted {
     pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
         let are_plain = self.parts.stamps.are_labels_plain();
         let labels = if are_plain { log_labels(session, log_odds) } else { 0.0 };
-        labels - session.stamps().len() as f64 * self.time_unit.ln()
+        let ends = if self.parts.stamps.labelling.ends { session.ends() } else { 0 };
+        labels - (session.stamps().len() + ends) as f64 * self.time_unit.ln()
     }
 }
 

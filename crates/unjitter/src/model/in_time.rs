@@ -22,7 +22,7 @@ pub(crate) struct InTime {
     pub(crate) known: Vec<Option<usize>>,
     /// Halfway between the first and the last instance, observed or not.
     pub(crate) middle: f64,
-    /// One for each annotator and class, or one if neither is known.
+    /// One for each annotator and class, or one if neither is known; then those about the ends of what they stamped.
     pub(crate) streams: Vec<Stream>,
 }
 
@@ -79,7 +79,8 @@ impl SessionStamps<'_> {
         if !is_whole(widths.len(), true) {
             return mismatch("widths of stamps", widths.len());
         }
-        if !is_whole(annotators.len(), members.len() == 1) {
+        // Where nobody annotated, nothing is known of the labels.
+        if members.is_empty() || !is_whole(annotators.len(), members.len() == 1) {
             return mismatch("annotators", annotators.len());
         }
         check_widths(session, widths)?;
@@ -151,6 +152,36 @@ impl InTime {
         Self { times, unit: 1.0, labels, known, middle, streams }
     }
 
+    /// The same with the ends of stamps, at known times or as uncertain as their beginnings. Somebody whose stamps tell no
+    /// end did not look for any; one who stamped nothing saw no end either.
+    pub(crate) fn with_ends(mut self, session: &Session<'_>, time_unit: f64) -> Self {
+        let origin = session.times()[0];
+        let tells_ends = |own: &Stream| own.positions.iter().any(|&l| session.end_of(l).is_some());
+        let voice_tells_ends =
+            |voice: usize| self.streams.iter().any(|own| own.voice == voice && tells_ends(own));
+        let ends = |own: &Stream| {
+            let end = |&l: &usize| {
+                let (time, width) = (session.end_of(l)? - origin, session.width_of(l));
+                Some((Stamp { time: time / time_unit, width: width / time_unit }, l))
+            };
+            let mut ends: Vec<(Stamp, usize)> = own.positions.iter().filter_map(end).collect();
+            let stamped = |other: &Stream| other.voice == own.voice && !other.stamps.is_empty();
+            if !voice_tells_ends(own.voice) && self.streams.iter().any(stamped) {
+                return None;
+            }
+            ends.sort_by(|(a, _), (b, _)| a.time.total_cmp(&b.time));
+            let (stamps, positions) = ends.into_iter().unzip();
+            let stream = Stream::new(&self.times, stamps, positions, own.members.clone());
+            let duration =
+                if session.observed().is_some() { own.duration } else { stream.duration };
+            let (voice, class) = (own.voice, own.class);
+            Some(Stream { about: Some(Variable::End), voice, class, duration, ..stream })
+        };
+        let ends: Vec<Stream> = self.streams.iter().filter_map(ends).collect();
+        self.streams.extend(ends);
+        self
+    }
+
     /// Instances at these times, and stamps, as they are given for a loss: times are not in units.
     pub(super) fn given(times: &[f64], given: &SessionStamps<'_>, unit: f64) -> Self {
         let SessionStamps { stamps, widths, annotators, members } = *given;
@@ -196,9 +227,10 @@ impl InTime {
         self.streams.iter().map(|stream| stream.stamps.len()).sum()
     }
 
-    /// Voices: annotators, or one.
-    pub(crate) fn voices(&self) -> usize {
-        self.streams.last().map_or(0, |last| last.voice + 1)
+    /// Annotators and what each is about.
+    fn voices(&self) -> usize {
+        let same = |a: &Stream, b: &Stream| (a.voice, a.about) == (b.voice, b.about);
+        self.streams.chunk_by(same).count()
     }
 
     /// Stamps of one annotator, on average: as many as there are events, about.

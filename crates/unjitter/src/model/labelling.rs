@@ -6,6 +6,9 @@ use crate::params::{ParameterSpec, Role, Transform};
 /// The name of the part of the parameters of labels.
 pub(crate) const LABELS: &str = "labels";
 
+/// What the names of the parts begin with that are about the ends of bouts.
+pub(crate) const ENDS: &str = "ends";
+
 /// How labels depend on each other, and what of them stamps are about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Labelling {
@@ -13,6 +16,8 @@ pub struct Labelling {
     pub labels: Labels,
     /// What stamps are about, if labels form a chain; otherwise about instances.
     pub stamps: Variable,
+    /// Whether stamps tell the ends of bouts too, which then have numbers of the annotator of their own.
+    pub ends: bool,
 }
 
 impl Labelling {

@@ -122,6 +122,10 @@ impl OneAnnotator {
     }
 }
 
+/// What stamps about a chain need.
+const ONE_OR_ANY: &str = "counts of one stamp at most (bernoulli), or of any number (poisson)";
+const SOME_BACKGROUND: &str = "some stamps from nowhere: a background.rate above 0";
+
 /// The largest share of stamps that are drawn from nowhere.
 const MOST_FROM_NOWHERE: f64 = 0.9;
 
@@ -514,8 +518,15 @@ impl BoundStampModel for BoundAnnotator<'_> {
 
     fn hear<'a>(&'a self, timeline: Timeline<'a>) -> Result<Heard<'a>, Impossible> {
         self.check_clock()?;
-        let weight = |count: usize| self.tables.weight(1, count.min(self.tables.max_count()));
         let further = self.tables.ratios().map_or(0.0, |ratios| ratios[1]);
+        if further == 0.0 && self.model.counts.max_count() != Some(1) {
+            return Err(Impossible::OfChain(ONE_OR_ANY));
+        }
+        // Without one, a stamp may make a label certain, which riders have no word for.
+        if self.log_background == f64::NEG_INFINITY {
+            return Err(Impossible::OfChain(SOME_BACKGROUND));
+        }
+        let weight = |count: usize| self.tables.weight(1, count.min(self.tables.max_count()));
         let habit = Habit { silent: weight(0), given: weight(1), further };
         Ok(Heard { stamped: self.stamped(timeline), habit, no_more: self.no_more(timeline) })
     }

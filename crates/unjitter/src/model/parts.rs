@@ -43,7 +43,7 @@ impl Parts {
     }
 
     fn of(classifier: Arc<dyn Classifier>, stamps: StampParts) -> Self {
-        let mut parts = vec![(CLASSIFIER, classifier.parameters())];
+        let mut parts = vec![(CLASSIFIER.to_owned(), classifier.parameters())];
         parts.extend(stamps.parts());
         Self { classifier, stamps, layout: Layout::new(parts) }
     }
@@ -78,9 +78,14 @@ impl Parts {
         self.behind_detector(self.stamps.labels())
     }
 
-    /// Range of the annotator's parameters, without the deviations of groups.
+    /// Range of the annotator's parameters, without those about ends and the deviations of groups.
     pub fn annotator(&self) -> Range<usize> {
         self.behind_detector(self.stamps.annotator())
+    }
+
+    /// Range of the annotator's parameters about the ends of bouts; empty if stamps do not tell these.
+    pub fn ends(&self) -> Range<usize> {
+        self.behind_detector(self.stamps.ends())
     }
 
     /// Range of the deviations of groups.

@@ -223,6 +223,7 @@ pub(crate) fn infeasible(
              instance, can be summed exactly"
                 .to_owned()
         }
+        Impossible::OfChain(needed) => format!("labels that form a chain need {needed}"),
         Impossible::Together => {
             "the stamps are packed too closely for the counts and delays that are possible, \
                  or an instance must give a stamp that is not there"

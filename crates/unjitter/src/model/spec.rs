@@ -14,7 +14,7 @@ use super::one_annotator::OneAnnotator;
 use crate::error::require;
 use crate::inference::Order;
 use crate::labels::{Labels, Variable};
-use crate::params::Layout;
+use crate::params::{Layout, Parameter, Role};
 use crate::prior::Priors;
 use crate::{Error, Result, Session};
 
@@ -61,6 +61,9 @@ pub struct Model {
     /// Classes of events, in order of their names; none to learn those that sessions have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
+    /// Whether stamps tell the ends of runs too, with noise and rates of their own. Sessions with ends make it so.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ends: bool,
     /// Numbers of the annotator that differ between groups of stamps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub varies: Vec<Variation>,
@@ -112,6 +115,12 @@ impl<const N: usize> From<&[f64; N]> for Natural {
     }
 }
 
+/// The error for a share of other instances that are stamped, which a chain does not have.
+const FALSE_RATE_OF_CHAIN: Error = Error::NotOfChain {
+    what: "a false rate",
+    instead: "stamps for nothing are those of the background",
+};
+
 impl Default for Model {
     /// Logistic regression, one stamp per event or several as the data say, Gaussian delays, in any order.
     fn default() -> Self {
@@ -127,6 +136,7 @@ impl Default for Model {
             labels: Labels::default(),
             stamps: Variable::default(),
             classes: Vec::new(),
+            ends: false,
             varies: Vec::new(),
             clock_range: None,
         }
@@ -158,7 +168,18 @@ impl Model {
 
     /// How labels depend on each other, and what of them stamps are about.
     pub(crate) fn labelling(&self) -> Labelling {
-        Labelling { labels: self.labels, stamps: self.stamps }
+        Labelling { labels: self.labels, stamps: self.stamps, ends: self.ends }
+    }
+
+    /// The same model for these sessions: stamps that tell when bouts ended need labels that form runs.
+    pub(crate) fn for_ends_of(&self, sessions: &[Session<'_>]) -> Result<Self> {
+        let Some(session) = sessions.iter().find(|session| session.has_ends()) else {
+            return Ok(self.clone());
+        };
+        if self.stamps != Variable::Onset {
+            return Err(Error::EndsOfOther { session: session.name().to_owned() });
+        }
+        Ok(Self { labels: Labels::Chain, ends: true, ..self.clone() })
     }
 
     /// The same model with the classes of these sessions, unless it has its own, which must be among these then.
@@ -235,6 +256,16 @@ impl Model {
         if !self.classes.is_sorted_by(|a, b| a < b) || self.classes.contains(&String::new()) {
             return Err(Error::ClassNames { found: self.classes.join(", ") });
         }
+        if self.ends && (self.labels, self.stamps) != (Labels::Chain, Variable::Onset) {
+            return Err(Error::EndsWithoutRuns);
+        }
+        if self.labels == Labels::Independent && self.stamps != Variable::default() {
+            return Err(Error::NoRuns { stamps: self.stamps.name() });
+        }
+        let of_false_rate = |own: &Variation| own.what == Varying::FalseRate;
+        if self.labels == Labels::Chain && self.varies.iter().any(of_false_rate) {
+            return Err(FALSE_RATE_OF_CHAIN);
+        }
         for (k, variation) in self.varies.iter().enumerate() {
             let is_clock = matches!(variation.what, Varying::Offset | Varying::Drift);
             if is_clock && variation.by == Factor::Class {
@@ -261,6 +292,18 @@ impl Model {
             let (range, numbers) = layout.resolve(name, values, unit)?;
             for (at, number) in range.zip(numbers) {
                 frozen[at] = Some(number);
+            }
+        }
+        if self.labels == Labels::Chain {
+            let is_false_rate = |own: &&Parameter| own.spec.role == Role::FalseRate;
+            for at in
+                layout.parameters().iter().filter(is_false_rate).flat_map(|own| own.range.clone())
+            {
+                // A stamp for nothing comes from the background: instances outside of runs give none.
+                let given = frozen[at].replace(f64::NEG_INFINITY);
+                if given.is_some_and(|given| given != f64::NEG_INFINITY) {
+                    return Err(FALSE_RATE_OF_CHAIN);
+                }
             }
         }
         Ok(frozen)

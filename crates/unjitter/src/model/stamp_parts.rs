@@ -7,13 +7,15 @@ use super::bound_session::BoundSession;
 use super::classes::{CONFUSION, Classes};
 use super::groups::{GROUPS, Groups};
 use super::in_time::InTime;
-use super::labelling::{LABELS, Labelling};
+use super::labelling::{ENDS, LABELS, Labelling};
 use super::stamp_model::StampModel;
+use crate::Session;
 use crate::labels::Rates;
 use crate::params::{Layout, ParameterSpec};
 
 /// Labels, the stamps they give rise to and what differs between groups of these, with the layout of their
-/// parameters: those of the labels come first, then those of the annotator, and deviations of groups last.
+/// parameters: those of the labels come first, then those of the annotator, as many for the ends of bouts if stamps
+/// tell these, and deviations of groups last.
 #[derive(Debug, Clone)]
 pub struct StampParts {
     /// Log-odds to labels.
@@ -41,7 +43,7 @@ impl StampParts {
     }
 
     /// The parameters of each by name.
-    pub(super) fn parts(&self) -> Vec<(&'static str, Vec<ParameterSpec>)> {
+    pub(super) fn parts(&self) -> Vec<(String, Vec<ParameterSpec>)> {
         parts(self.labelling, &self.classes, self.model.as_ref(), &self.groups)
     }
 
@@ -65,9 +67,20 @@ impl StampParts {
         self.layout.part(CONFUSION)
     }
 
-    /// Range of the annotator's parameters, without the deviations of groups.
+    /// Range of the annotator's parameters, without those about ends and the deviations of groups.
     pub(crate) fn annotator(&self) -> Range<usize> {
-        self.labels().end..self.deviations().start
+        let first = self.labels().end;
+        first..first + (self.deviations().start - first) / self.blocks()
+    }
+
+    /// Range of the annotator's parameters about the ends of bouts; empty if stamps do not tell these.
+    pub(crate) fn ends(&self) -> Range<usize> {
+        self.annotator().end..self.deviations().start
+    }
+
+    /// How many sets of the annotator's parameters there are, of one kind.
+    pub(super) fn blocks(&self) -> usize {
+        1 + usize::from(self.labelling.ends)
     }
 
     /// Range of the deviations of groups.
@@ -86,6 +99,17 @@ impl StampParts {
         self.classes.confusion(&params[self.confusion()])
     }
 
+    /// The observed instances of a session, by position, and the stamps that these parts are about.
+    pub(crate) fn in_time(
+        &self,
+        session: &Session<'_>,
+        observed: &[usize],
+        time_unit: f64,
+    ) -> InTime {
+        let in_time = InTime::new(session, observed, time_unit, &self.groups, &self.classes);
+        if self.labelling.ends { in_time.with_ends(session, time_unit) } else { in_time }
+    }
+
     /// The stamp model at its parameters, for the annotators of a session.
     pub(crate) fn bind<'a>(&'a self, params: &[f64], session: &'a InTime) -> BoundSession<'a> {
         BoundSession::new(self, params, session)
@@ -97,17 +121,20 @@ fn parts(
     classes: &Classes,
     model: &dyn StampModel,
     groups: &Groups,
-) -> Vec<(&'static str, Vec<ParameterSpec>)> {
+) -> Vec<(String, Vec<ParameterSpec>)> {
     let mut parts = Vec::new();
     if !labelling.is_independent() {
-        parts.push((LABELS, labelling.parameters()));
+        parts.push((LABELS.to_owned(), labelling.parameters()));
     }
     if classes.are_several() {
-        parts.push((CONFUSION, classes.parameters()));
+        parts.push((CONFUSION.to_owned(), classes.parameters()));
     }
-    parts.extend(model.parts());
+    parts.extend(model.parts().into_iter().map(|(name, own)| (name.to_owned(), own)));
+    if labelling.ends {
+        parts.extend(model.parts().into_iter().map(|(name, own)| (format!("{ENDS}.{name}"), own)));
+    }
     if !groups.is_empty() {
-        parts.push((GROUPS, groups.parameters()));
+        parts.push((GROUPS.to_owned(), groups.parameters()));
     }
     parts
 }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
+use super::quantity::Quantity;
 use crate::math::{Random, factorise, normal_quantile, student_t_quantile};
 
 /// Covariances of the learned parameters, on the unconstrained scale.
@@ -104,6 +105,19 @@ pub struct LearnedEstimates {
     pub false_rate: Option<Estimate>,
     /// Stamps per unit of time from nowhere.
     pub background_rate: Option<Estimate>,
+}
+
+impl LearnedEstimates {
+    /// Of each number.
+    pub(super) fn of(estimate: impl Fn(Quantity) -> Option<Estimate>) -> Self {
+        Self {
+            delay: estimate(Quantity::Delay),
+            spread: estimate(Quantity::Spread),
+            miss_rate: estimate(Quantity::MissRate),
+            false_rate: estimate(Quantity::FalseRate),
+            background_rate: estimate(Quantity::BackgroundRate),
+        }
+    }
 }
 
 /// The scale on which a number is about normal.

@@ -112,7 +112,7 @@ fn score(
     control.stop_if_requested()?;
     let mut scored = Vec::new();
     for &k in held_out {
-        let found = learned.predict(sessions[k].features())?;
+        let found = learned.predict_session(&sessions[k])?;
         scored.extend(found.into_iter().zip(known[k].iter().copied()));
     }
     Ok(Some(expected_f1(scored.into_iter(), fitted.threshold())))

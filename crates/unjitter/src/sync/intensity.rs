@@ -26,7 +26,7 @@ impl Intensity {
         let learned = fitted.learned().in_units_of(unit);
         let widest = (0..session.stamps().len()).map(|l| session.width_of(l)).fold(0.0, f64::max);
         let blur = 0.5 * widest / unit;
-        let stamped = fitted.predict_stamped(session.features())?;
+        let stamped = fitted.predict_stamped_session(session)?;
         let origin = session.times()[0];
         let times: Vec<f64> = session.times().iter().map(|t| (t - origin) / unit).collect();
         let last = times[times.len() - 1];

@@ -212,7 +212,7 @@ fn event_scores_match_mir_eval_and_errors_the_assignment_problem() {
             pairs.iter().map(|pair| (detections[pair.detection] - truths[pair.truth]).abs()).sum();
         assert_eq!(error, case.total_error, "{name}"); // multiples of 1/128: exact
         let detections: Vec<Detection> =
-            detections.iter().map(|&time| Detection { time, score: 1.0 }).collect();
+            detections.iter().map(|&time| Detection::at(time, 1.0)).collect();
         let session = SessionEvents { detections: &detections, truths, observed: 1.0 };
         let got = event_metrics(&[session], &tolerance, 1.0).unwrap();
         let Scores { precision, recall, f1 } = got.scores;
@@ -250,7 +250,7 @@ fn average_precision_matches_mir_eval_at_every_score() {
 
 fn detections_of(session: &RankedSession) -> Vec<Detection> {
     let both = session.detections.iter().zip(&session.scores);
-    both.map(|(&time, &score)| Detection { time, score }).collect()
+    both.map(|(&time, &score)| Detection::at(time, score)).collect()
 }
 
 #[test]

@@ -19,7 +19,7 @@ impl Recording {
     }
 
     fn map_times(&self, new: impl Fn(f64) -> f64) -> Self {
-        let moved = |d: &Detection| Detection { time: new(d.time), score: d.score };
+        let moved = |d: &Detection| Detection::at(new(d.time), d.score);
         Self {
             detections: self.detections.iter().map(moved).collect(),
             truths: self.truths.iter().map(|&truth| new(truth)).collect(),
@@ -33,7 +33,7 @@ impl Recording {
 fn recordings() -> impl Strategy<Value = Vec<Recording>> {
     let sixty_fourths = |most: u32| (0..most).prop_map(|k| f64::from(k) / 64.0);
     let detection =
-        (sixty_fourths(640), 0..6u32).prop_map(|(time, k)| Detection { time, score: k.into() });
+        (sixty_fourths(640), 0..6u32).prop_map(|(time, k)| Detection::at(time, k.into()));
     let recording = (
         vec(detection, 0..12),
         vec(sixty_fourths(640), 0..8),
@@ -134,7 +134,7 @@ proptest! {
         let times: Vec<f64> = instances.iter().map(|&(k, _)| f64::from(k) / 64.0).collect();
         let probabilities: Vec<f64> = instances.iter().map(|&(_, k)| f64::from(k) / 19.0).collect();
         let min_separation = f64::from(separation) / 64.0;
-        let options = EventOptions { threshold: 0.5, min_separation };
+        let options = EventOptions { min_separation, ..EventOptions::default() };
         let events = detect_events(&times, &probabilities, &options).unwrap();
         for pair in events.windows(2) {
             prop_assert!(pair[1].time - pair[0].time >= min_separation);
@@ -150,7 +150,7 @@ proptest! {
         let shifted: Vec<f64> = times.iter().map(|t| t + 1.7e9).collect();
         let later = detect_events(&shifted, &probabilities, &options).unwrap();
         let back: Vec<Detection> =
-            later.iter().map(|d| Detection { time: d.time - 1.7e9, score: d.score }).collect();
+            later.iter().map(|d| Detection::at(d.time - 1.7e9, d.score)).collect();
         prop_assert_eq!(back, events);
     }
 

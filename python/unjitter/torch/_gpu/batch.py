@@ -11,8 +11,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from .._batch import check_floating, padded_rows, whole_numbers
-from .._numbers import check_dense, numbers, refuse_none
+from .._batch import check_floating, padded_rows
+from .._numbers import check_dense, numbers, refuse_none, whole_numbers
 
 
 @dataclass(frozen=True)

@@ -294,10 +294,10 @@ fn grouped(labelling: Labelling, order: Order, unit: f64) -> (Annotator, Vec<f64
 }
 
 const LABELLINGS: [Labelling; 4] = [
-    Labelling { labels: Labels::Independent, stamps: Variable::Onset },
-    Labelling { labels: Labels::Chain, stamps: Variable::Onset },
-    Labelling { labels: Labels::Chain, stamps: Variable::End },
-    Labelling { labels: Labels::Chain, stamps: Variable::Presence },
+    Labelling { labels: Labels::Independent, stamps: Variable::Onset, ends: false },
+    Labelling { labels: Labels::Chain, stamps: Variable::Onset, ends: false },
+    Labelling { labels: Labels::Chain, stamps: Variable::End, ends: false },
+    Labelling { labels: Labels::Chain, stamps: Variable::Presence, ends: false },
 ];
 
 fn of_two(members: &[Members]) -> SessionStamps<'_> {
@@ -400,8 +400,52 @@ fn the_unit_of_time_changes_no_evidence() {
 }
 
 #[test]
+fn a_chain_without_instances_is_as_good_as_independent_labels() {
+    // One person, with groups and without, and two.
+    for (people, grouped_too) in [(1, false), (1, true), (2, true)] {
+        let [independent, chain] = [LABELLINGS[0], LABELLINGS[1]].map(|labelling| {
+            let bare = annotator(&Counts::Bernoulli, &Noise::Gaussian, Order::Free, UNIT);
+            let bare = bare.with_labels(labelling);
+            let own = bare.with_groups(if grouped_too { effects() } else { Vec::new() });
+            let own = own.expect("groups");
+            let params = own.start(&[]).expect("a start");
+            let members = ["ann", "bob"].map(|person| own.members(group_of(person)));
+            let stamps = SessionStamps {
+                stamps: &[0.5, 2.0],
+                widths: &[],
+                annotators: &[0, people - 1],
+                members: &members[..people],
+            };
+            let nobody = own.probabilities("none", &params, &[], &[]).expect("no numbers");
+            assert!(nobody.is_empty());
+            let found = own.gradient_of("none", &params, &[], &stamps, &[]).expect("two stamps");
+            (found, own.parts.labels().len())
+        });
+        assert_eq!(chain.0.log_evidence, independent.0.log_evidence);
+        assert_eq!(chain.0.d_params[..chain.1], [0.0; 2]);
+        assert_eq!(chain.0.d_params[chain.1..], independent.0.d_params);
+    }
+}
+
+#[test]
+fn derivatives_in_log_odds_are_posterior_minus_probabilities() {
+    for (labelling, (order, _)) in LABELLINGS.into_iter().flat_map(|l| ORDERS.map(|o| (l, o))) {
+        let (annotator, params, members) = grouped(labelling, order, UNIT);
+        let prior = annotator.probabilities("two", &params, &TIMES, &LOG_ODDS).expect("numbers");
+        let got = gradient_of_two(&annotator, &params, &members, &LOG_ODDS);
+        let in_time = InTime::given(&TIMES, &of_two(&members), UNIT);
+        let found = annotator.parts.bind(&params, &in_time).posterior(&LOG_ODDS);
+        let found = found.expect("an alignment exists");
+        for (i, (d, prior)) in got.d_log_odds.iter().zip(prior).enumerate() {
+            let off = d - (found.positive(i) - prior);
+            assert!(off.abs() < 1e-6, "{labelling:?} {order:?}: {off}"); // messages settle to 1e-7
+        }
+    }
+}
+
+#[test]
 fn stamps_of_a_chain_are_given_labels_that_are_certain() {
-    let labelling = Labelling { labels: Labels::Chain, stamps: Variable::Onset };
+    let labelling = Labelling { labels: Labels::Chain, stamps: Variable::Onset, ends: false };
     let (annotator, params, members) = grouped(labelling, Order::Free, 1.0);
     let all: Vec<usize> = (0..TIMES.len()).collect();
     let rates = labelling.rates(&params, 1.0);
@@ -487,6 +531,8 @@ fn mistakes_of_several_annotators_are_named() {
     assert!(short.contains("2 annotators for 3 stamps"), "{short}");
     let whose = message(SessionStamps { annotators: &[], ..good });
     assert!(whose.contains("0 annotators for 3 stamps"), "{whose}");
+    let nobody = message(SessionStamps { stamps: &[], annotators: &[], members: &[], ..good });
+    assert!(nobody.contains("0 annotators for 0 stamps"), "{nobody}");
     let third = message(SessionStamps { annotators: &[0, 1, 2], ..good });
     assert!(third.contains("annotator of stamp 2 is 2"), "{third}");
     let narrow = message(SessionStamps { widths: &[0.0, -1.0, 0.0], ..good });

@@ -1,0 +1,118 @@
+//! What was learned of the annotator, and of runs where labels form them, in words.
+
+use unjitter::labels::Variable;
+use unjitter::model::{Estimate, LearnedEstimates, Runs};
+use unjitter::{Fitted, Learned};
+
+use crate::report::Fact;
+use crate::words::{interval, number, per_hour, percent, seconds, side};
+
+/// The learned annotator, in words.
+pub(crate) fn annotator(fitted: &Fitted) -> String {
+    let Learned { delay, spread, miss_rate, false_rate, background_rate } = fitted.learned();
+    let sure = estimates(fitted);
+    let who = match fitted.groups().is_empty() {
+        true => "The annotator",
+        false => "An annotator in the middle of all groups",
+    };
+    let is_none = sure.delay.is_some_and(|own| own.low <= 0.0 && own.high >= 0.0);
+    let background = interval(sure.background_rate, |rate| number(3600.0 * rate));
+    let for_nothing = match fitted.runs() {
+        Some(_) => format!("presses for nothing {}{background}", per_hour(background_rate)),
+        None => format!(
+            "presses for nothing at {} of the other instances{},\n  and {} at no instance{background}",
+            percent(false_rate),
+            interval(sure.false_rate, percent),
+            per_hour(background_rate),
+        ),
+    };
+    format!(
+        "{who}\n  \
+         presses {} on average{}{}\n  \
+         single presses scatter by {}{}, the standard deviation\n  \
+         misses {} of the events{}\n  \
+         {for_nothing}\n{}",
+        side(delay),
+        interval(sure.delay, |time| if time < 0.0 { side(time) } else { seconds(time) }),
+        if is_none { ": not distinguishable from 0" } else { "" },
+        seconds(spread),
+        interval(sure.spread, seconds),
+        percent(miss_rate),
+        interval(sure.miss_rate, percent),
+        runs_text(fitted),
+    )
+}
+
+/// How labels form runs, in words; nothing if they are independent.
+fn runs_text(fitted: &Fitted) -> String {
+    let Some(Runs { onset_rate, offset_rate, stamps }) = fitted.runs() else {
+        return String::new();
+    };
+    let about = match stamps {
+        Variable::Onset => "that it begins",
+        Variable::End => "that it ends",
+        Variable::Presence => "that it is there",
+    };
+    format!(
+        "An event is a run of instances\n  \
+         lasts {} on average{}, from its first to its last instance\n  \
+         begins {} after the last one ended{}, on average\n  \
+         is stamped for {about}\n",
+        seconds(1.0 / offset_rate),
+        interval(time_of(fitted, "labels.offset_rate"), seconds),
+        seconds(1.0 / onset_rate),
+        interval(time_of(fitted, "labels.onset_rate"), seconds),
+    )
+}
+
+/// The interval of one over a rate.
+fn time_of(fitted: &Fitted, rate: &str) -> Option<Estimate> {
+    let all = fitted.estimates(rate, 0.95).expect("a chain has these rates, and 95 % is a level");
+    let own = all.first().copied().flatten()?;
+    Some(Estimate { low: 1.0 / own.high, high: 1.0 / own.low, ..own })
+}
+
+/// How sure the fit is of the annotator, at 95 %.
+pub(crate) fn estimates(fitted: &Fitted) -> LearnedEstimates {
+    fitted.learned_estimates(0.95).expect("95 % is a level")
+}
+
+/// The same as facts of a report.
+pub(crate) fn facts(fitted: &Fitted) -> Vec<Fact> {
+    let Learned { delay, spread, miss_rate, false_rate, background_rate } = fitted.learned();
+    let fact = |label: &str, value: String, explanation: String| Fact {
+        label: label.to_owned(),
+        value,
+        explanation,
+    };
+    let sure = estimates(fitted);
+    let with = |text: &str, own: Option<Estimate>, show: fn(f64) -> String| {
+        own.map_or(text.to_owned(), |own| {
+            // A number stays with its unit.
+            let [low, high] = [own.low, own.high].map(|end| show(end).replace(' ', "\u{a0}"));
+            format!("{text}; 95\u{a0}%: {low} to {high}")
+        })
+    };
+    let text = with("from an event to its press", sure.delay, side);
+    let mut facts = vec![fact("typical delay", side(delay), text)];
+    let text = with("standard deviation of the delay", sure.spread, seconds);
+    facts.push(fact("spread", seconds(spread), text));
+    let text = with("of the events got no press", sure.miss_rate, percent);
+    facts.push(fact("missed", percent(miss_rate), text));
+    let hourly = |rate: f64| number(3600.0 * rate);
+    let Some(Runs { onset_rate, offset_rate, .. }) = fitted.runs() else {
+        let text = with("of the other instances got one", sure.false_rate, percent);
+        facts.push(fact("false presses", percent(false_rate), text));
+        let text = with("presses that belong to no instance", sure.background_rate, hourly);
+        facts.push(fact("from nowhere", per_hour(background_rate), text));
+        return facts;
+    };
+    let text = with("presses that belong to no event", sure.background_rate, hourly);
+    facts.push(fact("false presses", per_hour(background_rate), text));
+    let text = with("mean length of an event", time_of(fitted, "labels.offset_rate"), seconds);
+    facts.push(fact("lasting", seconds(1.0 / offset_rate), text));
+    let text = "mean time from an event to the next";
+    let text = with(text, time_of(fitted, "labels.onset_rate"), seconds);
+    facts.push(fact("apart", seconds(1.0 / onset_rate), text));
+    facts
+}
