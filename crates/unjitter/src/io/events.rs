@@ -234,19 +234,20 @@ impl EventsTable {
     /// The table with further columns at its end, all other cells unchanged. A column that exists
     /// already, from an earlier run, is replaced in place. `cells` gives the new cells of each line; a
     /// line that is not chosen keeps its old cells.
-    pub fn with_columns<const N: usize>(
+    pub fn with_columns<'n, C: IntoIterator<Item = String>>(
         &self,
-        names: [&str; N],
-        cells: impl Fn(usize) -> [String; N],
+        names: impl AsRef<[&'n str]>,
+        cells: impl Fn(usize) -> C,
     ) -> Vec<u8> {
         let mut header = self.header.clone();
-        let places = names.map(|name| match header.iter().position(|column| column == name) {
+        let place = |name: &&str| match header.iter().position(|column| column == name) {
             Some(place) => place,
             None => {
-                header.push(name.to_owned());
+                header.push((*name).to_owned());
                 header.len() - 1
             }
-        });
+        };
+        let places: Vec<usize> = names.as_ref().iter().map(place).collect();
         let mut text = match self.has_header {
             true => TableText::new(self.delimiter, &header),
             false => TableText::without_header(self.delimiter),

@@ -14,6 +14,7 @@
 mod best;
 mod chain;
 mod count;
+mod labelled;
 mod lone;
 mod moments;
 mod path;

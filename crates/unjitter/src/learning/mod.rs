@@ -13,6 +13,7 @@ mod deviations;
 mod fit;
 mod grouped;
 mod information;
+mod labelled_runs;
 mod lbfgs;
 mod line_search;
 mod map;

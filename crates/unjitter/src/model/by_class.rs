@@ -2,8 +2,7 @@
 
 use super::detector::scores;
 use super::fitted::Fitted;
-use crate::labels::Chain;
-use crate::math::{log_sum, sigmoid};
+use super::labelling::{presence_by_class, softmax};
 use crate::{Error, Features, Result, Session};
 
 impl Fitted {
@@ -34,11 +33,7 @@ impl Fitted {
     /// The same of instances at these times, in order, with these log-odds by instance and class.
     pub fn smoothed_by_class(&self, times: &[f64], scores: &[f64]) -> Vec<f64> {
         let rates = self.parts.rates(&self.params, self.time_unit);
-        match (rates, self.parts.classes()) {
-            (None, 1) => scores.iter().map(|&f| sigmoid(f)).collect(),
-            (None, count) => scores.chunks_exact(count).flat_map(softmax).collect(),
-            (rates, count) => Chain::new(times, count, rates, scores).presence(),
-        }
+        presence_by_class(rates, self.parts.classes(), times, scores)
     }
 
     /// Probabilities of records, by class of the event; none if nothing can be confused.
@@ -54,10 +49,4 @@ impl Fitted {
             _ => Err(Error::SeveralClasses { what, classes: self.classes().join(", ") }),
         }
     }
-}
-
-/// Probabilities of classes, where no event has log-odds 0.
-fn softmax(scores: &[f64]) -> Vec<f64> {
-    let total = log_sum(&[scores, &[0.0]].concat());
-    scores.iter().map(|score| (score - total).exp()).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::detector::log_odds;
 use super::in_time::InTime;
+use super::labelling::presence;
 use super::posterior::infeasible;
 use super::{
     BoundSession, Detector, Estimate, Groups, Learned, LearnedEstimates, Mode, Model, Parts,
@@ -258,11 +259,7 @@ impl Fitted {
 
     /// p(an event | features) of instances at these times, in order, with these log-odds, by instance and class.
     pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        let by_class = self.smoothed_by_class(times, log_odds);
-        match self.parts.classes() {
-            1 => by_class,
-            count => by_class.chunks_exact(count).map(|own| own.iter().sum()).collect(),
-        }
+        presence(self.rates(), self.parts.classes(), times, log_odds)
     }
 
     /// How labels form runs, per unit of the data's time; none if they are independent.

@@ -7,7 +7,7 @@ use super::bound_session::BoundSession;
 use super::classes::{CONFUSION, Classes};
 use super::groups::{GROUPS, Groups};
 use super::in_time::InTime;
-use super::labelling::{ENDS, LABELS, Labelling};
+use super::labelling::{ENDS, LABELS, Labelling, presence};
 use super::stamp_model::StampModel;
 use crate::Session;
 use crate::labels::Rates;
@@ -108,6 +108,11 @@ impl StampParts {
     ) -> InTime {
         let in_time = InTime::new(session, observed, time_unit, &self.groups, &self.classes);
         if self.labelling.ends { in_time.with_ends(session, time_unit) } else { in_time }
+    }
+
+    /// p(an event) without stamps, of instances at these times in units with these log-odds by instance and class.
+    pub(crate) fn presence(&self, params: &[f64], times: &[f64], log_odds: &[f64]) -> Vec<f64> {
+        presence(self.rates(params, 1.0), self.classes.count(), times, log_odds)
     }
 
     /// The stamp model at its parameters, for the annotators of a session.
