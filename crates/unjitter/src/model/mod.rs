@@ -37,7 +37,7 @@ pub use classes::Classes;
 pub use counts::BoundCounts;
 pub use detector::{Detector, Runs};
 pub use exchange::Exchange;
-pub use fitted::Fitted;
+pub use fitted::{ExpectedRuns, Fitted};
 pub(crate) use fitted::{THRESHOLD, check_level, check_threshold};
 pub use group_estimates::GroupEstimate;
 pub use groups::{Effect, Factor, Groups, Members, Variation, Varying};
