@@ -117,6 +117,11 @@ pub(crate) struct EventColumnArgs {
     /// stamps in a session are a stream of their own; '' takes all for those of one
     #[arg(long, value_name = "NAME", help_heading = "Columns")]
     pub annotator_column: Option<String>,
+    /// Column with the class of the event, in the events: events of each class have a detector of their own, and who
+    /// confuses them is learned. Labels of instances then name a class, or are 0
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<String>,
     /// The column of times when the model was fitted, whatever is read now
     #[arg(skip)]
     #[serde(skip)]
@@ -139,6 +144,7 @@ impl EventColumnArgs {
             (&mut self.annotator_column, other.annotator_column),
             (&mut self.earliest_column, other.earliest_column),
             (&mut self.latest_column, other.latest_column),
+            (&mut self.classes, other.classes),
             (&mut self.event_end_column, other.event_end_column),
             (&mut self.event_duration_column, other.event_duration_column),
         ] {
@@ -301,6 +307,7 @@ impl Input {
             event_duration: events.event_duration_column.unwrap_or(usual.event_duration),
             rounded: events.rounded.map(|span| span.seconds),
             annotator: events.annotator_column.unwrap_or(usual.annotator),
+            class: events.classes,
             device: device_column.unwrap_or(usual.device),
             clock: clock_column.unwrap_or(usual.clock),
             annotators: annotators_column.unwrap_or(usual.annotators),

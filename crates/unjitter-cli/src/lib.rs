@@ -11,6 +11,7 @@ mod agreement_text;
 mod annotator_text;
 mod args;
 mod checked;
+mod classes_text;
 mod clocks_gallery;
 mod clocks_text;
 mod commands;

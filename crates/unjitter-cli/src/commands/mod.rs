@@ -10,6 +10,7 @@ pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod plan;
 pub(crate) mod predict;
+mod predicted;
 pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod simulate;

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Instances are sorted by time within their session; sessions may be mixed. Events may come in any
-//! order. A table without a session column is one session. Annotators of a session are those who gave a stamp,
+//! order. A table without a session column is one session. If events have classes, labels name them. Annotators of a session are those who gave a stamp,
 //! and those whom the table of sessions names as `Ada; Ben`.
 
 use std::collections::{BTreeMap, HashMap};
@@ -167,6 +167,9 @@ pub struct Columns {
     pub rounded: Option<f64>,
     /// Who gave a stamp, in the events; if empty, nobody is told apart.
     pub annotator: String,
+    /// What class an event is of, in the events, if events have classes. Labels of instances then name a class, or
+    /// are 0.
+    pub class: Option<String>,
     /// The device that recorded or was pressed, in the table of sessions.
     pub device: String,
     /// The clock that stamps were taken by, in the table of sessions.
@@ -196,6 +199,7 @@ impl Default for Columns {
             event_duration: "duration".to_owned(),
             rounded: None,
             annotator: "annotator".to_owned(),
+            class: None,
             device: "device".to_owned(),
             clock: "clock".to_owned(),
             annotators: "annotators".to_owned(),
@@ -217,6 +221,9 @@ pub struct Dataset {
     pub events: Option<EventsTable>,
     /// Per session, the line of the events table (from 0) of each stamp.
     pub stamp_rows: Vec<Vec<usize>>,
+    /// Per session, the class of each instance by its label, empty for no event; none if labels have no classes, or are not
+    /// all known.
+    pub classes: Vec<Option<Vec<String>>>,
     positions: HashMap<String, usize>,
 }
 
@@ -246,6 +253,7 @@ impl Dataset {
             None => vec![Vec::new(); instances.sessions.len()],
         };
         let (mut recordings, mut clocks, mut stamp_rows) = (vec![], vec![], vec![]);
+        let mut classes = Vec::new();
         let InstancesTable { features, sessions, positions, .. } = instances;
         for (mut read, stamps) in sessions.into_iter().zip(&mut stamps) {
             // Stable: stamps at the same time keep the order of their lines.
@@ -263,15 +271,23 @@ impl Dataset {
             if let Some(events) = &events {
                 session = annotators::add(session, &read, events, stamps)?;
             }
-            if use_labels && known {
-                session = session.with_labels(read.labels.clone())?;
+            if let Some(classes) = events.as_ref().and_then(|events| events.classes_of(stamps)) {
+                session = session.with_classes(&classes?)?;
             }
+            if use_labels && known {
+                session = match read.classes.is_empty() {
+                    true => session.with_labels(read.labels.clone())?,
+                    false => session.with_class_labels(&read.class_labels())?,
+                };
+            }
+            let truth_classes = truth.is_some().then(|| take(&mut read.classes));
+            classes.push(truth_classes.filter(|classes| !classes.is_empty()));
             let session = about(session, &read);
             recordings.push(Recording { session, truth });
             clocks.push(read.clock);
             stamp_rows.push(stamps.iter().map(|stamp| stamp.row).collect());
         }
-        Ok(Self { recordings, clocks, features, events, stamp_rows, positions })
+        Ok(Self { recordings, clocks, features, events, stamp_rows, classes, positions })
     }
 
     /// Names and clocks of the sessions.

@@ -28,6 +28,7 @@ pub struct EventsTable {
     moments: Moments,
     ends: Option<Ends>,
     annotator: Option<usize>,
+    class: Option<usize>,
     /// Whether each line is chosen.
     meant: Vec<bool>,
     /// Annotators whose stamps alone are chosen.
@@ -87,6 +88,10 @@ impl EventsTable {
             true => None,
             false => named(&table, "annotator", &columns.annotator, &usual)?,
         };
+        let class = match &columns.class {
+            Some(name) => Some(table.column_of(Some("class"), name)?),
+            None => None,
+        };
         let only_annotators = columns.only.get(&columns.annotator).cloned();
         let only = columns.only.iter().map(|(name, values)| Ok((table.column(name)?, &values[..])));
         let only: Vec<(usize, &[String])> = only.collect::<Result<_>>()?;
@@ -112,6 +117,7 @@ impl EventsTable {
             moments,
             ends,
             annotator,
+            class,
             meant,
             only_annotators,
             files: None,
@@ -202,6 +208,16 @@ impl EventsTable {
         name.filter(|name| !name.is_empty())
     }
 
+    /// The classes that stamps are recorded as, each of which must have one; none if events have no classes.
+    pub(super) fn classes_of(&self, stamps: &[ReadStamp]) -> Option<Result<Vec<String>>> {
+        let column = self.class?;
+        let class = |stamp: &ReadStamp| match self.rows[stamp.row].cell(column) {
+            "" => Err(self.wrong_cell(stamp.row, column, "the class of the event".to_owned())),
+            class => Ok(class.to_owned()),
+        };
+        Some(stamps.iter().map(class).collect())
+    }
+
     /// Whether stamps of an annotator would be chosen.
     pub(super) fn chooses_annotator(&self, name: &str) -> bool {
         self.only_annotators.as_ref().is_none_or(|only| only.iter().any(|one| one == name))
@@ -246,19 +262,20 @@ impl EventsTable {
     /// The table with further columns at its end, all other cells unchanged. A column that exists
     /// already, from an earlier run, is replaced in place. `cells` gives the new cells of each line; a
     /// line that is not chosen keeps its old cells.
-    pub fn with_columns<const N: usize>(
+    pub fn with_columns<'n, C: IntoIterator<Item = String>>(
         &self,
-        names: [&str; N],
-        cells: impl Fn(usize) -> [String; N],
+        names: impl AsRef<[&'n str]>,
+        cells: impl Fn(usize) -> C,
     ) -> Vec<u8> {
         let mut header = self.header.clone();
-        let places = names.map(|name| match header.iter().position(|column| column == name) {
+        let place = |name: &&str| match header.iter().position(|column| column == name) {
             Some(place) => place,
             None => {
-                header.push(name.to_owned());
+                header.push((*name).to_owned());
                 header.len() - 1
             }
-        });
+        };
+        let places: Vec<usize> = names.as_ref().iter().map(place).collect();
         let mut text = match self.has_header {
             true => TableText::new(self.delimiter, &header),
             false => TableText::without_header(self.delimiter),
