@@ -26,6 +26,8 @@ pub(crate) struct BoundSession<'a> {
     clocks: Vec<Clock>,
     /// Labels that depend on each other, if there are instances.
     along: Option<Along>,
+    /// Number of the parameters of labels.
+    labels: usize,
     /// Number of the annotator's parameters, without those about ends.
     pub(super) annotator: usize,
     /// Which set of the annotator's parameters each stream has: the second is about ends.
@@ -90,8 +92,9 @@ impl<'a> BoundSession<'a> {
             let variables: Vec<Variable> = session.streams.iter().map(about).collect();
             Along { rates, variables }
         });
-        let (annotator, dim) = (parts.annotator().len(), parts.layout.dim());
-        Self { session, groups, streams, clocks, along, annotator, blocks, dim }
+        let (labels, annotator) = (parts.labels().len(), parts.annotator().len());
+        let dim = parts.layout.dim();
+        Self { session, groups, streams, clocks, along, labels, annotator, blocks, dim }
     }
 
     /// Room for what is kept from one evaluation to the next.
