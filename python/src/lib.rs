@@ -22,6 +22,7 @@ mod scale;
 mod session;
 mod signal;
 mod simulate;
+mod stream;
 mod sync;
 mod times;
 mod watch;
@@ -72,6 +73,8 @@ mod _core {
     use super::simulate::{
         annotate, annotate_sloppily, chest_bands, people, press, respiration, study,
     };
+    #[pymodule_export]
+    use super::stream::Stream;
     #[pymodule_export]
     use super::sync::{find_clocks, moved_back};
     #[pymodule_export]

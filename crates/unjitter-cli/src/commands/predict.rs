@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use unjitter::Fitted;
-use unjitter::evaluation::{EventOptions, detect_events};
-use unjitter::io::{Chunk, Clock, InstanceChunks, TableText};
+use unjitter::evaluation::{Detection, EventOptions, StreamOptions, detect_events};
+use unjitter::io::{Chunk, Clock, Columns, InstanceChunks, TableText, takes_bytes_directly};
 use unjitter::labels::Labels;
 
+use super::follow::{Told, follow};
 use crate::config::ConfigFile;
 use crate::console::Console;
+use crate::failure::usage;
 use crate::input::Input;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, Stream, is_stream, refuse_mixed};
@@ -45,6 +47,15 @@ pub(crate) struct Predict {
     /// Least time between two events, in seconds: candidates closer than this are one event
     #[arg(long, value_name = "T", default_value_t = 0.0)]
     min_separation: f64,
+    /// Print while the table is still written, as by `tail -f`: each line as soon as it is known.
+    /// With `--detected -`, print events instead of probabilities. Lines of a session come in order of
+    /// time
+    #[arg(long)]
+    follow: bool,
+    /// With --follow, where labels form a chain: print an instance at most so many seconds after it,
+    /// by what came until then. Otherwise it waits until nothing that may come can move it
+    #[arg(long, value_name = "T", requires = "follow")]
+    within: Option<f64>,
     /// Replace the outputs if they are there
     #[arg(long)]
     force: bool,
@@ -83,6 +94,9 @@ struct Seen {
 
 impl Predict {
     pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
+        if self.follow {
+            return self.follow(console);
+        }
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut outputs: Vec<&Path> = vec![self.output.as_path()];
         outputs.extend(self.detected.as_deref());
@@ -97,12 +111,8 @@ impl Predict {
         options.threshold = self.threshold.unwrap_or(fitted.threshold());
         options.labels = fitted.model().labels;
         let threshold = options.threshold;
-        // No events are read here.
-        self.input.event_columns.only = vec![String::new()];
-        adopt_columns(&mut self.input, &fitted, console)?;
-        let files = self.input.files()?;
-        let columns = self.input.columns()?;
-        let open = || InstanceChunks::open(&files.instances, &columns);
+        let (path, columns) = self.instances(&fitted, console)?;
+        let open = || InstanceChunks::open(&path, &columns);
         let known = match options.labels {
             Labels::Independent => None,
             Labels::Chain => Some(smoothed(&fitted, open()?)?),
@@ -126,6 +136,45 @@ impl Predict {
             let all = counted(instances, "instance");
             format!("{all}, {positive} of them positive; wrote {}", self.output.display())
         })
+    }
+
+    /// The table of instances and its columns.
+    fn instances(
+        &mut self,
+        fitted: &Fitted,
+        console: &Console,
+    ) -> anyhow::Result<(PathBuf, Columns)> {
+        // No events are read here.
+        self.input.event_columns.only = vec![String::new()];
+        adopt_columns(&mut self.input, fitted, console)?;
+        Ok((self.input.files()?.instances, self.input.columns()?))
+    }
+
+    /// Prints what leaves while instances arrive.
+    fn follow(mut self, console: &Console) -> anyhow::Result<()> {
+        let is_printed = |path: &Path| is_stream(path) || takes_bytes_directly(path);
+        let told = self.detected.as_deref().unwrap_or(&self.output).to_owned();
+        if console.json || !is_printed(&self.output) || !is_printed(&told) {
+            let problem = "--follow prints lines as they come: it has no --json, and a file, which is \
+                           written whole or not at all, is none of its outputs";
+            return Err(usage(problem));
+        }
+        let fitted = self.model.load()?;
+        let options = StreamOptions {
+            threshold: self.threshold.unwrap_or(fitted.threshold()),
+            min_separation: self.min_separation,
+            within: self.within,
+            ..StreamOptions::default()
+        };
+        let first = fitted.detector().stream(options)?;
+        let labels = fitted.model().labels;
+        let told = self.detected.as_ref().map_or(Told::Instances, |_| Told::Events(labels));
+        let mut printed =
+            Stream::open(self.detected.as_deref().unwrap_or(&self.output), self.force)?;
+        let (path, columns) = self.instances(&fitted, console)?;
+        let chunks = InstanceChunks::open(&path, &columns)?;
+        follow(chunks, &first, told, &mut printed)?;
+        printed.finish()
     }
 
     /// Processes the table piece by piece; probabilities are known already where labels form a chain.
@@ -189,24 +238,39 @@ fn smoothed(fitted: &Fitted, mut chunks: InstanceChunks) -> anyhow::Result<Vec<S
 fn events_table(options: &EventOptions, seen: &[Seen]) -> anyhow::Result<(Vec<u8>, usize)> {
     // Options are checked even if there is nothing to detect.
     detect_events(&[], &[], options)?;
-    let header: &[&str] = match options.labels {
-        Labels::Independent => &["session", "time", "probability"],
-        Labels::Chain => &["session", "start", "end", "probability"],
-    };
-    let mut table = TableText::new(b',', header.iter().copied());
+    let mut table = TableText::new(b',', event_header(options.labels).iter().copied());
     let mut found = 0;
     for Seen { session, clock, times, probabilities, .. } in seen {
         for event in detect_events(times, probabilities, options)? {
             found += 1;
-            let (time, end) = (clock.write(event.time), clock.write(event.end));
-            let p = format!("{:.6}", event.score);
-            match options.labels {
-                Labels::Independent => table.push([session.as_str(), &time, &p]),
-                Labels::Chain => table.push([session.as_str(), &time, &end, &p]),
-            }
+            push_event(&mut table, options.labels, session, clock, &event);
         }
     }
     Ok((table.into(), found))
+}
+
+/// The columns of detected events.
+pub(super) fn event_header(labels: Labels) -> &'static [&'static str] {
+    match labels {
+        Labels::Independent => &["session", "time", "probability"],
+        Labels::Chain => &["session", "start", "end", "probability"],
+    }
+}
+
+/// Adds the line of a detected event.
+pub(super) fn push_event(
+    table: &mut TableText,
+    labels: Labels,
+    session: &str,
+    clock: &Clock,
+    event: &Detection,
+) {
+    let (time, end) = (clock.write(event.time), clock.write(event.end));
+    let p = format!("{:.6}", event.score);
+    match labels {
+        Labels::Independent => table.push([session, &time, &p]),
+        Labels::Chain => table.push([session, &time, &end, &p]),
+    }
 }
 
 /// Keeps a number of an instance with its session.

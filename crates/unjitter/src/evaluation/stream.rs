@@ -104,16 +104,26 @@ impl Detector {
 impl Stream {
     /// Instances arrive: their times, none before the one before it, and their features. If they are refused, nothing has
     /// arrived.
-    pub fn push<'a>(&mut self, times: &[f64], features: impl Into<Features<'a>>) -> Result<Departed> {
+    pub fn push<'a>(
+        &mut self,
+        times: &[f64],
+        features: impl Into<Features<'a>>,
+    ) -> Result<Departed> {
         let log_odds = self.detector.log_odds(features)?;
         if times.len() != log_odds.len() {
             let (found, expected) = (times.len(), log_odds.len());
-            return Err(Error::Unpaired { what: "times", found, against: "rows of features", expected });
+            return Err(Error::Unpaired {
+                what: "times",
+                found,
+                against: "rows of features",
+                expected,
+            });
         }
         let mut before = self.newest;
         for (index, &value) in times.iter().enumerate() {
             if !(value.is_finite() && value >= before) {
-                let (what, expected) = ("time", "a finite number, not before the instance before it");
+                let (what, expected) =
+                    ("time", "a finite number, not before the instance before it");
                 return Err(Error::BadInput { what, index, value, expected });
             }
             before = value;
@@ -122,7 +132,9 @@ impl Stream {
         for (&time, f) in times.iter().zip(log_odds) {
             self.newest = time;
             match &mut self.chain {
-                None => self.tell(Told { time, probability: sigmoid(f), unsettled: 0.0 }, &mut left),
+                None => {
+                    self.tell(Told { time, probability: sigmoid(f), unsettled: 0.0 }, &mut left)
+                }
                 Some(chain) => {
                     chain.push(time, &[f]);
                     self.let_go(&mut left);

@@ -59,7 +59,8 @@ impl Arriving {
         label_weights(scores, None, &mut own);
         if let Some((newest, weights)) = &self.newest {
             let transition = self.rates.transitions(&[time - newest], labels - 1)[0];
-            let edge = |at: usize| transition.kind(at / labels, at % labels).ln() + own[at % labels];
+            let edge =
+                |at: usize| transition.kind(at / labels, at % labels).ln() + own[at % labels];
             let edge: Vec<f64> = (0..labels * labels).map(edge).collect();
             own = product(weights, &edge, labels);
             if !self.waiting.is_empty() {
