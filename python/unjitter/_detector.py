@@ -131,6 +131,9 @@ class EventDetector(Detector):
     background_rate_ : float
         Stamps per unit of time that belong to no instance, such as accidental presses or presses
         while the sensor was off.
+    ends_ : dict of str to float, or None
+        The same numbers (``delay``, ``spread``, ...) of how the annotator tells the ends of bouts,
+        if events have ends. `delay_` and the others are then those of beginnings.
     onset_rate_, offset_rate_, run_length_ : float
         With ``labels="chain"``: runs that begin per unit of time outside of runs, and that end per
         unit of time inside of them; and one over the latter, the mean length of a run. Features
@@ -584,6 +587,8 @@ class EventDetector(Detector):
             from nowhere there) and ``p_spurious`` (from a negative instance, or from nowhere).
             Times and ``instance`` suppose that an instance gave the stamp.
             Times are dates if the sessions' were, in UTC if these are of several zones.
+            Where events have ends: ``end_stamp`` (as told), ``end``, ``end_low``, ``end_high`` and
+            ``end_p_spurious``, missing where a stamp tells none; no end is before its beginning.
 
             If the sessions are from one call of :func:`sessions_from_frames`, the rows are those of
             its `events` that belong to them, with that order and index, and the other columns of
@@ -1001,6 +1006,7 @@ class EventDetector(Detector):
         self._fitted = fitted
         for name, value in json.loads(fitted.learned()).items():
             setattr(self, f"{name}_", value)
+        self.ends_ = json.loads(fitted.learned_ends())
         runs = fitted.runs()
         if runs is not None:
             self.onset_rate_, self.offset_rate_ = runs

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .stamps.files import write_whole
 
 if TYPE_CHECKING:
     from ._detector import EventDetector
@@ -68,7 +67,7 @@ def to_onnx(detector: EventDetector, path: str | os.PathLike[str] | None = None)
     onnx.helper.set_model_props(model, notes)
     onnx.checker.check_model(model, full_check=True)
     if path is not None:
-        write_whole(os.fspath(path), [model.SerializeToString()], overwrite=True)
+        _core.write_whole(os.fspath(path), model.SerializeToString())
     return model
 
 

@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import above_zero
-from ._recording import FloatArray, Recording, finite, places_of
+from ._recording import Recording, places_of
 from ._session import Session
 from .stamps import Stamps
+from .stamps.source import FloatArray
+from .stamps.stamps import finite
 
 try:
     import pynwb

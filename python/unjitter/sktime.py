@@ -25,9 +25,10 @@ from sklearn.base import clone
 from ._calendar import Calendar, read_times
 from ._check import number
 from ._detector import EventDetector
-from ._recording import FloatArray, finite
 from ._session import Session
 from .metrics import detect_events
+from .stamps.source import FloatArray
+from .stamps.stamps import finite
 
 try:
     import pandas as pd

@@ -40,6 +40,29 @@ pub(crate) fn annotator(fitted: &Fitted) -> String {
         percent(miss_rate),
         interval(sure.miss_rate, percent),
         runs_text(fitted),
+    ) + &ends_text(fitted)
+}
+
+/// How the annotator tells ends, in words; nothing if stamps tell none.
+fn ends_text(fitted: &Fitted) -> String {
+    let Some(Learned { delay, spread, miss_rate, background_rate, .. }) = fitted.learned_ends()
+    else {
+        return String::new();
+    };
+    let sure = fitted.ends_estimates(0.95).expect("95 % is a level").expect("ends are learned");
+    format!(
+        "Its end is told\n  \
+         {} on average{}\n  \
+         scattered by {}{}\n  \
+         of all but {} of the events{}, and for nothing {}{}\n",
+        side(delay),
+        interval(sure.delay, |time| if time < 0.0 { side(time) } else { seconds(time) }),
+        seconds(spread),
+        interval(sure.spread, seconds),
+        percent(miss_rate),
+        interval(sure.miss_rate, percent),
+        per_hour(background_rate),
+        interval(sure.background_rate, |rate| number(3600.0 * rate)),
     )
 }
 
@@ -109,6 +132,13 @@ pub(crate) fn facts(fitted: &Fitted) -> Vec<Fact> {
     };
     let text = with("presses that belong to no event", sure.background_rate, hourly);
     facts.push(fact("false presses", per_hour(background_rate), text));
+    if let Some(Learned { delay, spread, .. }) = fitted.learned_ends() {
+        let sure = fitted.ends_estimates(0.95).expect("95 % is a level").expect("ends are learned");
+        let text = with("from the end of an event to its press", sure.delay, side);
+        facts.push(fact("delay of ends", side(delay), text));
+        let text = with("standard deviation of the delay of ends", sure.spread, seconds);
+        facts.push(fact("spread of ends", seconds(spread), text));
+    }
     let text = with("mean length of an event", time_of(fitted, "labels.offset_rate"), seconds);
     facts.push(fact("lasting", seconds(1.0 / offset_rate), text));
     let text = "mean time from an event to the next";

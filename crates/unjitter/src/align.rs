@@ -1,11 +1,15 @@
 //! The place of every stamp, and which stamps are missing or wrong.
 
 mod bouts;
+mod runs;
 
 use std::collections::BTreeMap;
 
 use crate::Session;
 use crate::inference::Responsibilities;
+use crate::labels::Variable;
+
+pub use runs::AlignedRun;
 
 /// A session's stamps and instances after alignment.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +21,8 @@ pub struct Aligned {
     pub ends: Vec<Option<AlignedStamp>>,
     /// One per instance.
     pub instances: Vec<AlignedInstance>,
+    /// The events, stamped or not, where labels form runs.
+    pub runs: Option<Vec<AlignedRun>>,
     /// log p(stamps, known labels | features, times).
     pub log_evidence: f64,
     /// log p(best alignment, stamps, known labels | features, times), for the alignment in
@@ -58,7 +64,8 @@ pub struct AlignedInstance {
     pub p_detector: f64,
     /// Probability that it is positive, given everything.
     pub p_positive: f64,
-    /// Probability that it is positive and has no stamp. Zero where the session was not annotated.
+    /// Probability that it is positive and has no stamp. Zero where the session was not annotated. Where labels form runs,
+    /// that of a whole event, at its first instance (at its last, if stamps are about ends), and zero elsewhere.
     pub p_missed: f64,
     /// Whether the session was annotated here.
     pub observed: bool,
@@ -76,10 +83,12 @@ pub struct Candidate {
 /// An event that somebody stamped, with the stamps of all annotators.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeenEvent {
-    /// The instance.
+    /// The instance, or the first one.
     pub instance: usize,
     /// Its time.
     pub time: f64,
+    /// The time of its last instance, which is the only one if labels are independent.
+    pub end: f64,
     /// Probability that it is an event.
     pub p_positive: f64,
     /// Its stamps, by position among those of the session.
@@ -89,15 +98,22 @@ pub struct SeenEvent {
 }
 
 impl Aligned {
-    /// The events that stamps belong to by the best alignment, in order of time: one for all stamps of an instance.
+    /// Runs of which it is more probable than this that they are there and that nobody stamped them.
+    pub fn missed_runs(&self, above: f64) -> impl Iterator<Item = &AlignedRun> {
+        self.runs.iter().flatten().filter(move |run| run.p_missed > above)
+    }
+
+    /// The events that stamps belong to by the best alignment, in order of time: one for all stamps of an instance, or of a
+    /// run of them.
     pub fn events(&self, session: &Session<'_>) -> Vec<SeenEvent> {
         let mut events: BTreeMap<usize, SeenEvent> = BTreeMap::new();
         for (l, stamp) in self.stamps.iter().enumerate() {
             let Some(instance) = stamp.best_instance else { continue };
-            let AlignedInstance { time, p_positive, .. } = self.instances[instance];
+            let (instance, time, end, p_positive) = self.event_of(instance);
             let event = events.entry(instance).or_insert_with(|| SeenEvent {
                 instance,
                 time,
+                end,
                 p_positive,
                 stamps: Vec::new(),
                 seen_by: Vec::new(),
@@ -111,6 +127,15 @@ impl Aligned {
             event.seen_by.dedup();
         }
         events
+    }
+
+    /// First instance, begin, end and probability of the event that an instance is of.
+    fn event_of(&self, instance: usize) -> (usize, f64, f64, f64) {
+        let own = self.runs.iter().flatten().find(|run| run.reach.contains(&instance));
+        let AlignedInstance { time, p_positive, .. } = self.instances[instance];
+        own.map_or((instance, time, time, p_positive), |run| {
+            (run.first, run.begin, run.end, run.p_positive)
+        })
     }
 }
 
@@ -211,6 +236,24 @@ impl Averaged {
             all.count += own.count;
             all
         })
+    }
+
+    /// The events among the instances of the session, where labels form runs; each that was missed is then told once.
+    pub(crate) fn aligned_runs(
+        &self,
+        observed: &[usize],
+        instances: &mut [AlignedInstance],
+        about: Variable,
+    ) -> Vec<AlignedRun> {
+        let mut stamps = vec![0.0; instances.len()];
+        for Place { first, shares, .. } in &self.stamps {
+            for (&i, share) in observed[*first..].iter().zip(shares) {
+                stamps[i] += share / self.count;
+            }
+        }
+        let found = runs::runs(instances, &stamps);
+        runs::tell_once(instances, &found, about);
+        found
     }
 
     /// Where every stamp belongs, with an interval at this level. `observed` maps instances to those of the

@@ -263,6 +263,21 @@ pub enum Error {
         "labels form a chain, so that probabilities take a whole session with its times, not rows of features alone"
     )]
     RowsOfChain,
+    /// Two instances at one time with labels that differ, where labels form a chain.
+    #[error(
+        "session {session}: instances {first} and {second} are both at {time} and have different labels, \
+         which no chain allows"
+    )]
+    SameTime {
+        /// Name of the session.
+        session: String,
+        /// Position of one instance.
+        first: usize,
+        /// Position of the other.
+        second: usize,
+        /// Their time.
+        time: f64,
+    },
     /// Something that supposes independent labels.
     #[error("{what}: it supposes independent labels, and these form a chain; {instead}")]
     NotOfChain {
@@ -591,6 +606,30 @@ pub enum Error {
         table: &'static str,
         /// The files that are there.
         hint: String,
+    },
+    /// Something in a stamp file of another program that is not what its format says.
+    #[error("{file}, {place}: found {found}, expected {expected}")]
+    StampContent {
+        /// The file.
+        file: String,
+        /// The line, byte or record.
+        place: String,
+        /// What is there, in quotes, shortened if it is long.
+        found: String,
+        /// What the format says.
+        expected: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
+    },
+    /// A stamp file that cannot be used as a whole, stamps that it cannot hold, or a wrong option.
+    #[error("{what}: {problem}")]
+    StampFile {
+        /// The file, or the option.
+        what: String,
+        /// What is wrong and what was expected.
+        problem: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
     },
     /// A file that cannot be read or written.
     #[error("{path}: {source}")]

@@ -216,6 +216,16 @@ impl Priors {
         require("prior delay.mean", delay.mean, true, "a finite number")
     }
 
+    /// Precisions of the weights and the intercept of a classifier.
+    pub(crate) fn precisions(&self, layout: &Layout) -> Vec<f64> {
+        // Their prior is a quadratic with its minimum at zero: at parameters of one, the gradient of its logarithm is
+        // minus their precisions.
+        let (ones, is_free) = (vec![1.0; layout.dim()], vec![true; layout.dim()]);
+        let mut slopes = vec![0.0; layout.dim()];
+        self.log_density(layout, &ones, &is_free, &mut slopes);
+        slopes.iter().map(|slope| -slope).collect()
+    }
+
     /// log p(natural values) of the parameters that `is_free`, adding its gradient in the
     /// unconstrained numbers to `gradient`. A simplex counts as free if its first number is.
     pub fn log_density(

@@ -532,7 +532,7 @@ pub(crate) fn nearest(times: &[f64], time: f64) -> usize {
 }
 
 /// Whether a time lies in one of the sorted intervals.
-fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
+pub(crate) fn is_inside(intervals: &[(f64, f64)], time: f64) -> bool {
     let begun = intervals.partition_point(|&(start, _)| start <= time);
     begun > 0 && time <= intervals[begun - 1].1
 }

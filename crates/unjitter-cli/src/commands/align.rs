@@ -25,7 +25,9 @@ use crate::words::{count, counted, percent, seconds};
 /// event belongs (the median of where it may have been), and new columns have stamp (what was
 /// pressed, as it was written), low and high (95 % interval unless --level says otherwise), instance_time (the likeliest
 /// instance) and p_spurious (the probability that it was pressed for nothing). Your other columns
-/// stay as they are, so whatever reads your events reads the aligned ones. A second table lists
+/// stay as they are, so whatever reads your events reads the aligned ones. Where events have an end or a
+/// duration, that is put right too, and never lies before the beginning; new columns have end_stamp or
+/// duration_stamp (as it was written), end_low, end_high and end_p_spurious. A second table lists
 /// events that were probably missed. Instances are all that an event can belong to, so the interval
 /// may shrink to one of them. Groups that the model has not seen, such as another clock or person, are
 /// learned from their stamps first.
@@ -164,6 +166,13 @@ pub(crate) fn align(
 pub(crate) const STAMP: &str = "stamp";
 /// Columns added to the events, after the stamp.
 const COLUMNS: [&str; 4] = ["low", "high", "instance_time", "p_spurious"];
+/// Columns added where events have ends, after the end as it was written.
+const END_COLUMNS: [&str; 3] = ["end_low", "end_high", "end_p_spurious"];
+
+/// The column for an end, or a duration, as it was written.
+fn written_end(has_times: bool) -> &'static str {
+    if has_times { "end_stamp" } else { "duration_stamp" }
+}
 
 pub(crate) fn events(data: &Dataset) -> &EventsTable {
     data.events.as_ref().expect("the data were read with events")
@@ -191,9 +200,13 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
     let new =
         if events(data).time_column() == STAMP { place_column(data, time_column) } else { STAMP };
     let is_there = |name: &&str| header.iter().any(|column| column == name);
-    let found: Vec<&str> = [new].into_iter().chain(COLUMNS).filter(is_there).collect();
+    let mut all = [new].into_iter().chain(COLUMNS).collect::<Vec<_>>();
+    if let Some((_, has_times)) = events(data).end_column() {
+        all.extend([written_end(has_times)].into_iter().chain(END_COLUMNS));
+    }
+    let found: Vec<&str> = all.iter().copied().filter(is_there).collect();
     match found.first() {
-        Some(name) if found.len() <= COLUMNS.len() => {
+        Some(name) if found.len() < all.len() => {
             let message = format!("{file}: its column `{name}` would be overwritten; rename it");
             Err(Mistake::Data(message).into())
         }
@@ -215,23 +228,22 @@ pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a s
 /// The events table with corrected times and its new columns.
 pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> Vec<u8> {
     let events = events(data);
-    let mut places: Vec<Option<(usize, AlignedStamp)>> = vec![None; events.rows.len()];
+    let mut places: Vec<Option<(usize, &Aligned, usize)>> = vec![None; events.rows.len()];
     for (session, (rows, aligned)) in data.stamp_rows.iter().zip(aligned).enumerate() {
-        for (&row, stamp) in rows.iter().zip(&aligned.stamps) {
-            places[row] = Some((session, *stamp));
+        for (l, &row) in rows.iter().enumerate() {
+            places[row] = Some((session, aligned, l));
         }
     }
-    let [low, high, instance_time, p_spurious] = COLUMNS;
-    let names = [place_column(data, time_column), STAMP, low, high, instance_time, p_spurious];
-    events.with_columns(names, |row| {
+    let start = |row: usize| {
         let (like, pressed) = (events.time_text(row), events.stamp_text(row));
-        let Some((session, stamp)) = places[row] else {
+        let Some((session, aligned, l)) = places[row] else {
             let mut cells = [const { String::new() }; 6];
             cells[0] = like.to_owned();
             cells[1] = pressed;
             return cells;
         };
-        let write = |time| data.clocks[session].write_like(time, like);
+        let (stamp, write) =
+            (aligned.stamps[l], |time| data.clocks[session].write_like(time, like));
         [
             write(stamp.time),
             pressed,
@@ -240,6 +252,39 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
             write(stamp.instance_time),
             probability(stamp.p_spurious),
         ]
+    };
+    let [low, high, instance_time, p_spurious] = COLUMNS;
+    let time = place_column(data, time_column);
+    let names = [time, STAMP, low, high, instance_time, p_spurious];
+    let Some((end, has_times)) = events.end_column() else {
+        return events.with_columns(names, start);
+    };
+    let ends = |row: usize| {
+        let written = events.end_text(row);
+        let aligned = places[row].and_then(|(session, aligned, l)| {
+            Some((session, aligned.stamps[l], (*aligned.ends.get(l)?)?))
+        });
+        let Some((session, start, end)) = aligned else {
+            let mut cells = [const { String::new() }; 5];
+            (cells[0], cells[1]) = (written.to_owned(), written.to_owned());
+            return cells;
+        };
+        // Durations are no times to write others like.
+        let like = if has_times { written } else { events.time_text(row) };
+        let write = |time| data.clocks[session].write_like(time, like);
+        let place = match has_times {
+            true => write(end.time),
+            false => events.write_duration(end.time - start.time),
+        };
+        let (low, high) = (write(end.low), write(end.high));
+        [place, written.to_owned(), low, high, probability(end.p_spurious)]
+    };
+    let [a, b, c, d, e, f] = names;
+    let [end_low, end_high, end_p_spurious] = END_COLUMNS;
+    let names = [a, b, c, d, e, f, end, written_end(has_times), end_low, end_high, end_p_spurious];
+    events.with_columns(names, |row| {
+        let ([a, b, c, d, e, f], [g, h, i, j, k]) = (start(row), ends(row));
+        [a, b, c, d, e, f, g, h, i, j, k]
     })
 }
 
@@ -253,10 +298,26 @@ pub(crate) fn missed_table(
     let (session, time, delimiter) = events(data).layout();
     let is_place = time != STAMP && !events(data).is_between();
     let time = if is_place { time } else { place_column(data, time_column) };
-    let mut table = TableText::new(delimiter, [session, time, "p_missed", "p_detector"]);
+    let end = events(data).end_column();
+    let end_name = end.map(|(name, _)| name);
+    let header = [session, time].into_iter().chain(end_name).chain(["p_missed", "p_detector"]);
+    let mut table = TableText::new(delimiter, header);
     let mut missed = 0;
     for (k, aligned) in aligned.iter().enumerate() {
         let name = data.recordings[k].session.name();
+        if let Some((_, has_times)) = end {
+            for bout in aligned.missed_runs(above) {
+                missed += 1;
+                let time = data.clocks[k].write(bout.begin);
+                let end = match has_times {
+                    true => data.clocks[k].write(bout.end),
+                    false => events(data).write_duration(bout.end - bout.begin),
+                };
+                let (p_missed, p) = (probability(bout.p_missed), probability(bout.p_detector));
+                table.push([name, &time, &end, &p_missed, &p]);
+            }
+            continue;
+        }
         for instance in aligned.instances.iter().filter(|instance| instance.p_missed > above) {
             missed += 1;
             let time = data.clocks[k].write(instance.time);

@@ -86,6 +86,9 @@ struct FitResult<'a> {
     /// How labels form runs, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Runs>,
+    /// How the annotator tells the ends of bouts, if stamps have any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends: Option<Ends>,
     modes: &'a [Mode],
     converged: bool,
     iterations: usize,
@@ -209,6 +212,20 @@ pub(crate) fn with_notes(mut fitted: Fitted, notes: Notes) -> anyhow::Result<Fit
     Ok(fitted)
 }
 
+/// What was learned of how the annotator tells the ends of bouts.
+#[derive(Debug, Serialize)]
+struct Ends {
+    learned: Learned,
+    estimates: LearnedEstimates,
+}
+
+impl Ends {
+    fn of(fitted: &Fitted) -> Option<Self> {
+        let estimates = fitted.ends_estimates(0.95).expect("95 % is a level");
+        Some(Self { learned: fitted.learned_ends()?, estimates: estimates? })
+    }
+}
+
 fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<'a> {
     let outcome = fitted.outcome();
     FitResult {
@@ -217,6 +234,7 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         estimates: estimates(fitted),
         groups: groups_text::estimates(fitted),
         runs: fitted.runs(),
+        ends: Ends::of(fitted),
         modes: fitted.modes(),
         converged: outcome.converged,
         iterations: outcome.iterations,

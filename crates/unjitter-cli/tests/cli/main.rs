@@ -1,6 +1,7 @@
 //! The real program, run in a temporary folder as a user would.
 
 mod align;
+mod bouts;
 mod config;
 mod demo;
 mod diagnose;

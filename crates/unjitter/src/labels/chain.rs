@@ -119,6 +119,11 @@ impl<'a> Chain<'a> {
         self.gaps.len() + 1
     }
 
+    /// Log-odds of each class against no event, by instance.
+    pub(super) fn scores(&self) -> &[f64] {
+        self.scores
+    }
+
     pub(super) fn classes(&self) -> usize {
         self.classes
     }

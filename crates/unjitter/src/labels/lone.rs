@@ -5,8 +5,9 @@
 use super::count::Count;
 use super::visit::{Ride, Said, Visited};
 
-/// Totals below this are made larger, so that no product of weights leaves the range of numbers.
-const SMALL: f64 = 1e-100;
+/// Totals beyond this range are divided out, so that no product of weights leaves that of numbers: weights of transitions
+/// are above one where labels stay.
+const ORDINARY: std::ops::Range<f64> = 1e-100..1e100;
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
@@ -22,6 +23,8 @@ pub(super) struct Lone {
     here: Vec<f64>,
     /// Before an edge, relative to all ways by its label.
     arrived: Vec<f64>,
+    /// What weighs behind an edge, and before it, without the stamp.
+    without: Vec<f64>,
 }
 
 impl Lone {
@@ -102,7 +105,7 @@ impl Lone {
                 next[labels + occurrence.to] += given;
                 total += given;
             }
-            if total < SMALL {
+            if !ORDINARY.contains(&total) {
                 next.iter_mut().for_each(|next| *next /= total);
                 log_scale += total.ln();
             }
@@ -123,6 +126,8 @@ impl Lone {
         self.behind.resize(2 * labels, 0.0);
         self.here.resize(2 * labels, 0.0);
         self.arrived.resize(2 * labels, 0.0);
+        self.without.resize(2 * labels, 0.0);
+        self.without[..labels].copy_from_slice(&ride.behind[..labels]);
         for y in 0..labels {
             self.behind[y] = nowhere * ride.behind[y];
             self.behind[labels + y] = ride.behind[y];
@@ -169,12 +174,19 @@ impl Lone {
             moved += f64::abs(share - said.shares[j]);
             said.shares[j] = share;
 
+            let (behind_without, here_without) = self.without.split_at_mut(labels);
+            beyond(n, free, behind_without, here_without);
+            let beside = |z: usize, y: usize| {
+                let before = if j == 0 { 1.0 } else { here_without[z] };
+                if is_last { before } else { before / behind_without[y] }
+            };
             let message = &mut said.message[j * form.message..(j + 1) * form.message];
             let mut largest: f64 = 0.0;
             for z in 0..labels {
                 for y in 0..labels {
                     let (after_none, after_one) = rest(y);
                     let own = arrived[z] * after_none + arrived[labels + z] * after_one;
+                    let own = own * beside(z, y);
                     // Where no path leads nothing can be said.
                     message[z * labels + y] = if free[z * labels + y] > 0.0 { own } else { 0.0 };
                     largest = largest.max(message[z * labels + y]);
@@ -185,14 +197,16 @@ impl Lone {
             let density = ride.densities[first + j];
             for (o, occurrence) in occurrences.iter().enumerate() {
                 let weight = arrived[occurrence.from] * rest(occurrence.to).1;
+                let weight = weight * beside(occurrence.from, occurrence.to);
                 message[squared + o] = weight * recorded[occurrence.class] * density * inverse;
             }
             for own in &mut message[..squared] {
                 *own = if *own > 0.0 { *own * inverse } else { 1.0 };
             }
+            behind_without.copy_from_slice(here_without);
             std::mem::swap(&mut self.behind, &mut self.here);
             let total: f64 = self.behind.iter().sum();
-            if total < SMALL {
+            if !ORDINARY.contains(&total) {
                 self.behind.iter_mut().for_each(|behind| *behind /= total);
             }
         }
@@ -221,7 +235,7 @@ impl Lone {
                 next[occurrence.to] += given;
                 total += given;
             }
-            if total < SMALL {
+            if !ORDINARY.contains(&total) {
                 next.iter_mut().for_each(|next| *next /= total);
                 log_scale += total.ln();
             }
@@ -230,4 +244,16 @@ impl Lone {
         let ways = here.iter().zip(ride.behind).map(|(a, b)| a * b);
         log_scale + ways.sum::<f64>().ln()
     }
+}
+
+/// Overwrites what weighs before an edge by what weighs behind it, as shares. Where a stamp is needed and none is there, a
+/// label weighs nothing, and one is as good as any other number.
+#[inline(always)]
+pub(super) fn beyond(n: impl Count, free: &[f64], behind: &[f64], here: &mut [f64]) {
+    let labels = n.get();
+    for (here, free) in here.iter_mut().zip(free.chunks_exact(labels)) {
+        *here = free.iter().zip(behind).map(|(free, behind)| free * behind).sum();
+    }
+    let total: f64 = here.iter().sum();
+    here.iter_mut().for_each(|here| *here = if *here > 0.0 { *here / total } else { 1.0 });
 }

@@ -15,6 +15,7 @@ mod arriving;
 mod best;
 mod chain;
 mod count;
+mod labelled;
 mod lone;
 mod moments;
 mod path;

@@ -97,6 +97,15 @@ pub(crate) struct SummedStamp {
 impl Scene<'_> {
     /// Sums over everything. Messages of a similar sum, if there are any, shorten it, and are overwritten.
     pub(crate) fn sum(&self, kept: Option<&Kept>) -> Result<Summed, Impossible> {
+        self.sum_damped(PLAIN_ROUNDS, kept)
+    }
+
+    /// The same with messages that are damped after so many rounds.
+    pub(super) fn sum_damped(
+        &self,
+        after: usize,
+        kept: Option<&Kept>,
+    ) -> Result<Summed, Impossible> {
         let told = Told::nothing(self);
         let numbers = told.form.message + 2;
         let riders = Riders::place(self, numbers, memory_limit()).map_err(Impossible::TooLarge)?;
@@ -104,7 +113,7 @@ impl Scene<'_> {
         if let Some(kept) = kept {
             work.recall(kept);
         }
-        let (paths, log_gain) = work.settle()?;
+        let (paths, log_gain) = work.settle(after)?;
         let summed = work.summed(&paths, log_gain)?;
         if let Some(kept) = kept {
             work.keep(kept);
@@ -141,8 +150,9 @@ impl<'a> Work<'a> {
         Self { told, riders, messages, shares, classes }
     }
 
-    /// Visits riders until nothing is left to move; returns all paths by what they say, and Σ (log T − log Q).
-    fn settle(&mut self) -> Result<(Paths<f64>, f64), Impossible> {
+    /// Visits riders until nothing is left to move, with messages that are damped after so many rounds; returns all
+    /// paths by what they say, and Σ (log T − log Q).
+    fn settle(&mut self, damped_after: usize) -> Result<(Paths<f64>, f64), Impossible> {
         let riders = &self.riders.riders;
         let (mut is_due, mut last) = (vec![true; riders.len()], vec![Visited::NONE; riders.len()]);
         let all = together(riders.iter().map(|rider| rider.edges.clone()));
@@ -152,7 +162,7 @@ impl<'a> Work<'a> {
             if !paths.log_normaliser().is_finite() {
                 return Err(Impossible::Together);
             }
-            let found = self.round(&paths, &is_due, round >= PLAIN_ROUNDS)?;
+            let found = self.round(&paths, &is_due, round >= damped_after)?;
             let riders = self.riders.riders.iter().zip(&is_due).filter(|(_, is_due)| **is_due);
             let changed = together(riders.map(|(rider, _)| rider.edges.clone()));
             self.told.tell(&self.riders, &self.messages, &changed);

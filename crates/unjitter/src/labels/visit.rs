@@ -9,10 +9,14 @@
 //!
 //! where X lets stamps before the given one come from nowhere; so may those that leave their window undecided. Backward
 //! likewise. What the rider says is the most exact of what can be said edge by edge: the probability of each edge given the
-//! label before it, beyond what it was told. O(edges × open stamps).
+//! label before it, over the same without its stamps. A rider that knows nothing then says 1, however often it is asked;
+//! without the denominator, what riders say would be as right, but drift apart by a factor in every round.
+//! O(edges × open stamps).
 
 use std::ops::Range;
 
+use super::count::Any;
+use super::lone::beyond;
 use super::path::normalise;
 use super::riders::{Press, Rider};
 use super::scene::{Habit, Occurrence};
@@ -95,6 +99,8 @@ pub(super) struct Visit {
     nowhere: Vec<f64>,
     /// What weighs behind an edge, by stamps decided and label.
     behind: Vec<f64>,
+    /// What weighs behind an edge, and before it, without the stamps.
+    without: Vec<f64>,
     room: Room,
 }
 
@@ -263,6 +269,9 @@ impl Visit {
             self.behind.extend(std::iter::repeat_n(*nowhere, labels));
         }
         said.classes.fill(0.0);
+        self.without.clear();
+        self.without.extend_from_slice(&ride.behind[..labels]);
+        self.without.resize(2 * labels, 0.0);
         let ones = vec![1.0; labels];
         let mut moved = vec![0.0; ride.presses.len()];
         for j in (0..edges).rev() {
@@ -271,7 +280,11 @@ impl Visit {
             self.weigh(ride, j, tail);
             let total: f64 = self.room.single.iter().sum();
             self.share(ride, j, tail, 1.0 / total, said, &mut moved);
+            let free = &self.free[j * labels * labels..(j + 1) * labels * labels];
+            let (behind, here) = self.without.split_at_mut(labels);
+            beyond(Any(labels), free, behind, here);
             self.say(ride, j, said);
+            self.without.copy_within(labels.., 0);
             let Some(before) = j.checked_sub(1) else { break };
             let gone = self.open[j].start - self.open[before].start;
             let kept = self.open[before].len() + 1 - gone;
@@ -378,6 +391,12 @@ impl Visit {
         let message = &mut said.message[j * form.message..(j + 1) * form.message];
         message.fill(0.0);
         let (edges, events) = message.split_at_mut(labels * labels);
+        let is_last = j + 1 == self.open.len();
+        let (behind_without, here_without) = self.without.split_at(labels);
+        let beside = |z: usize, y: usize| {
+            let before = if j == 0 { 1.0 } else { here_without[z] };
+            if is_last { before } else { before / behind_without[y] }
+        };
         let states = self.before[self.offsets[j]..self.offsets[j + 1]].chunks_exact(labels);
         for (f, (before, behind)) in states.zip(self.behind.chunks_exact(labels)).enumerate() {
             // By the label before it; before the window nothing is this rider's to say.
@@ -389,11 +408,13 @@ impl Visit {
             };
             for (z, edges) in edges.chunks_exact_mut(labels).enumerate() {
                 let arrived = arrived(z);
-                edges.iter_mut().zip(behind).for_each(|(own, behind)| *own += arrived * behind);
+                for (y, (own, behind)) in edges.iter_mut().zip(behind).enumerate() {
+                    *own += arrived * behind * beside(z, y);
+                }
             }
             let later = &later[f * occurrences.len()..];
             for ((occurrence, later), event) in occurrences.iter().zip(later).zip(&mut *events) {
-                *event += arrived(occurrence.from) * later;
+                *event += arrived(occurrence.from) * later * beside(occurrence.from, occurrence.to);
             }
         }
         // Where no path leads nothing can be said.

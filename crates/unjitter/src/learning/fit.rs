@@ -666,12 +666,11 @@ fn judge(
     values: Vec<Option<f64>>,
     mode: &Mode,
 ) -> (Outcome, Vec<Warning>) {
-    let Problem { sessions, parts, time_unit, .. } = problem;
+    let Problem { sessions, parts, .. } = problem;
     let Minimum { value, gradient_norm, iterations, evaluations, stop, .. } = best.minimum;
     let converged = is_converged(stop, parts);
     let order = problem.model.alignment;
-    let spacing = problem.spacing * time_unit;
-    let mut found = warnings(sessions, objective.data(), parts, mode, order, spacing);
+    let mut found = warnings(sessions, objective.data(), parts, mode, order);
     if let Some((session, bytes)) = objective.too_large() {
         let session = sessions[session].name().to_owned();
         found.insert(0, Warning::MemoryLimit { session, bytes, limit: memory_limit() });

@@ -12,6 +12,7 @@ mod deviations;
 mod fit;
 mod grouped;
 mod information;
+mod labelled_runs;
 mod lbfgs;
 mod line_search;
 mod map;

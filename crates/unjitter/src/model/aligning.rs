@@ -68,14 +68,15 @@ impl Fitted {
                 owners
             };
             let (firsts, ends) = (owners(0..found.firsts), owners(found.firsts..best.len()));
+            let p_detector = self.smoothed(session.times(), log_odds);
+            let mut instances = posterior.aligned_instances(session, &observed, &p_detector);
+            let about = self.runs().map(|runs| runs.stamps);
+            let runs = about.map(|about| posterior.aligned_runs(&observed, &mut instances, about));
             let aligned = Aligned {
                 stamps: posterior.aligned_stamps(session, &observed, &firsts, level),
                 ends: posterior.aligned_ends(session, &observed, &ends, level),
-                instances: posterior.aligned_instances(
-                    session,
-                    &observed,
-                    &self.smoothed(session.times(), log_odds),
-                ),
+                instances,
+                runs,
                 log_evidence: found.log_evidence + offset,
                 best_log_weight: log_weight + offset,
             };

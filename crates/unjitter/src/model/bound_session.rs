@@ -44,7 +44,7 @@ pub(crate) struct SessionPosterior {
     /// The posterior of each stream.
     pub(crate) streams: Vec<Marginals>,
     /// How many of them are not about the ends of what the others are about; these are last.
-    pub(super) firsts: usize,
+    pub(crate) firsts: usize,
     /// The log-odds of its variable that each stream saw: with what the others know.
     pub(crate) log_odds: Vec<Vec<f64>>,
     /// p(y_i = 1 | z) by instance; empty if it is the variable of the first stream.
@@ -110,6 +110,12 @@ impl<'a> BoundSession<'a> {
     /// How many streams are not about the ends of what the others are about; these are last.
     pub(super) fn firsts(&self) -> usize {
         self.blocks.iter().filter(|&&block| block == 0).count()
+    }
+
+    /// Log-odds that an instance has what each stream is about that is not about ends, without any stamps; none if
+    /// labels are independent, whose log-odds they then are.
+    pub(crate) fn event_log_odds(&self, log_odds: &[f64]) -> Option<Vec<Vec<f64>>> {
+        self.along.as_ref().map(|along| along.event_log_odds(self, log_odds))
     }
 
     /// The stream that is all there is to sum: of independent labels, which it is about.

@@ -6,8 +6,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::classifier::{Classifier, ClassifierState};
+use super::labelling::presence;
 use crate::error::require;
-use crate::labels::{Chain, Rates, Variable};
+use crate::labels::{Rates, Variable};
 use crate::math::sigmoid;
 use crate::params::{CLASSIFIER, Layout};
 use crate::session::{check_columns, check_features};
@@ -82,10 +83,7 @@ impl Detector {
 
     /// The same of instances at these times, in order, with these log-odds.
     pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        match self.runs {
-            Some(runs) => Chain::new(times, 1, Some(runs.rates()), log_odds).presence(),
-            None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
-        }
+        presence(self.runs.as_ref().map(Runs::rates), times, log_odds)
     }
 
     /// Coefficients and intercept of a logistic classifier for raw, not standardised, features: f(x) =

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::detector::log_odds;
 use super::in_time::InTime;
+use super::labelling::presence;
 use super::posterior::infeasible;
 use super::{
     BoundSession, Detector, Estimate, Groups, Learned, LearnedEstimates, Mode, Model, Parts,
@@ -259,10 +260,7 @@ impl Fitted {
 
     /// p(y = 1 | features) of instances at these times, in order, with these log-odds.
     pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        match self.rates() {
-            None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
-            Some(rates) => Chain::new(times, 1, Some(rates), log_odds).presence(),
-        }
+        presence(self.rates(), times, log_odds)
     }
 
     /// How labels form runs, per unit of the data's time; none if they are independent.

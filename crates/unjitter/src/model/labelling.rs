@@ -1,6 +1,7 @@
 //! How the labels of a session depend on each other, and what of them stamps are about.
 
-use crate::labels::{Labels, Rates, Variable};
+use crate::labels::{Chain, Labels, Rates, Variable};
+use crate::math::sigmoid;
 use crate::params::{ParameterSpec, Role, Transform};
 
 /// The name of the part of the parameters of labels.
@@ -27,7 +28,7 @@ impl Labelling {
     }
 
     /// The parameters of the labels.
-    pub(super) fn parameters(&self) -> Vec<ParameterSpec> {
+    pub(crate) fn parameters(&self) -> Vec<ParameterSpec> {
         let rate = |name, role| ParameterSpec::new(name, 1, Transform::Positive, role).per_time();
         match self.labels {
             Labels::Independent => Vec::new(),
@@ -39,8 +40,16 @@ impl Labelling {
 
     /// The transitions at these parameters, for times of which one unit of the parameters is so many; none if labels are
     /// independent.
-    pub(super) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
+    pub(crate) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
         let at = |k: usize| params[k].exp() / unit;
         (!self.is_independent()).then(|| Rates { onset: at(0), offset: at(1) })
+    }
+}
+
+/// p(y = 1) of instances at these times with these log-odds, along the chain if there is one.
+pub(super) fn presence(rates: Option<Rates>, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
+    match rates {
+        None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
+        Some(rates) => Chain::new(times, 1, Some(rates), log_odds).presence(),
     }
 }

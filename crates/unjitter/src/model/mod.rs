@@ -40,7 +40,7 @@ pub use group_estimates::GroupEstimate;
 pub use groups::{Effect, Factor, Groups, Members, Variation, Varying};
 pub use in_time::SessionStamps;
 pub(crate) use in_time::{InTime, Stream};
-pub(crate) use labelling::ENDS;
+pub(crate) use labelling::{ENDS, LABELS};
 pub use labelling::Labelling;
 pub use mode::Mode;
 pub use noise::BoundNoise;

@@ -160,7 +160,7 @@ impl Model {
     }
 
     /// The same model for these sessions: stamps that tell when bouts ended need labels that form runs.
-    pub(crate) fn for_ends_of(&self, sessions: &[Session<'_>]) -> Result<Self> {
+    pub fn for_ends_of(&self, sessions: &[Session<'_>]) -> Result<Self> {
         let Some(session) = sessions.iter().find(|session| session.has_ends()) else {
             return Ok(self.clone());
         };

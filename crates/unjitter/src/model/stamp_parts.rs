@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::bound_session::BoundSession;
 use super::groups::{GROUPS, Groups};
 use super::in_time::InTime;
-use super::labelling::{ENDS, LABELS, Labelling};
+use super::labelling::{ENDS, LABELS, Labelling, presence};
 use super::stamp_model::StampModel;
 use crate::Session;
 use crate::params::{Layout, ParameterSpec};
@@ -78,6 +78,11 @@ impl StampParts {
     ) -> InTime {
         let in_time = InTime::new(session, observed, time_unit, &self.groups);
         if self.labelling.ends { in_time.with_ends(session, time_unit) } else { in_time }
+    }
+
+    /// p(y = 1) without stamps, of instances at these times in units with these log-odds.
+    pub(crate) fn presence(&self, params: &[f64], times: &[f64], log_odds: &[f64]) -> Vec<f64> {
+        presence(self.labelling.rates(&params[self.labels()], 1.0), times, log_odds)
     }
 
     /// The stamp model at its parameters, for the annotators of a session.
