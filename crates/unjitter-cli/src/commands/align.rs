@@ -183,6 +183,19 @@ pub(crate) fn events(data: &Dataset) -> &EventsTable {
 pub(crate) fn refuse_aligned(data: &Dataset) -> anyhow::Result<()> {
     let EventsTable { file, header, .. } = events(data);
     let (time, has) = (events(data).time_column(), |name: &str| header.iter().any(|h| h == name));
+    if let Some((end, has_times)) = events(data).end_column()
+        && time == STAMP
+        && has(written_end(has_times))
+        && end != written_end(has_times)
+    {
+        let (written, option) =
+            (written_end(has_times), if has_times { "end" } else { "duration" });
+        let message = format!(
+            "{file}: it was aligned already, and `{end}` is where events end, not when that was pressed; say \
+             --event-{option}-column {written}"
+        );
+        return Err(Mistake::Data(message).into());
+    }
     if time == STAMP || ![STAMP, "low", "high"].into_iter().all(has) {
         return Ok(());
     }
@@ -219,6 +232,10 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
 pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
     match events(data).time_column() {
         STAMP if time_column == STAMP => "time",
+        STAMP if events(data).end_column().is_some() => {
+            let is_there = |name: &&str| events(data).header.iter().any(|column| column == name);
+            [time_column, "start", "onset"].into_iter().find(is_there).unwrap_or(time_column)
+        }
         STAMP => time_column,
         _ if events(data).is_between() => time_column,
         own => own,
@@ -259,6 +276,12 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
     let Some((end, has_times)) = events.end_column() else {
         return events.with_columns(names, start);
     };
+    // Events that are read from their stamps get their place in the usual columns.
+    let end = match (end == written_end(has_times), has_times) {
+        (false, _) => end,
+        (true, true) => "end",
+        (true, false) => "duration",
+    };
     let ends = |row: usize| {
         let written = events.end_text(row);
         let aligned = places[row].and_then(|(session, aligned, l)| {
@@ -298,31 +321,34 @@ pub(crate) fn missed_table(
     let (session, time, delimiter) = events(data).layout();
     let is_place = time != STAMP && !events(data).is_between();
     let time = if is_place { time } else { place_column(data, time_column) };
-    let end = events(data).end_column();
-    let end_name = end.map(|(name, _)| name);
-    let header = [session, time].into_iter().chain(end_name).chain(["p_missed", "p_detector"]);
+    // Where labels form runs, events end: as the table tells ends, or at a time.
+    let told = events(data).end_column();
+    let end = told.map(|(name, _)| name).or(ends(aligned));
+    let header = [session, time].into_iter().chain(end).chain(["p_missed", "p_detector"]);
     let mut table = TableText::new(delimiter, header);
     let mut missed = 0;
     for (k, aligned) in aligned.iter().enumerate() {
-        let name = data.recordings[k].session.name();
-        if let Some((_, has_times)) = end {
-            for bout in aligned.missed_runs(above) {
+        let (name, write) = (data.recordings[k].session.name(), |t| data.clocks[k].write(t));
+        let write_end = |begin: f64, last: f64| match told {
+            Some((_, false)) => events(data).write_duration(last - begin),
+            _ => write(last),
+        };
+        let mut push = |begin: f64, last: f64, p_missed: f64, p_detector: f64| {
+            if p_missed > above {
                 missed += 1;
-                let time = data.clocks[k].write(bout.begin);
-                let end = match has_times {
-                    true => data.clocks[k].write(bout.end),
-                    false => events(data).write_duration(bout.end - bout.begin),
-                };
-                let (p_missed, p) = (probability(bout.p_missed), probability(bout.p_detector));
-                table.push([name, &time, &end, &p_missed, &p]);
+                let times = [name.to_owned(), write(begin)].into_iter();
+                let times = times.chain(end.map(|_| write_end(begin, last)));
+                table.push(times.chain([p_missed, p_detector].map(probability)));
             }
-            continue;
-        }
-        for instance in aligned.instances.iter().filter(|instance| instance.p_missed > above) {
-            missed += 1;
-            let time = data.clocks[k].write(instance.time);
-            let (p_missed, p) = (probability(instance.p_missed), probability(instance.p_detector));
-            table.push([name, &time, &p_missed, &p]);
+        };
+        match &aligned.runs {
+            Some(runs) => {
+                runs.iter().for_each(|one| push(one.begin, one.end, one.p_missed, one.p_detector));
+            }
+            None => aligned
+                .instances
+                .iter()
+                .for_each(|one| push(one.time, one.time, one.p_missed, one.p_detector)),
         }
     }
     (table.into(), missed)
@@ -332,21 +358,29 @@ pub(crate) fn missed_table(
 fn merged_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> (Vec<u8>, usize) {
     let (session, _, delimiter) = events(data).layout();
     let time = place_column(data, time_column);
-    let header = [session, time, "p_positive", "stamps", "seen_by"];
+    let end = ends(aligned);
+    let header = [session, time].into_iter().chain(end).chain(["p_positive", "stamps", "seen_by"]);
     let mut table = TableText::new(delimiter, header);
     let mut count = 0;
     for (k, aligned) in aligned.iter().enumerate() {
         let session = &data.recordings[k].session;
         for event in aligned.events(session) {
             count += 1;
-            let (time, p) = (data.clocks[k].write(event.time), probability(event.p_positive));
+            let write = |t| data.clocks[k].write(t);
+            let times = [session.name().to_owned(), write(event.time)].into_iter();
+            let times = times.chain(end.map(|_| write(event.end)));
             let stamps = event.stamps.len().to_string();
             let names = event.seen_by.iter().map(|&who| session.annotators()[who].as_str());
             let seen_by = names.collect::<Vec<_>>().join("; ");
-            table.push([session.name(), &time, &p, &stamps, &seen_by]);
+            table.push(times.chain([probability(event.p_positive), stamps, seen_by]));
         }
     }
     (table.into(), count)
+}
+
+/// The column for the ends of events, where they are runs.
+fn ends(aligned: &[Aligned]) -> Option<&'static str> {
+    aligned.iter().any(|own| own.runs.is_some()).then_some("end")
 }
 
 pub(crate) fn probability(p: f64) -> String {

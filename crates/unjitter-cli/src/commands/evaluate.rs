@@ -23,7 +23,7 @@ use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::learners::{Grid, Kind, abbreviation, description, named, parsed};
-use crate::model_args::{ClassifierName, ModelArgs};
+use crate::model_args::{ClassifierName, LabelsName, ModelArgs};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::threshold::{BEST_F1, EXPECTED_F1, threshold};
 use crate::words::seconds;
@@ -204,6 +204,13 @@ impl Evaluate {
 
     fn contenders(&self, data: &Dataset) -> anyhow::Result<Vec<Contender>> {
         let names = self.names(data)?;
+        let kinds = names.iter().map(|name| Ok(parsed(name)?.1));
+        let kinds = kinds.collect::<anyhow::Result<Vec<Kind>>>()?;
+        if self.model.labels == LabelsName::Chain && kinds.contains(&Kind::MultipleInstance) {
+            return Err(usage(
+                "--learners: MI supposes independent labels, and takes no --labels chain",
+            ));
+        }
         let classifiers = names.iter().map(|name| Ok(parsed(name)?.0));
         let classifiers = classifiers.collect::<anyhow::Result<Vec<ClassifierName>>>()?;
         let model = self.model.model(&classifiers)?.for_ends_of(&data.sessions())?;
@@ -230,7 +237,11 @@ impl Evaluate {
         if self.learners.is_empty() {
             let labelled = data.recordings.iter().all(|recording| recording.truth.is_some());
             let ends: &[&str] = if labelled { &["M", "H", "MI", "N"] } else { &["M", "MI", "N"] };
-            let usual = ends.iter().map(|end| format!("{}-{end}", abbreviation(classifier)));
+            let form_runs = self.model.labels == LabelsName::Chain;
+            let usual = ends
+                .iter()
+                .filter(|end| !(form_runs && **end == "MI"))
+                .map(|end| format!("{}-{end}", abbreviation(classifier)));
             return Ok(usual.collect());
         }
         let names = self.learners.clone();
@@ -395,7 +406,16 @@ pub(crate) fn tolerance(events: &EventSummary) -> String {
         0.0 => String::new(),
         apart => format!(", and two detections are {} apart at least", seconds(apart)),
     };
-    format!("An event is found by a detection within {} of it{apart}.", seconds(events.tolerance))
+    let tolerance = seconds(events.tolerance);
+    match events.labels {
+        Labels::Independent => {
+            format!("An event is found by a detection within {tolerance} of it{apart}.")
+        }
+        Labels::Chain => format!(
+            "An event is a run of instances, and found by one that begins within {tolerance} of \
+             it{apart}."
+        ),
+    }
 }
 
 /// F1, precision, recall and false alarms per hour.

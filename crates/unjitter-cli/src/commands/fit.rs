@@ -13,7 +13,7 @@ use unjitter::model::{GroupEstimate, LearnedEstimates, Mode, Runs};
 use unjitter::{Control, Fitted, Learned, Session};
 
 use super::evaluate::{align_right, bare_table};
-use crate::annotator_text::{annotator, estimates};
+use crate::annotator_text::{annotator, estimates, runs};
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
@@ -259,6 +259,7 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
         few(&data.features),
     );
     text.push_str(&annotator(fitted));
+    text.push_str(&runs(fitted, &data.sessions()));
     for table in groups_text::tables(fitted) {
         let _ = write!(text, "\n{}", as_text(&table, 1));
     }

@@ -49,6 +49,9 @@ pub struct EventSummary {
     pub tolerance: f64,
     /// Smallest distance between two detected events, in the unit of time.
     pub min_separation: f64,
+    /// Whether an event is one instance or a run of them.
+    #[serde(default, skip_serializing_if = "is_independent")]
+    pub labels: Labels,
     /// Hits, misses, false alarms and the scores from them.
     #[serde(flatten)]
     pub metrics: EventMetrics,
@@ -111,7 +114,7 @@ impl EventScoring {
             Labels::Independent => None,
             Labels::Chain => Some(self.bouts(recordings, &found, &runs)?),
         };
-        Ok(EventSummary { tolerance, min_separation, metrics, bouts })
+        Ok(EventSummary { tolerance, min_separation, labels, metrics, bouts })
     }
 
     /// What detected runs have in common with true ones. The last instance of a run lasts as long as instances usually

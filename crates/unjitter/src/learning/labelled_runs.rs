@@ -46,7 +46,7 @@ struct RunsObjective<'a> {
 
 /// The chain whose rates are learned.
 const CHAIN: Labelling =
-    Labelling { labels: Labels::Chain, stamps: crate::labels::Variable::Onset };
+    Labelling { labels: Labels::Chain, stamps: crate::labels::Variable::Onset, ends: false };
 
 impl Supervised {
     /// Learns a detector from sessions with a target for each instance. If labels form a chain, weights of targets are 0 or

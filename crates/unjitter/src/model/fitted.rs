@@ -13,7 +13,7 @@ use super::{
 };
 use crate::error::require;
 use crate::inference::Impossible;
-use crate::labels::{Chain, Rates};
+use crate::labels::{Chain, Rates, Variable};
 use crate::math::{log_sigmoid, sigmoid};
 use crate::params::Transform;
 use crate::session::check_columns;
@@ -38,6 +38,17 @@ pub struct Fitted {
     pub(crate) modes: Vec<Mode>,
     pub(crate) uncertainty: Option<Uncertainty>,
     pub(crate) metadata: BTreeMap<String, serde_json::Value>,
+}
+
+/// Runs of instances that features show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExpectedRuns {
+    /// Their expected number.
+    pub count: f64,
+    /// Their mean length, from the first instance to the last.
+    pub length: f64,
+    /// The mean time from one to the next.
+    pub gap: f64,
 }
 
 impl Fitted {
@@ -269,6 +280,26 @@ impl Fitted {
         let runs =
             |Rates { onset, offset }| Runs { onset_rate: onset, offset_rate: offset, stamps };
         self.rates().map(runs)
+    }
+
+    /// How many runs the features of sessions show, how long these last on average, from their first instance to their last,
+    /// and how long it is from one to the next; none if labels are independent. Rates alone tell this less well.
+    pub fn expected_runs(&self, sessions: &[Session]) -> Result<Option<ExpectedRuns>> {
+        let Some(rates) = self.rates() else { return Ok(None) };
+        let (mut count, mut inside, mut all) = (0.0, 0.0, 0.0);
+        for session in sessions {
+            let (times, log_odds) = (session.times(), self.log_odds(session.features())?);
+            let chain = Chain::new(times, 1, Some(rates), &log_odds);
+            let (presence, onsets) = (chain.presence(), chain.events(Variable::Onset));
+            count += onsets.iter().sum::<f64>();
+            all += times[times.len() - 1] - times[0];
+            // An instance that is positive and no onset goes on with the run of the one before.
+            for (i, gap) in times.windows(2).map(|pair| pair[1] - pair[0]).enumerate() {
+                inside += gap * (presence[i + 1] - onsets[i + 1]);
+            }
+        }
+        let (length, gap) = (inside / count, (all - inside) / count);
+        Ok(Some(ExpectedRuns { count, length, gap }))
     }
 
     /// Transitions of the chain, per unit of the data's time; none if labels are independent.
