@@ -14,6 +14,7 @@ use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
 use crate::posterior::owner;
 use crate::session::{PyFeatures, PySession, lend};
+use crate::stream::{Stream, stream};
 use crate::watch::watched;
 
 /// A fitted model.
@@ -219,6 +220,18 @@ impl Fitted {
         features: PyFeatures<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, self.is_shared(), |rows| self.0.predict(rows))
+    }
+
+    /// A recording that goes on.
+    #[pyo3(signature = (threshold, min_separation, tolerance, within=None))]
+    fn stream(
+        &self,
+        threshold: f64,
+        min_separation: f64,
+        tolerance: f64,
+        within: Option<f64>,
+    ) -> PyResult<Stream> {
+        stream(&self.0.detector(), threshold, min_separation, tolerance, within)
     }
 
     /// Probability that each instance of a session is positive, whose events are not used.

@@ -6,6 +6,7 @@ pub(crate) mod diagnose;
 pub(crate) mod evaluate;
 pub(crate) mod featurize;
 pub(crate) mod fit;
+mod follow;
 pub(crate) mod inspect;
 pub(crate) mod manual;
 pub(crate) mod plan;

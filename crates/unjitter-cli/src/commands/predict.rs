@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use unjitter::evaluation::EventOptions;
-use unjitter::io::InstanceChunks;
+use unjitter::Fitted;
+use unjitter::evaluation::{EventOptions, StreamOptions};
+use unjitter::io::{InstanceChunks, takes_bytes_directly};
 use unjitter::labels::Labels;
 
+use super::follow::{Told, follow};
 use super::predicted::{Found, events_table, piece_by_piece, smoothed};
 use crate::config::ConfigFile;
 use crate::console::Console;
+use crate::failure::usage;
 use crate::input::Input;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, Stream, is_stream, refuse_mixed};
@@ -42,6 +45,15 @@ pub(crate) struct Predict {
     /// Least time between two events, in seconds: candidates closer than this are one event
     #[arg(long, value_name = "T", default_value_t = 0.0)]
     min_separation: f64,
+    /// Print while the table is still written, as by `tail -f`: each line as soon as it is known.
+    /// With `--detected -`, print events instead of probabilities. Lines of a session come in order of
+    /// time
+    #[arg(long)]
+    follow: bool,
+    /// With --follow, where labels form a chain: print an instance at most so many seconds after it,
+    /// by what came until then. Otherwise it waits until nothing that may come can move it
+    #[arg(long, value_name = "T", requires = "follow")]
+    within: Option<f64>,
     /// Replace the outputs if they are there
     #[arg(long)]
     force: bool,
@@ -61,6 +73,9 @@ struct PredictResult<'a> {
 
 impl Predict {
     pub(crate) fn run(mut self, console: &Console) -> anyhow::Result<()> {
+        if self.follow {
+            return self.follow(console);
+        }
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut outputs: Vec<&Path> = vec![self.output.as_path()];
         outputs.extend(self.detected.as_deref());
@@ -75,11 +90,7 @@ impl Predict {
         options.threshold = self.threshold.unwrap_or(fitted.threshold());
         options.labels = fitted.model().labels;
         let threshold = options.threshold;
-        // No events are read here.
-        self.input.event_columns.only = vec![String::new()];
-        adopt_columns(&mut self.input, &fitted, console)?;
-        let files = self.input.files()?;
-        let mut chunks = InstanceChunks::open(&files.instances, &self.input.columns()?)?;
+        let mut chunks = self.instances(&fitted, console)?;
         let found = match options.labels {
             Labels::Independent => {
                 let remember = self.detected.is_some();
@@ -105,5 +116,38 @@ impl Predict {
             let all = counted(instances, "instance");
             format!("{all}, {positive} of them positive; wrote {}", self.output.display())
         })
+    }
+
+    /// The table of instances.
+    fn instances(&mut self, fitted: &Fitted, console: &Console) -> anyhow::Result<InstanceChunks> {
+        // No events are read here.
+        self.input.event_columns.only = vec![String::new()];
+        adopt_columns(&mut self.input, fitted, console)?;
+        let files = self.input.files()?;
+        Ok(InstanceChunks::open(&files.instances, &self.input.columns()?)?)
+    }
+
+    /// Prints what leaves while instances arrive.
+    fn follow(mut self, console: &Console) -> anyhow::Result<()> {
+        let is_printed = |path: &Path| is_stream(path) || takes_bytes_directly(path);
+        let path = self.detected.as_deref().unwrap_or(&self.output).to_owned();
+        if console.json || !is_printed(&self.output) || !is_printed(&path) {
+            let problem = "--follow prints lines as they come: it has no --json, and a file, which is \
+                           written whole or not at all, is none of its outputs";
+            return Err(usage(problem));
+        }
+        let fitted = self.model.load()?;
+        let options = StreamOptions {
+            threshold: self.threshold.unwrap_or(fitted.threshold()),
+            min_separation: self.min_separation,
+            within: self.within,
+            ..StreamOptions::default()
+        };
+        let first = fitted.detector().stream(options)?;
+        let labels = fitted.model().labels;
+        let told = self.detected.as_ref().map_or(Told::Instances, |_| Told::Events(labels));
+        let mut printed = Stream::open(&path, self.force)?;
+        follow(self.instances(&fitted, console)?, &first, told, &mut printed)?;
+        printed.finish()
     }
 }

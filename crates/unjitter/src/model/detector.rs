@@ -15,7 +15,7 @@ use crate::session::{check_columns, check_features};
 use crate::{Control, Error, FeatureView, Features, Result, Session};
 
 /// Features to probability of the positive label.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Detector {
     classifier: Arc<dyn Classifier>,
     params: Vec<f64>,
@@ -42,7 +42,7 @@ impl Runs {
         Ok(())
     }
 
-    fn rates(&self) -> Rates {
+    pub(crate) fn rates(&self) -> Rates {
         Rates { onset: self.onset_rate, offset: self.offset_rate }
     }
 }

@@ -1,6 +1,7 @@
 //! A fitted model: its parts, its parameters and how learning went.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::detector::log_odds;
 use super::in_time::InTime;
@@ -352,10 +353,9 @@ impl Fitted {
     }
 
     /// The detector alone.
-    pub fn into_detector(self) -> Detector {
+    pub fn detector(&self) -> Detector {
         let theta = self.params[self.parts.detector()].to_vec();
-        let runs = self.runs();
-        Detector::new(self.parts.classifier, theta).with_runs(runs)
+        Detector::new(Arc::clone(&self.parts.classifier), theta).with_runs(self.runs())
     }
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.
@@ -435,7 +435,6 @@ fn log_labels(session: &Session, log_odds: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use ndarray::Array2;
