@@ -256,6 +256,37 @@ impl Fitted {
         Ok(py.detach(|| self.pooled(session.len(), ask))?.map_err(to_python)?.into_pyarray(py))
     }
 
+    /// Classes of events by name, in order; none if events have no classes.
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().to_vec()
+    }
+
+    /// Probabilities of records, by class of the event, if there are several.
+    fn confusion<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let rows = self.0.confusion();
+        Ok(rows.map(|rows| PyArray2::from_vec2(py, &rows)).transpose()?)
+    }
+
+    /// Probability of each class, by row and class, one after the other.
+    fn predict_classes<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyFeatures<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        each_row(py, &features, self.is_shared(), |rows| self.0.class_probabilities(rows))
+    }
+
+    /// The same of a session, whose events are not used.
+    fn predict_classes_session<'py>(
+        &self,
+        py: Python<'py>,
+        session: PySession<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let session = session.lend(0, false)?;
+        let ask = || self.0.predict_classes(&session);
+        Ok(py.detach(|| self.pooled(session.len(), ask))?.map_err(to_python)?.into_pyarray(py))
+    }
+
     /// Onset rate and offset rate, where labels form a chain.
     fn runs(&self) -> Option<(f64, f64)> {
         self.0.runs().map(|runs| (runs.onset_rate, runs.offset_rate))
@@ -350,6 +381,16 @@ impl Fitted {
             set_ends(&stamps, &aligned)?;
         }
         let instances = PyDict::new(py);
+        if let Some(classes) = &aligned.classes {
+            let stamped = (0..aligned.stamps.len()).map(|l| classes.of_stamp(l));
+            let (names, p): (Vec<&str>, Vec<f64>) = stamped.unzip();
+            stamps.set_item("aligned_class", names)?;
+            stamps.set_item("p_class", p.into_pyarray(py))?;
+            for (k, name) in classes.names.iter().enumerate() {
+                let p: Vec<f64> = classes.instances.iter().map(|own| own[k]).collect();
+                instances.set_item(format!("p_{name}"), p.into_pyarray(py))?;
+            }
+        }
         column!(instances, aligned.instances, time);
         column!(instances, aligned.instances, p_detector);
         column!(instances, aligned.instances, p_positive);

@@ -23,7 +23,8 @@ def classes_of(classes: Any, stamps: int, where: str) -> Names | None:
     given = np.asarray(classes, dtype=object)
     if given.ndim != 1 or len(given) != stamps:
         raise ValueError(
-            f"{where}: classes has shape {given.shape}, expected ({stamps},): one for each of events"
+            f"{where}: classes has shape {given.shape}, expected ({stamps},), one for each of "
+            "events"
         )
     missing = [position for position, name in enumerate(given) if is_missing(name)]
     if missing:
@@ -31,7 +32,7 @@ def classes_of(classes: Any, stamps: int, where: str) -> Names | None:
     return np.array([str(name) for name in given], dtype=object)
 
 
-def class_labels(given: Sequence[Any]) -> tuple[NDArray[np.int8], tuple[str | None, ...]]:
+def class_labels(given: NDArray[Any]) -> tuple[NDArray[np.int8], tuple[str | None, ...]]:
     """Labels of which some are names of classes: whether there is an event, and of which class."""
     known = np.full(len(given), UNKNOWN, dtype=np.int8)
     names: list[str | None] = [None] * len(given)
@@ -51,7 +52,7 @@ def given_labels(known: NDArray[np.int8], names: Sequence[str | None]) -> list[A
 
 def told_classes(names: Sequence[str], probabilities: NDArray[np.float64], at: float) -> Names:
     """The likeliest class of each row if an event is as likely as this, else None."""
-    likeliest = np.array(names, dtype=object)[probabilities.argmax(axis=1)]
+    likeliest: Names = np.array(names, dtype=object)[probabilities.argmax(axis=1)]
     likeliest[probabilities.sum(axis=1) < at] = None
     return likeliest
 

@@ -202,6 +202,11 @@ impl EventsTable {
         self.annotator
     }
 
+    /// The column that names the class of each event, if classes are read.
+    pub fn class_column(&self) -> Option<usize> {
+        self.class
+    }
+
     /// Who gave the stamp of a line, if it is said.
     pub fn annotator_of(&self, row: usize) -> Option<&str> {
         let name = self.annotator.map(|column| self.rows[row].cell(column));
