@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo check test test-torch test-engines test-adapters test-pythons bench format lint docs \
 	rust-test bench-test reference page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies
+	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies pages site
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,6 +12,7 @@ ADAPTERS := .venv-adapters
 ADAPTED := mne neurokit nwb obspy seisbench sktime
 PEERS := .venv-peers
 AUDIT := .venv-audit
+SITE := .venv-site
 RELEASE := target/release-check
 PAGE := crates/unjitter-cli/tests/page
 EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
@@ -30,20 +31,20 @@ check:
 	$(PYTHON) reference/oracle.py --check
 
 # Everything.
-test: lint docs rust-test bench-test instructions reference page-test experiments-quick python-test new-noise
+test: lint docs rust-test bench-test instructions reference page-test experiments-quick python-test site new-noise
 
 format: $(VENV)/.ready
 	cargo fmt --all
-	$(VENV)/bin/ruff format --quiet --config python/pyproject.toml python benches \
+	$(VENV)/bin/ruff format --quiet --config python/pyproject.toml python benches site \
 		crates/unjitter-cli/tests/new_noise
 
 lint: $(VENV)/.ready
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	$(VENV)/bin/ruff format --quiet --check --config python/pyproject.toml python benches \
+	$(VENV)/bin/ruff format --quiet --check --config python/pyproject.toml python benches site \
 		crates/unjitter-cli/tests/new_noise
 	$(VENV)/bin/ruff check --quiet python
-	$(VENV)/bin/ruff check --quiet --config python/pyproject.toml benches \
+	$(VENV)/bin/ruff check --quiet --config python/pyproject.toml benches site \
 		crates/unjitter-cli/tests/new_noise
 
 docs:
@@ -68,6 +69,7 @@ reference: $(VENV)/.ready
 	$(PYTHON) reference/oracle.py --check
 	$(VENV)/bin/python reference/scipy_minima.py --check
 	$(VENV)/bin/python reference/metrics.py --check
+	$(VENV)/bin/python reference/bouts.py --check
 
 $(VENV)/.ready: python/requirements-test.txt reference/requirements.txt
 	$(PYTHON) -m venv $(VENV)
@@ -94,13 +96,30 @@ python-test: wheel
 	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-modules --pyargs unjitter \
 		--ignore-glob '/*/unjitter/torch/*' --ignore-glob '/*/unjitter/dask.py' \
 		--ignore-glob '/*/unjitter/spark.py' $(ADAPTED:%=--ignore-glob '/*/unjitter/%.py')
-	cd python/tests && $(CURDIR)/$(VENV)/bin/pytest --quiet --doctest-glob '*.md' \
-		$(CURDIR)/README.md
 	rm -rf target/bare
 	$(PYTHON) -m venv --without-pip target/bare
 	$(VENV)/bin/pip --python target/bare install --quiet --disable-pip-version-check \
 		target/wheels/*.whl
 	target/bare/bin/python -m doctest README.md
+
+# The code in the pages, run and compared with what they show; figures that it draws go to the site.
+pages: wheel
+	cargo build --quiet -p unjitter-cli
+	$(VENV)/bin/pytest --quiet site/tests
+	PATH=$(CURDIR)/target/debug:$(PATH) $(VENV)/bin/python site/run.py target/pages
+
+# The documentation, whole and without a broken link, to be read without a network: target/site/index.html.
+site: pages $(SITE)/.ready site/node_modules/.package-lock.json
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps -p unjitter
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet --strict --config-file site/mkdocs.yml
+
+site/node_modules/.package-lock.json: site/package-lock.json
+	cd site && npm ci --silent --no-audit --no-fund
+
+$(SITE)/.ready: site/requirements.txt
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
 
 # What type checkers are told of the classes of the noise models, which are made when Python starts.
 stubs: $(VENV)/.ready
@@ -121,6 +140,7 @@ test-torch: wheel $(TORCH)/.ready
 	cd python/tests/torch_loss && $(CURDIR)/$(TORCH)/bin/pytest --quiet .
 	cd python/tests/torch_loss && $(CURDIR)/$(TORCH)/bin/pytest --quiet --doctest-modules \
 		--pyargs unjitter.torch --ignore-glob '*/torch/_gpu/*'
+	$(TORCH)/bin/python site/run.py target/pages-torch docs/topics/networks.md
 	TRITON_INTERPRET=1 $(TORCH)/bin/python -W ignore benches/gpu/run.py --quick > /dev/null
 	$(TORCH)/bin/python benches/losses/run.py --quick
 

@@ -32,6 +32,9 @@ fn cure(error: &Error) -> Option<String> {
             let (field, example) = ((*field)?, (*columns).min(2));
             Some(format!("; name it by its number, as in {field}=\"{example}\""))
         }
+        Error::StampContent { option, .. } | Error::StampFile { option, .. } => {
+            Some(format!("; pass {}=", (*option)?))
+        }
         _ => None,
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct NewSession<'py> {
     #[pyo3(item)]
     rounded: Option<Bound<'py, PyArray1<f64>>>,
     #[pyo3(item)]
+    ends: Option<Bound<'py, PyArray1<f64>>>,
+    #[pyo3(item)]
     device: Option<String>,
     #[pyo3(item)]
     clock: Option<String>,
@@ -50,6 +52,8 @@ impl<'py> NewSession<'py> {
             (None, None) => None,
         };
         let widths: Vec<f64> = (0..session.stamps().len()).map(|l| session.width_of(l)).collect();
+        let end = |l: usize| session.end_of(l).unwrap_or(f64::NAN);
+        let ends: Vec<f64> = (0..session.stamps().len()).map(end).collect();
         let are_between = widths.iter().any(|&width| width > 0.0);
         let observed = session.observed().map(|intervals| {
             let flat = intervals.iter().flat_map(|&(start, end)| [start, end]).collect();
@@ -66,6 +70,7 @@ impl<'py> NewSession<'py> {
             annotators: annotators_of(session),
             also_annotated: session.annotators().to_vec(),
             rounded: are_between.then(|| widths.into_pyarray(py)),
+            ends: session.has_ends().then(|| ends.into_pyarray(py)),
             device: session.device().map(str::to_owned),
             clock: session.clock().map(str::to_owned),
         }
@@ -97,7 +102,7 @@ pub(crate) fn read_dataset<'py>(
     let dataset = py.detach(|| {
         let given = DatasetFiles {
             instances: instances.unwrap_or_default(),
-            events,
+            events: events.into(),
             sessions,
             ..DatasetFiles::default()
         };

@@ -8,12 +8,13 @@ use pyo3::types::PyDict;
 use unjitter::evaluation::expected_f1_threshold;
 use unjitter::model::Estimate;
 use unjitter::planning::PlanOptions;
-use unjitter::{AlignOptions, Aligned, ClassifierSpec, SeenEvent, Session};
+use unjitter::{AlignOptions, Aligned, AlignedStamp, ClassifierSpec, SeenEvent, Session};
 
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
 use crate::posterior::owner;
 use crate::session::{PyFeatures, PySession, lend};
+use crate::stream::{Stream, stream};
 use crate::watch::watched;
 
 /// A fitted model.
@@ -95,6 +96,11 @@ impl Fitted {
     /// The learned annotator, as JSON.
     fn learned(&self) -> PyResult<String> {
         to_json(&self.0.learned())
+    }
+
+    /// How the annotator tells the ends of bouts, as JSON: null if stamps tell none.
+    fn learned_ends(&self) -> PyResult<String> {
+        to_json(&self.0.learned_ends())
     }
 
     /// The distinct optima of the fit, the one in use first, as JSON.
@@ -216,6 +222,18 @@ impl Fitted {
         each_row(py, &features, self.is_shared(), |rows| self.0.predict(rows))
     }
 
+    /// A recording that goes on.
+    #[pyo3(signature = (threshold, min_separation, tolerance, within=None))]
+    fn stream(
+        &self,
+        threshold: f64,
+        min_separation: f64,
+        tolerance: f64,
+        within: Option<f64>,
+    ) -> PyResult<Stream> {
+        stream(&self.0.detector(), threshold, min_separation, tolerance, within)
+    }
+
     /// Probability that each instance of a session is positive, whose events are not used.
     fn predict_session<'py>(
         &self,
@@ -328,6 +346,9 @@ impl Fitted {
         let best: Vec<i64> = aligned.stamps.iter().map(|row| owner(row.best_instance)).collect();
         stamps.set_item("best_instance", best.into_pyarray(py))?;
         column!(stamps, aligned.stamps, p_spurious);
+        if self.0.model().ends {
+            set_ends(&stamps, &aligned)?;
+        }
         let instances = PyDict::new(py);
         column!(instances, aligned.instances, time);
         column!(instances, aligned.instances, p_detector);
@@ -355,17 +376,34 @@ impl Fitted {
         let level = AlignOptions::default().level;
         let names = session.annotators();
         let told = |event: SeenEvent| {
-            let SeenEvent { instance, time, p_positive, stamps, seen_by } = event;
+            let SeenEvent { instance, time, end, p_positive, stamps, seen_by, .. } = event;
             let seen_by = seen_by.into_iter().map(|k| names[k].clone()).collect();
-            (instance, time, p_positive, stamps.len(), seen_by)
+            (instance, time, end, p_positive, stamps.len(), seen_by)
         };
         let events = self.aligned(py, &session, level, draws)?.events(&session);
         Ok(events.into_iter().map(told).collect())
     }
 }
 
-/// An event: instance, time, probability, the number of stamps and who gave them.
-type PyEvent = (usize, f64, f64, usize, Vec<String>);
+/// Columns of the ends of stamps, NaN where a stamp tells none.
+fn set_ends(stamps: &Bound<'_, PyDict>, aligned: &Aligned) -> PyResult<()> {
+    let numbers: [(&str, fn(&AlignedStamp) -> f64); 5] = [
+        ("end_stamp", |own| own.stamp),
+        ("end", |own| own.time),
+        ("end_low", |own| own.low),
+        ("end_high", |own| own.high),
+        ("end_p_spurious", |own| own.p_spurious),
+    ];
+    for (name, number) in numbers {
+        let end = |l: usize| aligned.ends.get(l).and_then(Option::as_ref).map_or(f64::NAN, number);
+        let column = (0..aligned.stamps.len()).map(end);
+        stamps.set_item(name, column.collect::<Vec<f64>>().into_pyarray(stamps.py()))?;
+    }
+    Ok(())
+}
+
+/// An event: instance, time, end, probability, the number of stamps and who gave them.
+type PyEvent = (usize, f64, f64, f64, usize, Vec<String>);
 
 /// A warning's kind, as in model files, and its message.
 pub(crate) fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {

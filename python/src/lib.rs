@@ -22,6 +22,8 @@ mod scale;
 mod session;
 mod signal;
 mod simulate;
+mod stamps;
+mod stream;
 mod sync;
 mod times;
 mod watch;
@@ -55,7 +57,7 @@ mod _core {
     use super::memory::{memory_limit, set_memory_limit};
     #[pymodule_export]
     use super::metrics::{
-        detect_events, event_metrics, match_events, mean_event_average_precision,
+        bout_metrics, detect_events, event_metrics, match_events, mean_event_average_precision,
     };
     #[pymodule_export]
     use super::noise::noise_kinds;
@@ -72,6 +74,13 @@ mod _core {
     use super::simulate::{
         annotate, annotate_sloppily, chest_bands, people, press, respiration, study,
     };
+    #[pymodule_export]
+    use super::stamps::{
+        StampFile, read_moment, stamp_format_by_file, stamp_format_by_name, stamp_formats,
+        write_new_stamps, write_whole,
+    };
+    #[pymodule_export]
+    use super::stream::Stream;
     #[pymodule_export]
     use super::sync::{find_clocks, moved_back};
     #[pymodule_export]

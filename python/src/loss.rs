@@ -57,6 +57,7 @@ impl Annotator {
         let labelling = Labelling {
             labels: from_json("labels", &labels)?,
             stamps: from_json("stamps", &stamps)?,
+            ends: false,
         };
         let annotator =
             unjitter::model::Annotator::new(&count_model, &noise_model, order, time_unit)

@@ -1,8 +1,10 @@
 //! Detected events against true ones.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use unjitter::evaluation::{self, Detection, EventOptions, SessionEvents, Tolerance};
+use unjitter::evaluation::{
+    self, Bout, BoutOptions, Detection, EventOptions, SessionBouts, SessionEvents, Tolerance,
+};
 
 use crate::convert::{from_json, to_json, to_python};
 
@@ -117,4 +119,38 @@ pub(crate) fn mean_event_average_precision(
     let tolerances: Vec<Tolerance> = tolerances.into_iter().map(window).collect();
     py.detach(|| evaluation::mean_event_average_precision(&Owned::lend_all(&sessions), &tolerances))
         .map_err(to_python)
+}
+
+/// Bouts of one session, true and detected, as rows of start and end; and when the session begins.
+type Bouts<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, f64);
+
+/// What detected bouts have in common with true ones, as JSON.
+#[pyfunction]
+pub(crate) fn bout_metrics(
+    py: Python<'_>,
+    sessions: Vec<Bouts<'_>>,
+    overlap: f64,
+    detection: f64,
+    truth: f64,
+    stretch: f64,
+) -> PyResult<String> {
+    let bouts = |rows: &PyReadonlyArray2<'_, f64>| -> Vec<Bout> {
+        let rows = rows.as_array();
+        rows.rows().into_iter().map(|row| Bout { start: row[0], end: row[1] }).collect()
+    };
+    let own = |(truths, found, begins): &Bouts<'_>| (bouts(truths), bouts(found), *begins);
+    let all: Vec<_> = sessions.iter().map(own).collect();
+    let options = BoutOptions { overlap, detection, truth, stretch };
+    let found = py.detach(|| {
+        let sessions: Vec<SessionBouts<'_>> = all
+            .iter()
+            .map(|(truths, detections, begins)| SessionBouts {
+                detections,
+                truths,
+                begins: *begins,
+            })
+            .collect();
+        evaluation::bout_metrics(&sessions, &options)
+    });
+    to_json(&found.map_err(to_python)?)
 }

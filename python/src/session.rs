@@ -9,7 +9,7 @@ use unjitter::{Features, Recording, Session};
 use crate::convert::to_python;
 
 /// The arrays that the Python class `Session` has checked: C-contiguous, in double precision except for
-/// features in single, labels as −1 (unknown), 0 or 1.
+/// features in single, labels as −1 (unknown), 0 or 1, ends as NaN where there is none.
 #[derive(FromPyObject)]
 pub(crate) struct PySession<'py> {
     #[pyo3(attribute("X"))]
@@ -23,6 +23,7 @@ pub(crate) struct PySession<'py> {
     annotators: Option<Vec<String>>,
     also_annotated: Vec<String>,
     rounded: Option<PyReadonlyArray1<'py, f64>>,
+    ends: Option<PyReadonlyArray1<'py, f64>>,
     device: Option<String>,
     clock: Option<String>,
 }
@@ -57,6 +58,13 @@ impl PySession<'_> {
         let session = self.with_annotators(self.about(session))?;
         let session = match &self.rounded {
             Some(widths) => session.with_widths(widths.as_array().to_vec()).map_err(to_python)?,
+            None => session,
+        };
+        let session = match &self.ends {
+            Some(ends) => {
+                let known = |end: &f64| Some(*end).filter(|end| !end.is_nan());
+                session.with_ends(ends.as_array().iter().map(known).collect()).map_err(to_python)?
+            }
             None => session,
         };
         let session = match &self.observed {

@@ -15,8 +15,10 @@ from ._session import Session
 
 _Columns = dict[str, NDArray[Any]]
 PLACES = ("stamp", "time", "low", "high", "instance_time")
-TIMES = (*PLACES, "start", "end")
+END_PLACES = ("end_stamp", "end", "end_low", "end_high")
+TIMES = (*PLACES, "start", *END_PLACES)
 STAMPS = ("session", *PLACES, "instance", "p_instance", "best_instance", "p_spurious")
+ENDS = (*END_PLACES, "end_p_spurious")
 ANNOTATOR = "annotator"
 # Between names, as in tables on disk.
 SEPARATOR = "; "
@@ -30,7 +32,9 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
     """
     rows = [session._event_rows for session in sessions]
     found = together(rows)
+    have_ends = any(session.ends is not None for session in sessions)
     own_names = {*STAMPS, *([ANNOTATOR] if _are_named(sessions) else [])}
+    own_names |= {*(ENDS if have_ends else ())}
     for name in [] if found is None or found.others is None else found.others.columns:
         if name in own_names:
             raise ValueError(
@@ -56,17 +60,20 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
 
 def events_table(
     sessions: list[Session],
-    found: Iterable[list[tuple[int, float, float, int, list[str]]]],
+    found: Iterable[list[tuple[int, float, float, float, int, list[str]]]],
+    are_runs: bool,
     backend: str | None,
 ) -> Any:
-    """The events of each session as the library tells them, as one table."""
-    names = ("instance", "time", "p_positive", "stamps", "seen_by")
-    kinds = (int, float, float, int, object)
+    """The events of each session as the library tells them, as one table; runs have an end."""
+    names = ("instance", "time", "end", "p_positive", "stamps", "seen_by")
+    kinds = (int, float, float, float, int, object)
     parts: list[_Columns] = []
     for own in found:
         told = [(*row, SEPARATOR.join(people)) for *row, people in own]
         columns = zip(*told) if told else [()] * len(names)
         parts.append({n: np.array(c, dtype=k) for n, k, c in zip(names, kinds, columns)})
+        if not are_runs:
+            del parts[-1]["end"]
         if not _are_named(sessions):
             del parts[-1]["seen_by"]
     rows = [session._instance_rows for session in sessions]

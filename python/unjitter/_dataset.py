@@ -30,6 +30,8 @@ def read_dataset(
     event_time: str | None = None,
     earliest: str = "earliest",
     latest: str = "latest",
+    event_end: str = "end",
+    event_duration: str = "duration",
     rounded: float | None = None,
     annotator: str | None = "annotator",
     device: str = "device",
@@ -62,6 +64,10 @@ def read_dataset(
     earliest, latest : str
         Columns of the events between which each lies, if that is all that is known: these if they
         exist, or others that must. Where both cells are empty, the time counts.
+    event_end, event_duration : str
+        Columns of the events with the time at which what was stamped ended, or else how long it
+        lasted, in the unit of numeric times: these if they exist, or others that must. The time
+        may then be called ``start`` or ``onset``. An empty `event_end` takes beginnings alone.
     rounded : float, optional
         What times of events are rounded to, in seconds: the nearest multiple.
     annotator : str or None
@@ -96,6 +102,8 @@ def read_dataset(
         "event_time": event_time,
         "earliest": earliest,
         "latest": latest,
+        "event_end": event_end or "",
+        "event_duration": event_duration,
         "rounded": None if rounded is None else above_zero("rounded", rounded),
         "annotator": annotator or "",
         "device": device,
@@ -132,4 +140,5 @@ def _at_zero(session: Session, zero: str | None) -> Session:
         annotators=session.annotators,
         also_annotated=session.also_annotated,
         rounded=session.rounded,
+        ends=None if session.ends is None else session.ends + number,
     )

@@ -42,6 +42,8 @@ def sessions_from_frames(
     device: str = "device",
     clock: str = "clock",
     annotators: str = "annotators",
+    end: str | None = "end",
+    duration: str = "duration",
 ) -> list[Session]:
     """Sessions from a table of instances and a table of stamps.
 
@@ -82,6 +84,11 @@ def sessions_from_frames(
         other sessions are ignored.
     device, clock, annotators : str
         Its columns, if they exist.
+    end, duration : str
+        The column of `events` with the time at which what was stamped ended, or else how long it
+        lasted, in the unit of the times: these if they exist, or another that must. Missing, or no
+        time at all, where a stamp tells no end. The time may then be called "start" or "onset".
+        Such events are bouts. With an `end` of None beginnings alone are taken.
 
     Returns
     -------
@@ -105,7 +112,9 @@ def sessions_from_frames(
     stamps = nw.from_native(events, eager_only=True)
     facts = None if sessions is None else nw.from_native(sessions, eager_only=True)
     columns = _Columns(rows, facts, session, time, features, label, subject)
-    stamp_time = time if event_time is None else event_time
+    until = _Until.find(stamps, end, duration)
+    stamp_time = until.time(stamps, time) if event_time is None else event_time
+    stamps = until.filled(stamps, stamp_time)
     stamps, moments = _moments(stamps, stamp_time, earliest, latest)
     nearest = None if rounded is None else above_zero("rounded", rounded)
     giver = _optional([("events", stamps)], annotator, "annotator")
@@ -132,7 +141,9 @@ def sessions_from_frames(
         else [_times(intervals, "observed", end, watched) for end in ("start", "end")]
     )
     none = np.zeros(0, dtype=np.intp)
-    others = [column for column in stamps.columns if column not in (session, stamp_time, giver)]
+    read = (session, stamp_time, giver, until.column)
+    others = [column for column in stamps.columns if column not in read]
+    lasting = until.lasting(stamps, stamped)
     own_kept, stamps_kept = Kept.of(rows), Kept.of(stamps, others)
     givers = np.full(len(stamps), None) if giver is None else _objects(stamps, giver)
     return columns.sessions(
@@ -146,6 +157,8 @@ def sessions_from_frames(
                 [press.take(stamped.get(name, none)) for press in presses],
                 None if ends is None else [end.take(watched.get(name, none)) for end in ends],
                 givers[stamped.get(name, none)].tolist(),
+                None if lasting is None else lasting.take(stamped.get(name, none)),
+                until.has_times,
             )
             for name, positions in own.items()
         ),
@@ -202,6 +215,51 @@ def _about(
     return About(told, values)
 
 
+class _Until(NamedTuple):
+    """The column of events that tells when what was stamped ended, if there is one."""
+
+    column: str | None
+    has_times: bool
+
+    @classmethod
+    def find(cls, stamps: nw.DataFrame[Any], end: str | None, duration: str) -> _Until:
+        """The column of ends before that of durations."""
+        if end is None:
+            return cls(None, False)
+        tables = [("events", stamps)]
+        found = _optional(tables, end, "end")
+        if found is not None:
+            return cls(found, True)
+        return cls(_optional(tables, duration, "duration"), False)
+
+    def time(self, stamps: nw.DataFrame[Any], time: str) -> str:
+        """The column of beginnings."""
+        usual = [time] if self.column is None else [time, "start", "onset"]
+        return next((name for name in usual if name in stamps.columns), time)
+
+    def filled(self, stamps: nw.DataFrame[Any], time: str) -> nw.DataFrame[Any]:
+        """Events that lasted no time where they tell no end."""
+        if self.column is None or not self.has_times or time not in stamps.columns:
+            return stamps
+        end = nw.col(self.column)
+        own = nw.when(end.is_null()).then(nw.col(time)).otherwise(end)
+        return stamps.with_columns(own.alias(self.column))
+
+    def lasting(self, stamps: nw.DataFrame[Any], stamped: dict[Any, _Positions]) -> Times | None:
+        """Ends, or how long things lasted."""
+        if self.column is None:
+            return None
+        if self.has_times:
+            return _times(stamps, "events", self.column, stamped)
+        told = [
+            0.0 if is_missing(own) or own == "n/a" else own for own in _objects(stamps, self.column)
+        ]
+        read = read_times(told, f"column {self.column!r} of events")
+        if read.are_dates or np.any(read.values < 0.0):
+            raise ValueError(f"column {self.column!r} of events: expected lengths of time")
+        return read
+
+
 class _Part(NamedTuple):
     """The data of one session: rows of the instances and of the events, and times."""
 
@@ -212,6 +270,14 @@ class _Part(NamedTuple):
     events: list[Times]
     observed: list[Times] | None
     givers: list[Any]
+    # Ends of stamps, or how long they lasted, 0 if that is not told.
+    until: Times | None
+    has_times: bool
+
+    def ends(self, starts: NDArray[np.float64], until: NDArray[np.float64]) -> Any:
+        """Ends in seconds; NaN where a stamp tells none."""
+        ends = until if self.has_times else starts + until
+        return np.where(ends == starts, np.nan, ends)
 
     @property
     def title(self) -> str:
@@ -299,11 +365,18 @@ class _Columns:
         told = {what: about.values(key, what) for what in FACTS}
         told["subject"] = subjects + told["subject"]
         who, everybody = who_gave(part.givers, about.annotators(key), part.title)
+        presses = np.column_stack(
+            [_seconds(end, calendar, part.name, "events") for end in (part.events * 2)[:2]]
+        )
         session = Session(
             X,
             times,
-            np.column_stack(
-                [_seconds(end, calendar, part.name, "events") for end in (part.events * 2)[:2]]
+            presses,
+            ends=None
+            if part.until is None
+            else part.ends(
+                presses[:, 0],
+                _seconds(part.until, calendar if part.has_times else None, part.name, "events"),
             ),
             rounded=rounded,
             labels=labels,

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .stamps.files import write_whole
 
 if TYPE_CHECKING:
     from ._detector import EventDetector
@@ -50,6 +49,11 @@ def to_onnx(detector: EventDetector, path: str | os.PathLike[str] | None = None)
     >>> {note.key: note.value for note in model.metadata_props}["features"]
     '["depth"]'
     """
+    if detector._labels == "chain":
+        raise ValueError(
+            "labels form a chain, and an ONNX model has rows without times: its probabilities "
+            "would not be smoothed"
+        )
     onnx = _onnx()
     file = json.loads(detector._fitted.to_json())
     kind, state = next(iter(file["classifier"].items()))
@@ -68,7 +72,7 @@ def to_onnx(detector: EventDetector, path: str | os.PathLike[str] | None = None)
     onnx.helper.set_model_props(model, notes)
     onnx.checker.check_model(model, full_check=True)
     if path is not None:
-        write_whole(os.fspath(path), [model.SerializeToString()], overwrite=True)
+        _core.write_whole(os.fspath(path), model.SerializeToString())
     return model
 
 

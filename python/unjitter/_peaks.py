@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from .stamps.source import FloatArray
+
 INTERVALS = ("interval_before", "interval_after", "before_ratio", "after_ratio")
 SHAPES = ("value", "mean", "sd", "low", "high")
 # Peaks on each side whose intervals are the usual ones.

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ._peaks import peak_features
 from ._session import Session
 from .signal import session_from_windows
 from .stamps import Stamps
+from .stamps.source import FloatArray
+from .stamps.stamps import finite
 
-FloatArray = NDArray[np.float64]
 COLUMNS = ("stamp", "time", "low", "high", "p_spurious")
 # Tables of stamps that went through a file may have lost digits, but less than a sample.
 SAME = 1e-3
@@ -57,19 +58,6 @@ class Recording:
         refuse_outside("peak", moments, self.span)
         times, features, names = peak_features(self.channels, self.times, moments)
         return Session(features, times, stamps.times, feature_names=names, **own)
-
-
-def finite(what: str, values: ArrayLike) -> FloatArray:
-    """Finite numbers in one dimension."""
-    numbers = np.asarray(values, dtype=np.float64)
-    if numbers.ndim != 1:
-        raise ValueError(f"{what} have {numbers.ndim} dimensions, expected 1")
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        raise ValueError(
-            f"{what}: found {numbers[wrong[0]]} at index {wrong[0]}, expected a finite number"
-        )
-    return numbers
 
 
 def refuse_outside(what: str, times: FloatArray, span: tuple[float, float]) -> None:

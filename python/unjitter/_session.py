@@ -64,6 +64,12 @@ class Session:
         The device that recorded or was pressed.
     clock : str, optional
         The clock that stamps were taken by, if sessions share one.
+    ends : array-like of shape (n_stamps,) or mapping of str to these, optional
+        When what was stamped ended, in the order of `events`; missing (NaN, None, NaT) where a
+        stamp tells no end. Events with ends are bouts: both ends are sloppy, and labels form runs.
+        :class:`unjitter.stamps.Stamps` with durations have ends of their own; give their ``times``
+        to use the beginnings alone. The attribute is in the order of the attribute `events`, or
+        None.
 
     Examples
     --------
@@ -98,6 +104,7 @@ class Session:
     annotators: Names | None
     also_annotated: tuple[str, ...]
     rounded: NDArray[np.float64] | None
+    ends: NDArray[np.float64] | None
     device: str | None
     clock: str | None
     calendar: Calendar | None
@@ -124,6 +131,7 @@ class Session:
         rounded: ArrayLike | None = None,
         device: str | None = None,
         clock: str | None = None,
+        ends: ArrayLike | Mapping[str, ArrayLike] | None = None,
     ) -> None:
         self.name = None if name is None else str(name)
         self.backend = None
@@ -140,6 +148,8 @@ class Session:
         self._places = np.argsort(order)
         widths = self._widths(given, rounded)
         self.rounded = None if widths is None else widths[order]
+        until = self._until(events, ends, given[:, 0])
+        self.ends = None if until is None else until[order]
         self.annotators, self.also_annotated = None if who is None else who[order], others
         self.labels = None if labels is None else self._labels(labels)
         self.subject = None if subject is None else str(subject)
@@ -157,7 +167,8 @@ class Session:
         super().__setattr__(name, value)
         if name == "events":
             self._places = self._event_rows = None
-            self.annotators, self.also_annotated, self.rounded = None, (), None
+            self.annotators, self.also_annotated = None, ()
+            self.rounded = self.ends = None
         if name == "times":
             self._instance_rows = None
 
@@ -172,7 +183,7 @@ class Session:
         parts = [] if self.name is None else [repr(self.name)]
         parts += [
             f"{_count(len(self), 'instance')} x {_count(self.X.shape[1], 'feature')}",
-            _count(len(self.events), "stamp") + self._by(),
+            _count(len(self.events), "stamp" if self.ends is None else "bout") + self._by(),
         ]
         if self.labels is not None:
             parts.append(_count(int((self.labels == 1).sum()), "positive label"))
@@ -202,8 +213,8 @@ class Session:
         array([0.9])
 
         NumPy's dates, such as those of :meth:`dates`, are taken as UTC if the session's have a
-        zone. Annotators and rounding are those of the old stamps: with other `events` they are
-        forgotten, unless they are given anew.
+        zone. Annotators, rounding and ends are those of the old stamps: with other `events` they
+        are forgotten, unless they are given anew.
         """
         kept = ("X", "labels", "subject", "name", "feature_names", "device", "clock")
         own = {name: getattr(self, name) for name in kept}
@@ -212,6 +223,9 @@ class Session:
             own |= {"annotators": who, "also_annotated": self.also_annotated}
         if "events" not in changes and self.rounded is not None:
             own["rounded"] = self._as_given(self.rounded)
+        if "events" not in changes and "ends" not in changes and self.ends is not None:
+            until = self._as_given(self.ends)
+            own["ends"] = until if self.calendar is None else self.calendar.times(until)
         events = self._as_given(self.events)
         for name, values in (
             ("times", self.times),
@@ -295,6 +309,47 @@ class Session:
         if given.values.ndim == 2 and given.values.shape[1] == 2:
             return self._pairs("events", given)
         return np.column_stack(2 * [self._times("events", given)])
+
+    def _until(
+        self, events: Any, ends: Any, starts: NDArray[np.float64]
+    ) -> NDArray[np.float64] | None:
+        """Ends of stamps in the given order, NaN where there is none; None if there are none."""
+        if ends is None:
+            lasting = _lasting(events)
+            until = np.where(lasting > 0.0, starts + lasting, np.nan)
+        elif isinstance(ends, Mapping):
+            if not isinstance(events, Mapping) or list(ends) != list(events):
+                raise ValueError(
+                    f"{self._title}: ends are by annotator, expected the same names in events"
+                )
+            until = np.concatenate([np.zeros(0), *map(self._known_ends, ends.values())])
+        else:
+            until = self._known_ends(ends)
+        if len(until) != len(starts):
+            raise ValueError(
+                f"{self._title}: {len(until)} ends for {len(starts)} events, expected one for each"
+            )
+        early = np.flatnonzero(until < starts)
+        if len(early):
+            raise ValueError(
+                f"{self._title}: event {early[0]} ends before it begins, expected an end that is "
+                "not earlier"
+            )
+        return None if np.all(np.isnan(until)) else until
+
+    def _known_ends(self, ends: Any) -> NDArray[np.float64]:
+        """Ends of stamps of one kind, NaN where they are missing."""
+        values = ends.values if isinstance(ends, Times) else np.asarray(ends)
+        if values.ndim != 1:
+            raise ValueError(f"{self._title}: ends has {values.ndim} dimensions, expected 1")
+        missing = np.array([is_missing(value) for value in values], dtype=bool)
+        until = np.full(len(values), np.nan)
+        if not np.all(missing):
+            known = values[~missing]
+            own = isinstance(ends, Times)
+            read = Times(known, ends.time_zone) if own else self._read("ends", known)
+            until[~missing] = self._times("ends", read)
+        return until
 
     def _stamps(self, stamps: Stamps) -> Any:
         """Stamps of a file: as dates beside dates, otherwise in their seconds."""
@@ -381,6 +436,13 @@ class Session:
                 f"{self._title}: {len(self.feature_names)} feature names for "
                 f"{self.X.shape[1]} columns of X"
             )
+
+
+def _lasting(events: Any) -> NDArray[np.float64]:
+    """How long things lasted by stamps that tell it, in the given order; 0 where they do not."""
+    if isinstance(events, Mapping):
+        return np.concatenate([np.zeros(0), *map(_lasting, events.values())])
+    return events.durations if isinstance(events, Stamps) else np.zeros(len(events))
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -10,7 +10,8 @@ Events
 ------
 Functions of ``(true, detected)`` take times of one session, or lists with the times of many. An
 event and a detection match if they are no further apart than `tolerance`, a number or a pair
-``(before, after)``: how early and how late a detection may be.
+``(before, after)``: how early and how late a detection may be. :func:`bout_metrics` takes bouts,
+which have a start and an end.
 
 Scorers
 -------
@@ -32,6 +33,7 @@ no labels                               :func:`log_evidence_scorer`
 ======================================  ========================================================
 """
 
+from ._bouts import BoutMetrics, bout_metrics
 from ._events import (
     Detections,
     EventMetrics,
@@ -82,6 +84,7 @@ from ._significance import (
 
 __all__ = [
     "BestF1",
+    "BoutMetrics",
     "Confusion",
     "Detections",
     "EventMetrics",
@@ -97,6 +100,7 @@ __all__ = [
     "best_f1",
     "bonferroni",
     "bootstrap_interval",
+    "bout_metrics",
     "brier_score",
     "brier_scorer",
     "confusion",

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._recording import FloatArray, Places, Recording, chosen, finite, places_of
+from ._recording import Places, Recording, chosen, places_of
 from ._session import Session
 from .stamps import Stamps
+from .stamps.source import FloatArray
+from .stamps.stamps import finite
 
 try:
     import mne

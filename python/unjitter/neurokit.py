@@ -17,9 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._check import above_zero
-from ._recording import FloatArray, Recording, finite
+from ._recording import Recording
 from ._session import Session
 from .stamps import Stamps
+from .stamps.source import FloatArray
+from .stamps.stamps import finite
 
 __all__ = ["peaks", "session"]
 

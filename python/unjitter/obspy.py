@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._check import number
-from ._recording import Recording, finite, places_of, refuse_outside
+from ._recording import Recording, places_of, refuse_outside
 from ._session import Session
 from .stamps import Stamps
+from .stamps.stamps import finite
 
 try:
     import obspy

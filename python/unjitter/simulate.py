@@ -251,6 +251,8 @@ class ChestBand:
     def session(self, options: CycleOptions | None = None) -> Session:
         """The recording cut into breaths, puffs labelled, without stamps.
 
+        Examples
+        --------
         >>> from unjitter import simulate
         >>> session = simulate.chest_band(sessions=1)[0].session()
         >>> session.X.shape == (len(session), 30), len(session.events), session.subject

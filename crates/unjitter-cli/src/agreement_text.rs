@@ -10,9 +10,9 @@ use crate::words::{counted, number, percent};
 const SHOWN: usize = 12;
 
 /// All tables about annotators; none if there is only one, or they are not known.
-pub(crate) fn tables(found: &Diagnosis, agreement: &Agreement) -> Vec<TableView> {
+pub(crate) fn tables(found: Option<&Diagnosis>, agreement: &Agreement) -> Vec<TableView> {
     let mut tables = Vec::new();
-    if found.annotators.len() > 1 {
+    if let Some(found) = found.filter(|found| found.annotators.len() > 1) {
         tables.push(fits(&found.annotators));
     }
     if !agreement.annotators.is_empty() {

@@ -1,8 +1,8 @@
 //! What was learned of the annotator, and of runs where labels form them, in words.
 
 use unjitter::labels::Variable;
-use unjitter::model::{Estimate, LearnedEstimates, Runs};
-use unjitter::{Fitted, Learned};
+use unjitter::model::{Estimate, ExpectedRuns, LearnedEstimates, Runs};
+use unjitter::{Fitted, Learned, Session};
 
 use crate::report::Fact;
 use crate::words::{interval, number, per_hour, percent, seconds, side};
@@ -31,7 +31,7 @@ pub(crate) fn annotator(fitted: &Fitted) -> String {
          presses {} on average{}{}\n  \
          single presses scatter by {}{}, the standard deviation\n  \
          misses {} of the events{}\n  \
-         {for_nothing}\n{}",
+         {for_nothing}\n",
         side(delay),
         interval(sure.delay, |time| if time < 0.0 { side(time) } else { seconds(time) }),
         if is_none { ": not distinguishable from 0" } else { "" },
@@ -39,37 +39,56 @@ pub(crate) fn annotator(fitted: &Fitted) -> String {
         interval(sure.spread, seconds),
         percent(miss_rate),
         interval(sure.miss_rate, percent),
-        runs_text(fitted),
-    )
+    ) + &ends_text(fitted)
 }
 
-/// How labels form runs, in words; nothing if they are independent.
-fn runs_text(fitted: &Fitted) -> String {
-    let Some(Runs { onset_rate, offset_rate, stamps }) = fitted.runs() else {
+/// How the annotator tells ends, in words; nothing if stamps tell none.
+fn ends_text(fitted: &Fitted) -> String {
+    let Some(Learned { delay, spread, miss_rate, background_rate, .. }) = fitted.learned_ends()
+    else {
         return String::new();
     };
-    let about = match stamps {
-        Variable::Onset => "that it begins",
-        Variable::End => "that it ends",
-        Variable::Presence => "that it is there",
-    };
+    let sure = fitted.ends_estimates(0.95).expect("95 % is a level").expect("ends are learned");
     format!(
-        "An event is a run of instances\n  \
-         lasts {} on average{}, from its first to its last instance\n  \
-         begins {} after the last one ended{}, on average\n  \
-         is stamped for {about}\n",
-        seconds(1.0 / offset_rate),
-        interval(time_of(fitted, "labels.offset_rate"), seconds),
-        seconds(1.0 / onset_rate),
-        interval(time_of(fitted, "labels.onset_rate"), seconds),
+        "The end of an event is pressed\n  \
+         {} on average{}\n  \
+         with a scatter of {}{}\n  \
+         of all but {} of the events{}, and for nothing {}{}\n",
+        side(delay),
+        interval(sure.delay, |time| if time < 0.0 { side(time) } else { seconds(time) }),
+        seconds(spread),
+        interval(sure.spread, seconds),
+        percent(miss_rate),
+        interval(sure.miss_rate, percent),
+        per_hour(background_rate),
+        interval(sure.background_rate, |rate| number(3600.0 * rate)),
     )
 }
 
-/// The interval of one over a rate.
-fn time_of(fitted: &Fitted, rate: &str) -> Option<Estimate> {
-    let all = fitted.estimates(rate, 0.95).expect("a chain has these rates, and 95 % is a level");
-    let own = all.first().copied().flatten()?;
-    Some(Estimate { low: 1.0 / own.high, high: 1.0 / own.low, ..own })
+/// The runs that labels form, in words; nothing if they are independent.
+pub(crate) fn runs(fitted: &Fitted, sessions: &[Session<'_>]) -> String {
+    // Sessions that were learned from have the right features.
+    let (Some(Runs { stamps, .. }), Ok(Some(expected))) =
+        (fitted.runs(), fitted.expected_runs(sessions))
+    else {
+        return String::new();
+    };
+    let ExpectedRuns { count, length, gap } = expected;
+    let about = match stamps {
+        Variable::Onset => "when it begins",
+        Variable::End => "when it ends",
+        Variable::Presence => "while it is there",
+    };
+    format!(
+        "An event\n  \
+         is a run of instances, of which features show {}\n  \
+         lasts {} on average, from its first to its last instance\n  \
+         is followed by {} without one, on average\n  \
+         is stamped {about}\n",
+        number(count),
+        seconds(length),
+        seconds(gap),
+    )
 }
 
 /// How sure the fit is of the annotator, at 95 %.
@@ -78,7 +97,7 @@ pub(crate) fn estimates(fitted: &Fitted) -> LearnedEstimates {
 }
 
 /// The same as facts of a report.
-pub(crate) fn facts(fitted: &Fitted) -> Vec<Fact> {
+pub(crate) fn facts(fitted: &Fitted, sessions: &[Session<'_>]) -> Vec<Fact> {
     let Learned { delay, spread, miss_rate, false_rate, background_rate } = fitted.learned();
     let fact = |label: &str, value: String, explanation: String| Fact {
         label: label.to_owned(),
@@ -100,7 +119,7 @@ pub(crate) fn facts(fitted: &Fitted) -> Vec<Fact> {
     let text = with("of the events got no press", sure.miss_rate, percent);
     facts.push(fact("missed", percent(miss_rate), text));
     let hourly = |rate: f64| number(3600.0 * rate);
-    let Some(Runs { onset_rate, offset_rate, .. }) = fitted.runs() else {
+    let Ok(Some(ExpectedRuns { length, gap, .. })) = fitted.expected_runs(sessions) else {
         let text = with("of the other instances got one", sure.false_rate, percent);
         facts.push(fact("false presses", percent(false_rate), text));
         let text = with("presses that belong to no instance", sure.background_rate, hourly);
@@ -109,10 +128,15 @@ pub(crate) fn facts(fitted: &Fitted) -> Vec<Fact> {
     };
     let text = with("presses that belong to no event", sure.background_rate, hourly);
     facts.push(fact("false presses", per_hour(background_rate), text));
-    let text = with("mean length of an event", time_of(fitted, "labels.offset_rate"), seconds);
-    facts.push(fact("lasting", seconds(1.0 / offset_rate), text));
-    let text = "mean time from an event to the next";
-    let text = with(text, time_of(fitted, "labels.onset_rate"), seconds);
-    facts.push(fact("apart", seconds(1.0 / onset_rate), text));
+    if let Some(Learned { delay, spread, .. }) = fitted.learned_ends() {
+        let sure = fitted.ends_estimates(0.95).expect("95 % is a level").expect("ends are learned");
+        let text = with("from the end of an event to its press", sure.delay, side);
+        facts.push(fact("delay of ends", side(delay), text));
+        let text = with("standard deviation of the delay of ends", sure.spread, seconds);
+        facts.push(fact("spread of ends", seconds(spread), text));
+    }
+    let own = |text: &str| text.to_owned();
+    facts.push(fact("lasting", seconds(length), own("mean length of an event")));
+    facts.push(fact("apart", seconds(gap), own("mean time from an event to the next")));
     facts
 }

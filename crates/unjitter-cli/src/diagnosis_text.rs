@@ -50,7 +50,7 @@ pub(crate) fn render(found: &Diagnosis, agreement: &Agreement) -> String {
         let _ = writeln!(text, " and {}", counted(more, "other session"));
     }
     let _ = writeln!(text, " {}\n", CAPTION.replace(". ", ".\n "));
-    for view in agreement_text::tables(found, agreement) {
+    for view in agreement_text::tables(Some(found), agreement) {
         let _ = writeln!(text, "{}", as_text(&view, 1));
     }
     if let Some(families) = &found.families {

@@ -8,9 +8,10 @@ use unjitter::{Aligned, AlignedStamp, Control, Fitted};
 
 use crate::evaluation_file::{EvaluationFile, LearnerResult};
 use crate::figures::{
-    Alignment, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration, CalibrationBin, Changes,
-    Curve, CurveDot, Delays, Panel, Panels, PrecisionRecall, PrecisionRecallCurve, alignment,
-    as_file, bars, calibration, changes, delays, panels, precision_recall,
+    Alignment, AlignmentBout, AlignmentInstance, AlignmentStamp, Bar, Bars, Calibration,
+    CalibrationBin, Changes, Curve, CurveDot, Delays, Panel, Panels, PrecisionRecall,
+    PrecisionRecallCurve, alignment, as_file, bars, calibration, changes, delays, panels,
+    precision_recall,
 };
 use crate::groups_gallery::groups_drawing;
 use crate::report::Figure;
@@ -261,6 +262,18 @@ fn calibrated(learners: &[LearnerResult], data: &Dataset) -> anyhow::Result<Opti
     Ok(Some(drawing("calibration", &title, caption, svg)))
 }
 
+/// Bouts as they were stamped, and where they belong.
+fn bouts(aligned: &Aligned) -> impl Iterator<Item = AlignmentBout> {
+    aligned.stamps.iter().zip(&aligned.ends).filter_map(|(start, end)| {
+        let end = end.as_ref()?;
+        Some(AlignmentBout {
+            stamped: (start.stamp, end.stamp),
+            placed: (start.time, end.time),
+            is_spurious: start.p_spurious > 0.5 && end.p_spurious > 0.5,
+        })
+    })
+}
+
 /// The densest sequence of a few stamps: it shows most.
 fn excerpt(data: &Dataset, aligned: &[Aligned]) -> Option<Drawing> {
     let most = aligned.iter().map(|one| one.stamps.len()).max().filter(|most| *most > 0)?;
@@ -299,8 +312,12 @@ fn excerpt(data: &Dataset, aligned: &[Aligned]) -> Option<Drawing> {
                 is_spurious: stamp.p_spurious > 0.5,
             })
             .collect(),
+        bouts: bouts(aligned).filter(|bout| bout.placed.1 >= from && bout.placed.0 <= to).collect(),
     };
+    let has_bouts = !drawn.bouts.is_empty();
     let caption = "Where each press belongs: instances by their probability, presses below, an arc \
                    from each to its instance.";
+    let of_bouts = " Bars are bouts: thin as they were stamped, thick where they belong.";
+    let caption = &format!("{caption}{}", if has_bouts { of_bouts } else { "" });
     Some(drawing("alignment", "Where presses belong", caption, alignment(&drawn)))
 }

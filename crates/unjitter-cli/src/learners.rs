@@ -91,7 +91,8 @@ impl Grid {
     fn at(&self, weight_precision: f64) -> Vec<Box<dyn Learner>> {
         let priors = Priors { weight_precision, ..self.model.priors };
         let (classifier, optimiser) = (self.model.classifier.clone(), self.fit.optimiser.clone());
-        let supervised = Supervised { classifier, priors, optimiser };
+        let Model { labels, stamps, .. } = self.model;
+        let supervised = Supervised { classifier, labels, stamps, priors, optimiser };
         let with = || supervised.clone();
         match self.kind {
             Kind::Imprecise => {

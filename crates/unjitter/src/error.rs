@@ -29,6 +29,47 @@ pub enum Error {
         /// How many instances there are.
         expected: usize,
     },
+    /// Names of classes that are not in order, or given twice, or empty.
+    #[error("classes {found}: expected names in order, each once, and none empty")]
+    ClassNames {
+        /// The names.
+        found: String,
+    },
+    /// A session with a class that the model does not know.
+    #[error("session {session}: class {class} is not among those of the model: {known}")]
+    UnknownClass {
+        /// Name of the session.
+        session: String,
+        /// The class.
+        class: String,
+        /// Those of the model.
+        known: String,
+    },
+    /// A label of an event without its class, where there are several.
+    #[error("session {session}: instance {instance} is an event without a class")]
+    LabelWithoutClass {
+        /// Name of the session.
+        session: String,
+        /// Position of the instance.
+        instance: usize,
+    },
+    /// A clock for each class of events.
+    #[error("{variation}: classes of events share a clock; delay by class lets them differ")]
+    ClockOfClass {
+        /// What was to vary.
+        variation: String,
+    },
+    /// Something that can be asked only of a model whose events are of one class.
+    #[error(
+        "{what} does not work with several classes of events, and the model has {classes}; fit a model of one class, \
+         from its stamps alone"
+    )]
+    SeveralClasses {
+        /// What was asked.
+        what: &'static str,
+        /// The classes.
+        classes: String,
+    },
     /// Numbers that do not fill a matrix.
     #[error("{found} numbers for {rows} rows of {columns} features, expected {}", rows.saturating_mul(*columns))]
     BadShape {
@@ -263,6 +304,21 @@ pub enum Error {
         "labels form a chain, so that probabilities take a whole session with its times, not rows of features alone"
     )]
     RowsOfChain,
+    /// Two instances at one time with labels that differ, where labels form a chain.
+    #[error(
+        "session {session}: instances {first} and {second} are both at {time} and have different labels, \
+         which no chain allows"
+    )]
+    SameTime {
+        /// Name of the session.
+        session: String,
+        /// Position of one instance.
+        first: usize,
+        /// Position of the other.
+        second: usize,
+        /// Their time.
+        time: f64,
+    },
     /// Something that supposes independent labels.
     #[error("{what}: it supposes independent labels, and these form a chain; {instead}")]
     NotOfChain {
@@ -591,6 +647,30 @@ pub enum Error {
         table: &'static str,
         /// The files that are there.
         hint: String,
+    },
+    /// Something in a stamp file of another program that is not what its format says.
+    #[error("{file}, {place}: found {found}, expected {expected}")]
+    StampContent {
+        /// The file.
+        file: String,
+        /// The line, byte or record.
+        place: String,
+        /// What is there, in quotes, shortened if it is long.
+        found: String,
+        /// What the format says.
+        expected: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
+    },
+    /// A stamp file that cannot be used as a whole, stamps that it cannot hold, or a wrong option.
+    #[error("{what}: {problem}")]
+    StampFile {
+        /// The file, or the option.
+        what: String,
+        /// What is wrong and what was expected.
+        problem: String,
+        /// The option of [`ReadOptions`](crate::stamps::ReadOptions) that may help.
+        option: Option<&'static str>,
     },
     /// A file that cannot be read or written.
     #[error("{path}: {source}")]

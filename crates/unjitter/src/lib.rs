@@ -26,9 +26,13 @@ pub mod session;
 mod settings;
 pub mod signal;
 pub mod simulation;
+pub mod stamps;
 pub mod sync;
 
-pub use align::{AlignOptions, Aligned, AlignedInstance, AlignedStamp, Candidate, SeenEvent};
+pub use align::{
+    AlignOptions, Aligned, AlignedClasses, AlignedInstance, AlignedRun, AlignedStamp, Candidate,
+    SeenEvent,
+};
 pub use control::{Control, Iteration, Progress};
 pub use error::{Error, Result};
 pub use features::{FeatureView, Features};
@@ -41,7 +45,7 @@ pub use outcome::{Outcome, Warning};
 pub use prior::Priors;
 pub use session::{Label, Recording, Session};
 
-/// The README's examples are tests.
+/// The examples of the pages are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/start/rust.md")]
+struct StartHere;

@@ -113,7 +113,7 @@ pub enum Warning {
         /// Its spread.
         other_spread: f64,
     },
-    /// The learned spread is below half the spacing of instances, which cannot tell it.
+    /// The learned spread is below half the spacing of instances on a grid, which cannot tell it.
     TinySpread {
         /// Learned spread.
         spread: f64,
@@ -201,8 +201,8 @@ impl fmt::Display for Warning {
             ),
             Warning::TinySpread { spread, spacing } => write!(
                 f,
-                "the learned spread {spread:.3} is below half the spacing {spacing:.3} of instances, which \
-                 cannot tell such a spread: take it as {spacing:.3} or less"
+                "the learned spread {spread:.3} is below half the spacing {spacing:.3} of the \
+                 windows, which cannot tell such a spread: take it as {spacing:.3} or less"
             ),
             Warning::SeveralStamps { mean, gain } => write!(
                 f,

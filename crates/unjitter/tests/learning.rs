@@ -558,6 +558,21 @@ fn stamps_far_from_every_instance_warn() {
 }
 
 #[test]
+fn a_spread_below_the_step_of_a_grid_warns() {
+    let model = Model::paper().freeze("noise.spread", &[0.4]);
+    let tiny = |w: &Warning| matches!(w, Warning::TinySpread { .. });
+    let windows = drawn(2, 300, 19);
+    let text = warning(&fit(&model, &windows), tiny);
+    assert!(text.contains("spread 0.400 is below half the spacing 1.000 of the windows"), "{text}");
+    let found_in_a_signal = windows.iter().map(|session| {
+        let features = session.features().to_f64().into_owned();
+        let times = (0..session.len()).map(|i| i as f64 + 0.3 * (i as f64).sin()).collect();
+        Session::new(session.name(), features, times, session.stamps().to_vec()).unwrap()
+    });
+    assert!(!fit(&model, &found_in_a_signal.collect::<Vec<_>>()).warnings().iter().any(tiny));
+}
+
+#[test]
 fn the_evidence_of_a_fit_is_that_of_its_sessions() {
     let mut sessions = drawn(3, 200, 21);
     // A frozen parameter has no prior, and a known label is part of the evidence.

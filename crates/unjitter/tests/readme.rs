@@ -1,4 +1,4 @@
-//! The README shows the example and its output unchanged.
+//! The first page for Rust shows the example and its output unchanged.
 
 use std::path::Path;
 
@@ -9,6 +9,7 @@ fn read(path: &str) -> String {
 #[test]
 fn the_quickstart_is_the_example() {
     let example = read("examples/quickstart.rs");
-    assert!(read("../../README.md").contains(&example), "README.md differs from the example");
+    let page = read("../../docs/start/rust.md");
+    assert!(page.contains(&example), "docs/start/rust.md differs from the example");
     assert!(example.lines().count() <= 40, "{} lines", example.lines().count());
 }

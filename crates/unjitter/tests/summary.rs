@@ -189,11 +189,8 @@ fn a_run_is_one_event_that_does_not_leave_what_was_annotated() {
         groups: (0..8).map(|k| vec![k]).collect(),
         contenders: vec![all_positive(&recordings)],
     };
-    let events = EventScoring {
-        tolerance: Some(0.0),
-        labels: Labels::Chain,
-        ..EventScoring::default()
-    };
+    let events =
+        EventScoring { tolerance: Some(0.0), labels: Labels::Chain, ..EventScoring::default() };
     let options = SummaryOptions { events, ..SummaryOptions::default() };
     let line = comparison.summary(&recordings, 0, &options, Control::default()).unwrap().remove(0);
     let found = line.labelled.unwrap().events.metrics;

@@ -47,7 +47,7 @@ def test_a_relative_path_finds_the_sensors_too(make: Make, monkeypatch: pytest.M
 def test_a_sensor_file_that_says_no_start(make: Make) -> None:
     make("EDA.csv", "time,eda\n")
     path = make("tags.csv", TAGS)
-    with pytest.raises(ValueError, match=r"EDA.csv, line 1: found 'time', .* given as origin="):
+    with pytest.raises(ValueError, match=r"EDA.csv, line 1: found 'time', .* pass origin="):
         read(path)
     assert read(path, origin=START).times[0] == 0
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from unjitter.stamps import Stamps, files, read
+from unjitter.stamps import Stamps, read
 
 Make = Callable[[str, "str | bytes"], Path]
 
@@ -30,29 +31,6 @@ def test_a_failed_write_leaves_everything_as_it_was(make: Make) -> None:
         Stamps([1, 2], ["fine", "a\tb"]).write(path, overwrite=True)
     assert path.read_text() == "1\t1\told\n"
     assert os.listdir(path.parent) == ["labels.txt"]
-
-
-def test_chunks_that_fail_halfway_leave_nothing(tmp_path: Path) -> None:
-    def chunks():  # type: ignore[no-untyped-def]
-        yield b"half"
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        files.write_whole(str(tmp_path / "out"), chunks(), overwrite=False)
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "out"
-
-    def chunks():  # type: ignore[no-untyped-def]
-        yield b"ours"
-        path.write_text("theirs")
-
-    with pytest.raises(FileExistsError):
-        files.write_whole(str(path), chunks(), overwrite=False)
-    assert path.read_text() == "theirs"
-    assert os.listdir(tmp_path) == ["out"]
 
 
 def test_permissions_are_those_of_the_old_file_or_of_any_new_one(make: Make) -> None:
@@ -108,15 +86,6 @@ def test_a_broken_packed_file(make: Make, content: bytes) -> None:
         read(path)
 
 
-def test_a_packed_file_that_would_fill_the_memory(
-    make: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "LARGEST_UNPACKED", 1000)
-    path = make("events.csv.gz", gzip.compress(b"time\n" + b"1\n" * 1000))
-    with pytest.raises(ValueError, match="expected at most 1000 bytes once unpacked"):
-        read(path)
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a_events.tsv", "a.txt", "tags.csv", "a.TextGrid"])
 def test_text_that_is_none(make: Make, name: str) -> None:
     with pytest.raises(ValueError, match=r"line 2: found '\\x00', expected text without NUL"):
@@ -142,3 +111,16 @@ def test_a_byte_order_mark_is_kept(make: Make, encoding: str) -> None:
     assert stamps.labels == ["é"]
     stamps.moved([2]).write(path, overwrite=True)
     assert path.read_bytes() == "time,label\n2,é\n".encode(encoding)
+
+
+def test_a_copy_by_pickle_reads_its_file_again(make: Make) -> None:
+    path = make("labels.txt", "1\t1\ta\n2\t2\tb\n")
+    stamps = read(path).only("b").moved([3])
+    copy = pickle.loads(pickle.dumps(stamps))
+    assert copy == stamps
+    copy.write(path.parent / "out.txt")
+    assert (path.parent / "out.txt").read_text() == "1\t1\ta\n3.000000\t3.000000\tb\n"
+    kept = pickle.dumps(stamps)
+    path.write_text("1\t1\ta\n")
+    with pytest.raises(ValueError, match=r"labels.txt has changed since it was read"):
+        pickle.loads(kept)

@@ -29,6 +29,10 @@ NAMES = {
     "a.bdf": "edf",
     "100.atr": "wfdb",
     "100.qrs": "wfdb",
+    "a.Table.1.selections.txt": "raven",
+    "a.rttm": "rttm",
+    "a.boris": "boris",
+    "a.eaf": "elan",
 }
 
 
@@ -40,7 +44,8 @@ def test_the_name_tells(name: str) -> None:
 
 
 def test_every_format_has_a_name_and_a_description() -> None:
-    assert set(FORMATS) == set(NAMES.values())
+    # Tables of DCASE are told by their header alone.
+    assert set(FORMATS) == {*NAMES.values(), "dcase"}
     assert all(FORMATS.values())
     with pytest.raises(TypeError):
         FORMATS["x"] = "y"  # type: ignore[index]
@@ -132,6 +137,9 @@ def test_in_another_format_the_selection_goes_alone(make: Make) -> None:
         ("a.atr", {"fs": 100}, True, False),
         ("a.edf", {}, True, True),
         ("a.TextGrid", {}, True, True),
+        ("a.selections.txt", {}, True, True),
+        ("a.rttm", {}, True, True),
+        ("a.eaf", {}, True, True),
     ],
 )
 def test_stamps_from_scratch_in_every_format(

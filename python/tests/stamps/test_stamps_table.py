@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unjitter.stamps import Stamps, dates, read
+from unjitter.stamps import Stamps, read
 
 Make = Callable[[str, "str | bytes"], Path]
 
@@ -164,51 +164,6 @@ def test_dates_from_scratch(tmp_path: Path) -> None:
         assert read(tmp_path / "a.csv", origin=origin) == stamps
     with pytest.raises(ValueError, match="dates: the stamps need an origin"):
         Stamps([1]).write(tmp_path / "b.csv", dates=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds", "want"),
-    [
-        ("2024-02-28T23:59:59.999999999", 1, "2024-02-29T00:00:00.999999999"),
-        ("2024-02-28T23:59", 30, "2024-02-28T23:59:30"),
-        ("2024-02-28T23:59", 60, "2024-02-29T00:00"),
-        ("0001-01-01 00:00:00.50", 0.25, "0001-01-01 00:00:00.75"),
-        ("2024-02-28t23:59:59,5z", 1e-6, "2024-02-28t23:59:59,500001z"),
-        ("2024-02-28T23:59:59", 6e-7, "2024-02-28T23:59:59.000001"),
-        ("2024-02-28T23:59:59 +0130", 1e-7, "2024-02-28T23:59:59 +0130"),
-        ("1969-12-31T23:59:59.9-05", 0.1, "1970-01-01T00:00:00.0-05"),
-    ],
-)
-def test_dates_keep_their_spelling(text: str, seconds: float, want: str) -> None:
-    parsed = dates.parse(text)
-    assert parsed is not None
-    nanoseconds, spelling = parsed
-    assert spelling.text(nanoseconds) == text
-    assert spelling.text(nanoseconds + round(seconds * 1e9)) == want
-
-
-def test_dates_agree_with_the_standard_library() -> None:
-    random = np.random.default_rng(5)
-    for _ in range(300):
-        microseconds = int(random.integers(-(2**55), 2**57))
-        offset = timedelta(minutes=int(random.integers(-1439, 1440)))
-        instant = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=microseconds)
-        text = instant.astimezone(timezone(offset)).isoformat(timespec="microseconds")
-        parsed = dates.parse(text)
-        assert parsed is not None
-        assert parsed[0] == microseconds * 1000 == dates.to_nanoseconds(instant)
-        assert parsed[1].text(parsed[0]) == text
-        assert dates.to_datetime(*parsed) == instant
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["2024-02-30T00:00", "2024-01-01", "2024-01-01T24:00", "2024-01-01T00:00:60", "now", "",
-     "2024-01-01T00:00+24:00", "2024-01-01T00:00+01:60", "0001-01-01T00:00+12",
-     "２024-01-01T00:00"],
-)  # fmt: skip
-def test_what_is_no_date(text: str) -> None:
-    assert dates.parse(text) is None
 
 
 @pytest.mark.parametrize(

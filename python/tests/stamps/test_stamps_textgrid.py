@@ -317,13 +317,15 @@ def test_which_tier(make: Make) -> None:
     two = two.replace("number = 1.2", "xmin = 0.1 xmax = 1.2").replace(
         "number = 2", "xmin = 1.2 xmax = 2"
     )
-    with pytest.raises(ValueError, match="expected tier= to say which"):
+    with pytest.raises(ValueError, match="expected one that is named; pass tier="):
         read(make("a.TextGrid", two))
     same = LONG.replace('"bell"', '"last"')
     with pytest.raises(ValueError, match="expected one tier 'last'"):
         read(make("b.TextGrid", same), tier="last")
     none = make("c.TextGrid", '"ooTextFile" "TextGrid" 0 1 <absent>')
-    with pytest.raises(ValueError, match="found the tiers none; expected tier="):
+    with pytest.raises(
+        ValueError, match="found the tiers none; expected one that is named; pass tier="
+    ):
         read(none)
     one = make(
         "d.TextGrid", '"ooTextFile" "TextGrid" 0 1 <exists> 1 "IntervalTier" "a" 0 1 1 0 1 "x"'

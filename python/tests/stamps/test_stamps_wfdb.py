@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import wfdb
+from wfdb_annotations import SYMBOLS, Annotation, decode, encode
 
 from unjitter.stamps import Stamps, read
-from unjitter.stamps.wfdb import SYMBOLS, Annotation, decode, encode
 
 Make = Callable[[str, "str | bytes"], Path]
 
@@ -72,9 +72,9 @@ def test_unmoved_is_the_same_byte_for_byte(tmp_path: Path) -> None:
 
 def test_encoding_again_gives_the_same_annotations(tmp_path: Path) -> None:
     content = beats(tmp_path).read_bytes()
-    assert decode("", encode(decode("", content))) == decode("", content)
+    assert decode(encode(decode(content))) == decode(content)
     path = tmp_path / "101.atr"
-    path.write_bytes(encode(decode("", content)))
+    path.write_bytes(encode(decode(content)))
     assert theirs(path) == theirs(tmp_path / "100.atr")
 
 
@@ -158,13 +158,13 @@ def test_what_the_wfdb_package_drops_is_kept(tmp_path: Path) -> None:
     ]
     path = tmp_path / "r.1.x2"
     path.write_bytes(encode(annotations))
-    assert decode("", path.read_bytes()) == annotations
+    assert decode(path.read_bytes()) == annotations
     stamps = read(path, "wfdb")
     assert stamps.labels == ['"', "N", "N", "[0]", "[45]"]
     stamps.only("[45]").moved([0]).write(path, overwrite=True)
     moved = Annotation(0, 45, number=-5, note=b"two\nlines")
     # It was in no order of time, so it is put in one: annotations must be.
-    assert decode("", path.read_bytes()) == [
+    assert decode(path.read_bytes()) == [
         annotations[0], *annotations[1:3], moved, annotations[5], annotations[3],
     ]  # fmt: skip
 
@@ -175,18 +175,18 @@ def test_a_note_that_hangs_the_wfdb_package(tmp_path: Path) -> None:
     stamps = read(path, fs=10)
     assert stamps.labels == ["N"]
     stamps.moved([1]).write(tmp_path / "r.out")
-    assert decode("", (tmp_path / "r.out").read_bytes())[0].note == b"## who knows"
+    assert decode((tmp_path / "r.out").read_bytes())[0].note == b"## who knows"
 
 
 def test_code_0_after_a_skip_does_not_end_the_file() -> None:
     content = b"\x00\xec\x00\x00\x05\x00" + b"\x00\x00" + b"\x01\x04" + b"\x00\x00"
-    assert decode("", content) == [Annotation(5, 0), Annotation(6, 1)]
+    assert decode(content) == [Annotation(5, 0), Annotation(6, 1)]
 
 
 def test_far_samples(tmp_path: Path) -> None:
     far = [Annotation(2**31 + 5, 1), Annotation(2**40, 1), Annotation(2**40 + 1023, 1)]
     far += [Annotation(2**40 + 2047, 1)]
-    assert decode("", encode(far)) == far
+    assert decode(encode(far)) == far
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,7 @@ def test_who_stamps_alone_needs_no_numbers():
         ([np.zeros((3, 2))], "sample 0 is a ndarray, expected a Session"),
         ([made(3, 0), Session(np.zeros((2, 1)), [0, 1], [])], "session 1 has 1 features.*has 2"),
         ([made(3, 0).replace(observed=[(EPOCH, EPOCH + 1)])], "session 0 has spans.*observed"),
+        ([Session(np.zeros((2, 1)), [0, 1], [0.5], ends=[0.9])], "session 0 has ends.*replace"),
         ([made(2, 0, name="walk").replace(X=[[1, 2], [3, 1e39]])], "walk: feature 1 of instance 1"),
     ],
 )

@@ -2,59 +2,33 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from . import audacity, bids, edf, empatica, table, textgrid, wfdb
-from .files import is_packed, write_whole
-from .stamps import Stamps
+import numpy as np
 
-# Annotators that PhysioNet's databases use; any other is known by the header beside the file.
-ANNOTATORS = (
-    "al alh alm ann ao apn arf ari at atr blh blm bph bpm ecg edr gqrs man oea pu pu0 pu1 pwave "
-    "q1c q1t q2c q2t qrs qrsc sqrs st sta stb stc stf wabp wqrs xws"
-)
+from .. import _core
+from .moments import to_moment
+from .source import Source
+from .stamps import Stamps
 
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how to read it, how to make a file of stamps, which names it has."""
+    """A format, and the options it takes."""
 
     name: str
     description: str
-    read: Callable[..., Stamps]
-    compose: Callable[..., Iterable[bytes]]
-    known_by: re.Pattern[str]  # a name that tells the format
-    fits: re.Pattern[str]  # a name that a file of this format may have
+    reads: Collection[str]
+    writes: Collection[str]
+    needs: Collection[str]
     packable: bool
 
 
-def format_of(module: Any, known_by: str, fits: str = "", packable: bool = False) -> Format:
-    """A format from its module, and how names end that tell it or fit it."""
-    ending = r"(\.gz)?$" if packable else "$"
-    told = re.compile(f"({known_by}){ending}", re.IGNORECASE)
-    fitting = re.compile(f"({fits or known_by}){ending}", re.IGNORECASE)
-    return Format(
-        module.NAME, module.DESCRIPTION, module.read, module.compose, told, fitting, packable
-    )
-
-
-# In this order a name is tried, so those that take the fewest names come first.
-EVERY = (
-    format_of(bids, r"(^|_)events\.tsv", r"\.tsv", packable=True),
-    format_of(empatica, r"^tags\.csv", r"\.csv"),
-    format_of(table, r"\.csv|\.tsv", packable=True),
-    format_of(textgrid, r"\.textgrid"),
-    format_of(edf, r"\.edf|\.bdf"),
-    format_of(wfdb, rf"\.({ANNOTATORS.replace(' ', '|')})"),
-    format_of(audacity, r"\.txt"),
-)
-BY_NAME = {format.name: format for format in EVERY}
+BY_NAME = {described[0]: Format(*described) for described in _core.stamp_formats()}
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {name: BY_NAME[name].description for name in sorted(BY_NAME)}
@@ -80,7 +54,9 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
         - ``"empatica"``: `origin`
         - ``"wfdb"``: `fs`, `label` ("symbol" or "note")
         - ``"edf"``: `encoding`
-        - ``"textgrid"``: `tier`, `encoding`
+        - ``"textgrid"``, ``"elan"``: `tier`, `encoding`
+        - ``"raven"``, ``"dcase"``, ``"boris"``: `label` (name of a column), `origin`, `encoding`
+        - ``"rttm"``: `encoding`
 
     Returns
     -------
@@ -109,9 +85,12 @@ def read(path: str | os.PathLike[str], format: str | None = None, **options: Any
     9,sneeze,Ann
     """
     name = os.fspath(path)
-    chosen = named(format) if format is not None else told_by_file(name)
-    check_options(f"reading {chosen.name}", chosen.read, options)
-    return chosen.read(name, **options)
+    chosen = named(_core.stamp_format_by_file(name) if format is None else format)
+    check_options(f"reading {chosen.name}", chosen.reads, (), options)
+    given = {name: value for name, value in options.items() if value is not None}
+    if "origin" in given:
+        given["origin"] = to_moment(given["origin"])
+    return Stamps._of(Source(name, chosen.name, given))
 
 
 def write(
@@ -145,6 +124,7 @@ def write(
         - ``"csv"``: `time`, `label`, `duration` (names of columns), `delimiter`, `dates`
         - ``"wfdb"``: `fs`, which is required
         - ``"textgrid"``: `tier`, `end`
+        - ``"elan"``: `tier`
 
     Raises
     ------
@@ -163,23 +143,33 @@ def write(
     ['1.500000', '1.500000', 'bark']
     """
     name = os.fspath(path)
-    chosen = named(format) if format is not None else told_for(stamps, name)
-    if is_packed(name) and not chosen.packable:
-        raise ValueError(f"{name}: {chosen.name} files are not packed with gzip")
     source = stamps._source
-    if source is not None and source.format == chosen.name:
-        if options:
-            raise TypeError(
-                f"a file that was read is written back in its own form: found the options "
-                f"{', '.join(options)}, expected none"
-            )
-        chunks = source.render(stamps._now, stamps._kept)
-    else:
-        if chosen is BY_NAME[table.NAME] and re.search(r"\.tsv(\.gz)?$", name, re.IGNORECASE):
-            options.setdefault("delimiter", "\t")
-        check_options(f"writing {chosen.name}", chosen.compose, options)
-        chunks = chosen.compose(stamps, **options)
-    write_whole(name, chunks, overwrite)
+    chosen = named(format_for(stamps, name) if format is None else format)
+    if name.lower().endswith(".gz") and not chosen.packable:
+        raise ValueError(f"{name}: {chosen.name} files are not packed with gzip")
+    is_own = source is not None and source.format == chosen.name
+    if is_own and options:
+        raise TypeError(
+            f"a file that was read is written back in its own form: found the options "
+            f"{', '.join(options)}, expected none"
+        )
+    if not is_own:
+        check_options(f"writing {chosen.name}", chosen.writes, chosen.needs, options)
+    if os.path.lexists(name) and not overwrite:
+        raise FileExistsError(f"{name} exists; pass overwrite=True to replace it")
+    folder = os.path.dirname(os.path.realpath(name))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{name}: there is no folder {folder}")
+    if source is not None and is_own:
+        source.file.write(name, stamps._now, stamps._kept, overwrite)
+        return
+    if chosen.name == "csv" and name.lower().removesuffix(".gz").endswith(".tsv"):
+        options.setdefault("delimiter", "\t")
+    origin = None if stamps.origin is None else to_moment(stamps.origin)
+    times, durations = np.array(stamps.times), np.array(stamps.durations)
+    _core.write_new_stamps(
+        name, chosen.name, times, stamps.labels, durations, origin, overwrite, **options
+    )
 
 
 def named(name: str) -> Format:
@@ -189,49 +179,20 @@ def named(name: str) -> Format:
     return BY_NAME[name]
 
 
-def told_by_file(path: str) -> Format:
-    """The format by the name of a file, or by what is beside it or in it."""
-    told = told_by_name(path)
-    if told is not None:
-        return told
-    stem, extension = os.path.splitext(path)
-    if extension and extension != ".hea" and os.path.isfile(stem + ".hea"):
-        return BY_NAME[wfdb.NAME]
-    with open(path, "rb") as file:
-        beginning = file.read(200)
-    if beginning.startswith((b"0       ", b"\xffBIOSEMI")):
-        return BY_NAME[edf.NAME]
-    if b"ooTextFile" in beginning.replace(b"\0", b""):
-        return BY_NAME[textgrid.NAME]
-    raise cannot_tell(path)
-
-
 def told_by_name(path: str) -> Format | None:
     """The format by the name of a file alone."""
-    name = os.path.basename(path)
-    return next((format for format in EVERY if format.known_by.search(name)), None)
+    name = _core.stamp_format_by_name(path)
+    return None if name is None else BY_NAME[name]
 
 
-def told_for(stamps: Stamps, path: str) -> Format:
+def format_for(stamps: Stamps, path: str) -> str:
     """The format to write in."""
-    told = told_by_name(path)
     if stamps._source is not None:
-        own = BY_NAME[stamps._source.format]
-        extension = os.path.splitext(path)[1]
-        # A file read by `format=` may be written under the kind of name that it had.
-        same = extension == os.path.splitext(stamps._source.path)[1]
-        # The extension of WFDB annotations is the annotator, which may have any name.
-        annotator = told is None and extension and own.name == wfdb.NAME
-        if own.fits.search(os.path.basename(path)) or same or annotator:
-            return own
+        return stamps._source.file.format_for(path)
+    told = _core.stamp_format_by_name(path)
     if told is None:
-        raise cannot_tell(path)
+        raise ValueError(f"{path}: cannot tell the format; pass format= as one of\n{listing()}")
     return told
-
-
-def cannot_tell(path: str) -> ValueError:
-    """An error that lists the formats."""
-    return ValueError(f"{path}: cannot tell the format; pass format= as one of\n{listing()}")
 
 
 def listing() -> str:
@@ -239,14 +200,14 @@ def listing() -> str:
     return "\n".join(f"  {name!r}: {description}" for name, description in FORMATS.items())
 
 
-def check_options(doing: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise if the function does not take an option, or needs one that is not there."""
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    known = [p.name for p in parameters]
+def check_options(
+    doing: str, known: Collection[str], needed: Collection[str], options: Mapping[str, Any]
+) -> None:
+    """Raise if an option is not known, or one that is needed is not there."""
     for name in options:
         if name not in known:
             takes = "the options " + ", ".join(known) if known else "no options"
             raise TypeError(f"{doing} takes {takes}; found {name!r}")
-    for parameter in parameters:
-        if parameter.default is inspect.Parameter.empty and parameter.name not in options:
-            raise TypeError(f"{doing} needs the option {parameter.name}")
+    for name in needed:
+        if name not in options:
+            raise TypeError(f"{doing} needs the option {name}")

@@ -1,19 +1,17 @@
-"""What a file held when it was read: its stamps, and how to write them back.
-
-A format reads a file into a `Source`. It keeps whatever the file has besides stamps, so that
-moved stamps go back among everything else as it was.
-"""
+"""What a file held when it was read: its stamps, and the file, which the library keeps."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from .. import _core
+from .moments import to_datetime
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -25,45 +23,34 @@ class Found:
     """Stamps in the order of the file; times and durations in seconds."""
 
     times: FloatArray
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     durations: FloatArray
     origin: datetime | None = None
 
-    @staticmethod
-    def of(
-        times: Sequence[float],
-        labels: Sequence[str],
-        durations: Sequence[float] | None = None,
-        origin: datetime | None = None,
-    ) -> Found:
-        """Stamps from lists; durations are zero if not given."""
-        seconds = np.zeros(len(times)) if durations is None else np.asarray(durations, float)
-        return Found(np.asarray(times, float).reshape(-1), tuple(labels), seconds, origin)
 
+class Source:
+    """A file as it was read. A copy made by pickle reads it again."""
 
-class Source(ABC):
-    """A file as it was read."""
-
-    def __init__(self, format: str, path: str, found: Found) -> None:
-        self.format = format
+    def __init__(self, path: str, format: str, options: dict[str, Any]) -> None:
         self.path = path
-        self.found = found
+        self.format = format
+        self.options = options
+        self.file = _core.StampFile(path, format, **options)
+        times, labels, durations, origin = self.file.found()
+        when = None if origin is None else to_datetime(origin)
+        self.found = Found(times, tuple(labels), durations, when)
 
-    @abstractmethod
-    def render(self, times: FloatArray, kept: BoolArray) -> Iterable[bytes]:
-        """The file with its stamps at `times`, less those not `kept`; both in file order.
-
-        A stamp whose time did not change must be written as it was, byte for byte where the
-        format allows.
-        """
+    def __reduce__(self) -> tuple[Any, ...]:
+        found = self.found
+        return again, (self.path, self.format, self.options, found.times, found.labels)
 
 
-def writing_order(before: FloatArray, now: FloatArray, kept: BoolArray) -> list[int]:
-    """The order in which to write the stamps that are kept.
-
-    A file that was in order of time stays so; one that was not keeps its own order.
-    """
-    stamps = [int(i) for i in np.flatnonzero(kept)]
-    if np.all(before[1:] >= before[:-1]):
-        stamps.sort(key=lambda i: now[i])
-    return stamps
+def again(
+    path: str, format: str, options: dict[str, Any], times: FloatArray, labels: Sequence[str]
+) -> Source:
+    """A file read again, which must have the same stamps."""
+    source = Source(path, format, options)
+    found = source.found
+    if not np.array_equal(found.times, times) or found.labels != labels:
+        raise ValueError(f"{path} has changed since it was read; read it again")
+    return source

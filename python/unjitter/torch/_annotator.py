@@ -104,6 +104,8 @@ class Annotator(nn.Module):
     def hold(self: _Own, *names: str) -> _Own:
         """Fix parameters at their present values; returns the loss itself.
 
+        Examples
+        --------
         >>> from unjitter.torch import ImpreciseLabelLoss
         >>> loss = ImpreciseLabelLoss().hold("delay", "spread")
         >>> [name for name, _ in loss.named_parameters() if _.requires_grad]

@@ -55,8 +55,8 @@ def collate(sessions: Sequence[Session]) -> SessionBatch:
     Parameters
     ----------
     sessions : list of Session
-        With the same features. Sessions with `observed` intervals are refused, since the loss does
-        not support them: make a session of each annotated interval.
+        With the same features. Sessions with `observed` intervals or `ends` are refused, since the
+        loss does not support them: make a session of each annotated interval, and leave out ends.
 
     Returns
     -------
@@ -108,6 +108,11 @@ def _check(title: str, session: Session, first: Session) -> None:
         raise ValueError(
             f"{title} has spans in which nobody annotated (observed), which the loss does not "
             "know: make a session of each span that was annotated"
+        )
+    if session.ends is not None:
+        raise ValueError(
+            f"{title} has ends of its events, which the loss does not know: "
+            "session.replace(ends=None) leaves their beginnings"
         )
     lost = np.argwhere(np.isinf(_single(session)) & np.isfinite(session.X))
     if len(lost):

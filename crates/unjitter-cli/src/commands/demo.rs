@@ -125,7 +125,7 @@ impl Demo {
             data: &data,
             aligned: &aligned,
             signals: &signals,
-            found: &found,
+            found: Some(&found),
             agreement: &agreement(&fitted, &data.sessions())?,
             unknown: None,
         };
@@ -195,7 +195,7 @@ impl Demo {
         output: &mut Output,
     ) -> anyhow::Result<()> {
         let mut figures = drawings(content.fitted, content.data, content.aligned, Some(file))?;
-        figures.extend(diagnosis_drawings(content.found));
+        figures.extend(content.found.into_iter().flat_map(diagnosis_drawings));
         for (name, svg) in figures.iter().map(Drawing::file) {
             output.add(self.output.join("figures").join(name), svg);
         }

@@ -6,8 +6,8 @@ use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, TableComponent, presets};
 use serde::Serialize;
 use unjitter::evaluation::{
-    Contender, Criterion, CrossValidation, EventScoring, EventSummary, GroupBy, LabelledSummary,
-    Summary, SummaryOptions,
+    BoutMetrics, Contender, Criterion, CrossValidation, EventScoring, EventSummary, GroupBy,
+    LabelledSummary, Scores, Summary, SummaryOptions,
 };
 use unjitter::io::Dataset;
 use unjitter::labels::Labels;
@@ -23,7 +23,7 @@ use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
 use crate::learners::{Grid, Kind, abbreviation, description, named, parsed};
-use crate::model_args::{ClassifierName, ModelArgs};
+use crate::model_args::{ClassifierName, LabelsName, ModelArgs};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::threshold::{BEST_F1, EXPECTED_F1, threshold};
 use crate::words::seconds;
@@ -168,6 +168,12 @@ impl FoldArgs {
 }
 
 impl Evaluate {
+    /// Whether events are runs: bouts are, whatever was asked for.
+    fn labels(&self, data: &Dataset) -> Labels {
+        let has_ends = data.recordings.iter().any(|one| one.session.has_ends());
+        if has_ends { Labels::Chain } else { self.model.labels.into() }
+    }
+
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
         refuse_mixed(console, &[self.output.as_path()])?;
         let mut output = Output::promise([self.output.as_path()], self.force)?;
@@ -177,7 +183,7 @@ impl Evaluate {
         let contenders = self.contenders(&data)?;
         let how = How {
             folds: self.folds.cross_validation(self.seed)?,
-            events: self.events.scoring(self.model.labels.into())?,
+            events: self.events.scoring(self.labels(&data))?,
             journal: self.journal.as_deref(),
             note: serde_json::to_value(&self)?,
         };
@@ -198,9 +204,16 @@ impl Evaluate {
 
     fn contenders(&self, data: &Dataset) -> anyhow::Result<Vec<Contender>> {
         let names = self.names(data)?;
+        let kinds = names.iter().map(|name| Ok(parsed(name)?.1));
+        let kinds = kinds.collect::<anyhow::Result<Vec<Kind>>>()?;
+        if self.model.labels == LabelsName::Chain && kinds.contains(&Kind::MultipleInstance) {
+            return Err(usage(
+                "--learners: MI supposes independent labels, and takes no --labels chain",
+            ));
+        }
         let classifiers = names.iter().map(|name| Ok(parsed(name)?.0));
         let classifiers = classifiers.collect::<anyhow::Result<Vec<ClassifierName>>>()?;
-        let model = self.model.model(&classifiers)?;
+        let model = self.model.model(&classifiers)?.for_ends_of(&data.sessions())?;
         let spacing = median_spacing(&data.sessions());
         let grid = Grid {
             kind: Kind::Imprecise,
@@ -224,7 +237,11 @@ impl Evaluate {
         if self.learners.is_empty() {
             let labelled = data.recordings.iter().all(|recording| recording.truth.is_some());
             let ends: &[&str] = if labelled { &["M", "H", "MI", "N"] } else { &["M", "MI", "N"] };
-            let usual = ends.iter().map(|end| format!("{}-{end}", abbreviation(classifier)));
+            let form_runs = self.model.labels == LabelsName::Chain;
+            let usual = ends
+                .iter()
+                .filter(|end| !(form_runs && **end == "MI"))
+                .map(|end| format!("{}-{end}", abbreviation(classifier)));
             return Ok(usual.collect());
         }
         let names = self.learners.clone();
@@ -317,8 +334,8 @@ pub(crate) fn table(summaries: &[&Summary]) -> String {
              (paired t-test, corrected for the number of learners)"
         );
     }
-    let further = [event_table(summaries), options_table(summaries)];
-    if !labelled && further[1].is_none() {
+    let further = [event_table(summaries), bout_table(summaries), options_table(summaries)];
+    if !labelled && further[2].is_none() {
         text += &format!("\n{}", caption());
     }
     further.into_iter().flatten().fold(text, |text, more| format!("{text}\n\n{more}"))
@@ -338,13 +355,67 @@ fn event_table(summaries: &[&Summary]) -> Option<String> {
     said.map(|said| format!("{}\n {said}", table.trim_fmt()))
 }
 
+/// What detected runs have in common with true ones; nothing if events are no runs.
+fn bout_table(summaries: &[&Summary]) -> Option<String> {
+    let header = [
+        "learner",
+        "overlap F1",
+        "start off by",
+        "end off by",
+        "PSDS F1",
+        "segment F1",
+        "error rate",
+    ];
+    let mut table = bare_table(&header);
+    let mut is_any = false;
+    for summary in summaries {
+        let Some(own) = summary.labelled.as_ref().and_then(|own| own.events.bouts) else {
+            continue;
+        };
+        is_any = true;
+        table.add_row([vec![summary.name.clone()], bout_scores(&own).to_vec()].concat());
+    }
+    align_right(&mut table, 1);
+    is_any.then(|| {
+        format!(
+            "{}\n overlap: at least half of what both cover is common; PSDS: seven tenths of what is found lies \
+             in\n          events, and covers seven tenths of them; segments: seconds with and without events",
+            table.trim_fmt()
+        )
+    })
+}
+
+/// The scores of bouts as text.
+pub(crate) fn bout_scores(bouts: &BoutMetrics) -> [String; 6] {
+    let BoutMetrics { overlap, errors, intersection, stretches, error_rate, .. } = bouts;
+    let f1 = |scores: &Scores| format!("{:.3}", scores.f1);
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    [
+        f1(overlap),
+        or_none(errors.map(|(start, _)| seconds(start))),
+        or_none(errors.map(|(_, end)| seconds(end))),
+        f1(intersection),
+        f1(stretches),
+        or_none(error_rate.map(|rate| format!("{rate:.3}"))),
+    ]
+}
+
 /// The tolerance of detections, in a sentence.
 pub(crate) fn tolerance(events: &EventSummary) -> String {
     let apart = match events.min_separation {
         0.0 => String::new(),
         apart => format!(", and two detections are {} apart at least", seconds(apart)),
     };
-    format!("An event is found by a detection within {} of it{apart}.", seconds(events.tolerance))
+    let tolerance = seconds(events.tolerance);
+    match events.labels {
+        Labels::Independent => {
+            format!("An event is found by a detection within {tolerance} of it{apart}.")
+        }
+        Labels::Chain => format!(
+            "An event is a run of instances, and found by one that begins within {tolerance} of \
+             it{apart}."
+        ),
+    }
 }
 
 /// F1, precision, recall and false alarms per hour.

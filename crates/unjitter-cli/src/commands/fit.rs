@@ -13,8 +13,9 @@ use unjitter::model::{GroupEstimate, LearnedEstimates, Mode, Runs};
 use unjitter::{Control, Fitted, Learned, Session};
 
 use super::evaluate::{align_right, bare_table};
-use crate::annotator_text::{annotator, estimates};
+use crate::annotator_text::{annotator, estimates, runs};
 use crate::checked::Checked;
+use crate::classes_text::Confusion;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
 use crate::failure::{Mistake, usage};
@@ -83,9 +84,15 @@ struct FitResult<'a> {
     estimates: LearnedEstimates,
     /// What was learned of every group of stamps.
     groups: Vec<GroupEstimate>,
+    /// Classes of events, and probabilities of what events of each are recorded as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confusion: Option<Confusion<'a>>,
     /// How labels form runs, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Runs>,
+    /// How the annotator tells the ends of bouts, if stamps have any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends: Option<Ends>,
     modes: &'a [Mode],
     converged: bool,
     iterations: usize,
@@ -209,6 +216,20 @@ pub(crate) fn with_notes(mut fitted: Fitted, notes: Notes) -> anyhow::Result<Fit
     Ok(fitted)
 }
 
+/// What was learned of how the annotator tells the ends of bouts.
+#[derive(Debug, Serialize)]
+struct Ends {
+    learned: Learned,
+    estimates: LearnedEstimates,
+}
+
+impl Ends {
+    fn of(fitted: &Fitted) -> Option<Self> {
+        let estimates = fitted.ends_estimates(0.95).expect("95 % is a level");
+        Some(Self { learned: fitted.learned_ends()?, estimates: estimates? })
+    }
+}
+
 fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<'a> {
     let outcome = fitted.outcome();
     FitResult {
@@ -216,7 +237,9 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         learned: fitted.learned(),
         estimates: estimates(fitted),
         groups: groups_text::estimates(fitted),
+        confusion: Confusion::of(fitted),
         runs: fitted.runs(),
+        ends: Ends::of(fitted),
         modes: fitted.modes(),
         converged: outcome.converged,
         iterations: outcome.iterations,
@@ -241,8 +264,12 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
         few(&data.features),
     );
     text.push_str(&annotator(fitted));
+    text.push_str(&runs(fitted, &data.sessions()));
     for table in groups_text::tables(fitted) {
         let _ = write!(text, "\n{}", as_text(&table, 1));
+    }
+    if let Some(confusion) = Confusion::of(fitted) {
+        let _ = write!(text, "\n{}", confusion.text());
     }
     let outcome = fitted.outcome();
     let how = if outcome.converged { "converged" } else { "stopped" };

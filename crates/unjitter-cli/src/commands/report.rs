@@ -7,6 +7,7 @@ use serde::Serialize;
 use unjitter::diagnosis::{Agreement, Diagnosis, DiagnosisOptions, agreement};
 use unjitter::evaluation::{EventOptions, detect_events};
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
+use unjitter::labels::Labels;
 use unjitter::{AlignOptions, Aligned, Fitted, Warning};
 
 use super::align::{align, refuse_aligned};
@@ -89,9 +90,13 @@ impl Report {
         let (fitted, unknown) = adapted(fitted, &data, console)?;
         let aligned = align(&fitted, &data, &AlignOptions::default())?;
         let mut figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
-        let found = diagnosed(&fitted, &data, &questions(&data), console)?;
+        let found = match fitted.model().labels {
+            Labels::Independent => Some(diagnosed(&fitted, &data, &questions(&data), console)?),
+            // Goodness of fit supposes that they are.
+            Labels::Chain => None,
+        };
         let agreement = agreement(&fitted, &data.sessions())?;
-        figures.extend(diagnosis_drawings(&found));
+        figures.extend(found.iter().flat_map(diagnosis_drawings));
         if let Some(folder) = &self.figures {
             for (name, svg) in figures.iter().map(Drawing::file) {
                 output.add(folder.join(name), svg);
@@ -103,7 +108,7 @@ impl Report {
             data: &data,
             aligned: &aligned,
             signals: &signals,
-            found: &found,
+            found: found.as_ref(),
             agreement: &agreement,
             unknown: unknown.as_deref(),
         };
@@ -138,7 +143,8 @@ pub(crate) struct Content<'a> {
     pub data: &'a Dataset,
     pub aligned: &'a [Aligned],
     pub signals: &'a [RawSignal],
-    pub found: &'a Diagnosis,
+    /// Of independent labels.
+    pub found: Option<&'a Diagnosis>,
     pub agreement: &'a Agreement,
     /// A warning of clocks that were not found.
     pub unknown: Option<&'a str>,
@@ -175,7 +181,7 @@ impl Content<'_> {
                 .into_iter()
                 .chain(evaluation.map(comparison_table))
                 .chain(groups_text::tables(self.fitted))
-                .chain(goodness_of_fit(self.found))
+                .chain(self.found.into_iter().flat_map(goodness_of_fit))
                 .chain(agreement_text::tables(self.found, self.agreement))
                 .collect(),
         }
@@ -220,7 +226,7 @@ impl Content<'_> {
         let all = || self.aligned.iter().flat_map(|one| &one.stamps);
         let spurious = all().filter(|stamp| stamp.p_spurious > THRESHOLD).count();
         let missed: usize = (0..self.aligned.len()).map(|k| self.missed(k).len()).sum();
-        let mut facts = annotator_text::facts(self.fitted);
+        let mut facts = annotator_text::facts(self.fitted, &self.data.sessions());
         facts.extend([
             fact(
                 "stamps",

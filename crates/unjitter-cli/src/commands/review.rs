@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::{Args, FromArgMatches};
 use serde::Serialize;
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
+use unjitter::labels::Labels;
 use unjitter::{FitOptions, Fitted, Model};
 
 use super::align::refuse_aligned;
@@ -130,6 +131,11 @@ impl Review {
         let link = self.link.take().map(link::checked).transpose()?;
         let others = self.others()?;
         let fitted = self.loaded(console)?;
+        if fitted.as_ref().is_some_and(|fitted| fitted.model().labels == Labels::Chain) {
+            return Err(usage(
+                "a review supposes independent labels, and those of this model form a chain",
+            ));
+        }
         let data = self.input.read_stamped(false)?;
         let varies = fitted.as_ref().map_or(&[][..], |fitted| &fitted.model().varies);
         let findings = self.checked.refuse(&data, varies, console)?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use unjitter::io::{Clock, Columns, Dataset, DatasetFiles, TableText, compress};
 use unjitter::learning::median_spacing;
 use unjitter::signal::{CYCLE_FEATURES, CycleOptions};
-use unjitter::simulation::{ChestBand, Respiration, Sloppiness, Tails};
+use unjitter::simulation::{ChestBand, EndSloppiness, Respiration, Sloppiness, Tails};
 use unjitter::{Control, Recording, Session};
 
 use crate::config::ConfigFile;
@@ -94,6 +94,20 @@ pub(crate) struct AnnotatorArgs {
     /// Standard deviation of the delays of different people, in median spacings
     #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Annotator")]
     habits: f64,
+    /// Press ends too: an event is a run of instances, and this is the standard deviation of the delays of
+    /// its end, in median spacings; events.csv then has columns `start` and `end`
+    #[arg(long, value_name = "X", help_heading = "Annotator")]
+    end_spread: Option<f64>,
+    /// Mean delay of ends, in median spacings
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        requires = "end_spread",
+        help_heading = "Annotator"
+    )]
+    end_delay: f64,
     /// Share of true events that are pressed
     #[arg(long, value_name = "P", default_value_t = 1.0, help_heading = "Annotator")]
     pressed: f64,
@@ -148,6 +162,7 @@ impl AnnotatorArgs {
             together: self.together,
             // People whose delays differ also differ in how far their presses scatter.
             habits: (self.habits, if self.habits > 0.0 { 0.3 } else { 0.0 }),
+            ends: self.end_spread.map(|spread| EndSloppiness { delay: self.end_delay, spread }),
         })
     }
 }
@@ -237,7 +252,7 @@ impl Made {
     }
 
     fn from_folder(folder: &std::path::Path) -> anyhow::Result<Self> {
-        let files = DatasetFiles { events: None, ..DatasetFiles::in_folder(folder)? };
+        let files = DatasetFiles { events: None.into(), ..DatasetFiles::in_folder(folder)? };
         let data = Dataset::read(&files, &Columns::default(), false)?;
         let Dataset { recordings, clocks, features, .. } = data;
         Ok(Self { recordings, clocks, features, bands: vec![] })
@@ -291,23 +306,52 @@ impl Made {
     fn events(&self) -> Vec<u8> {
         let is_known = |own: &Recording| !own.session.annotators().is_empty();
         let annotator = self.recordings.iter().any(is_known).then_some("annotator");
-        let mut table = TableText::new(b',', ["session", "time"].into_iter().chain(annotator));
+        let has_ends = self.has_ends();
+        let header = if has_ends { &["session", "start", "end"][..] } else { &["session", "time"] };
+        let mut table = TableText::new(b',', header.iter().copied().chain(annotator));
         for (Recording { session, .. }, clock) in self.recordings.iter().zip(&self.clocks) {
             for (l, &stamp) in session.stamps().iter().enumerate() {
                 let name = session.annotator_of(l).map(|k| session.annotators()[k].as_str());
                 let of = annotator.map(|_| name.unwrap_or_default());
-                let time = clock.write(stamp);
-                table.push([session.name(), &time].into_iter().chain(of));
+                let end =
+                    has_ends.then(|| session.end_of(l).map_or(String::new(), |t| clock.write(t)));
+                let cells = [session.name().to_owned(), clock.write(stamp)].into_iter().chain(end);
+                table.push(cells.chain(of.map(str::to_owned)));
             }
         }
         table.into()
     }
 
+    fn has_ends(&self) -> bool {
+        self.recordings.iter().any(|recording| recording.session.has_ends())
+    }
+
+    /// True events; runs from their first instance to their last where ends are pressed.
     fn true_events(&self) -> Vec<u8> {
+        if self.has_ends() {
+            return self.true_bouts();
+        }
         let mut table = TableText::new(b',', ["session", "time"]);
         for (recording, clock) in self.recordings.iter().zip(&self.clocks) {
             for time in true_events(recording) {
                 table.push([recording.session.name(), &clock.write(time)]);
+            }
+        }
+        table.into()
+    }
+
+    fn true_bouts(&self) -> Vec<u8> {
+        let mut table = TableText::new(b',', ["session", "start", "end"]);
+        for (Recording { session, truth }, clock) in self.recordings.iter().zip(&self.clocks) {
+            let truth = truth.as_deref().unwrap_or_default();
+            let mut first = 0;
+            for run in truth.chunk_by(|a, b| a == b) {
+                let (start, last) =
+                    (session.times()[first], session.times()[first + run.len() - 1]);
+                first += run.len();
+                if run[0] {
+                    table.push([session.name(), &clock.write(start), &clock.write(last)]);
+                }
             }
         }
         table.into()

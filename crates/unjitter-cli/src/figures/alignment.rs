@@ -16,6 +16,8 @@ pub(crate) struct Alignment {
     pub instances: Vec<AlignmentInstance>,
     /// The stamps of the stretch.
     pub stamps: Vec<AlignmentStamp>,
+    /// Bouts of the stretch, if stamps have ends.
+    pub bouts: Vec<AlignmentBout>,
 }
 
 /// One instance.
@@ -40,6 +42,17 @@ pub(crate) struct AlignmentStamp {
     pub is_spurious: bool,
 }
 
+/// A stamp with an end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AlignmentBout {
+    /// From when to when it was stamped.
+    pub stamped: (f64, f64),
+    /// From when to when it lasted.
+    pub placed: (f64, f64),
+    /// Whether it is probably spurious.
+    pub is_spurious: bool,
+}
+
 /// Height of the line of stamps above the bars, in pixels.
 const STAMPS: f64 = 50.0;
 
@@ -56,6 +69,7 @@ pub(crate) fn alignment(data: &Alignment) -> String {
         let frame = Frame { canvas, x, y, left, right, top, bottom };
         frame.axes(&data.x_label, "probability");
         instances(&frame, data);
+        data.bouts.iter().for_each(|bout| bars(&frame, bout));
         let finite = |stamp: &&AlignmentStamp| stamp.time.is_finite() && stamp.instance.is_finite();
         data.stamps.iter().filter(finite).for_each(|stamp| arc(&frame, stamp));
         legend(canvas, left);
@@ -78,6 +92,21 @@ fn instances(frame: &Frame<'_, '_>, data: &Alignment) {
 
 fn diamond(canvas: &Canvas<'_>, (x, y): Place) {
     canvas.fill(&[(x, y - 5.0), (x + 4.5, y), (x, y + 5.0), (x - 4.5, y)], BLACK, 1.0);
+}
+
+/// A thin bar for a bout as it was stamped, and a thick one below, where it belongs.
+fn bars(frame: &Frame<'_, '_>, bout: &AlignmentBout) {
+    let bar = |(from, to): (f64, f64), y: f64, height: f64, colour| {
+        if from.is_finite() && to.is_finite() {
+            // What lies outside of the stretch is not drawn, and a bout of one instance is still seen.
+            let [from, to] = [from, to].map(|t| frame.across(t).clamp(frame.left, frame.right));
+            frame.canvas.rectangle((from, y), (to.max(from + 2.0), y + height), colour, 0.85);
+        }
+    };
+    bar(bout.stamped, STAMPS, 3.0, if bout.is_spurious { VERMILION } else { ORANGE });
+    if !bout.is_spurious {
+        bar(bout.placed, frame.top - 22.0, 6.0, ORANGE);
+    }
 }
 
 /// A stamp, and an S-shaped curve down to the top of the bars at its instance.

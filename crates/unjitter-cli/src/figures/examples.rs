@@ -292,5 +292,10 @@ fn alignment_example() -> String {
         x_label: "time (s)".into(),
         instances: (0..60).map(instance).collect(),
         stamps: stamps.map(stamp).to_vec(),
+        bouts: vec![AlignmentBout {
+            stamped: (112.0, 160.0),
+            placed: (105.3, 148.2),
+            is_spurious: false,
+        }],
     })
 }

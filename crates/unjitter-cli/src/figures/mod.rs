@@ -29,7 +29,9 @@ mod style;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use alignment::{Alignment, AlignmentInstance, AlignmentStamp, alignment};
+pub(crate) use alignment::{
+    Alignment, AlignmentBout, AlignmentInstance, AlignmentStamp, alignment,
+};
 pub use bars::{Bar, Bars, bars};
 pub(crate) use calibration::{Calibration, CalibrationBin, calibration};
 pub use canvas::as_file;

@@ -139,11 +139,17 @@ const FIGURES: [(&str, Draw); 16] = [
             |&time: &f64| AlignmentInstance { time, probability: 0.4, is_true: time > 0.3 };
         let stamp =
             |&time: &f64| AlignmentStamp { time, instance: time + 0.1, is_spurious: time > 0.8 };
+        let bout = |&time: &f64| AlignmentBout {
+            stamped: (time, time + 0.3),
+            placed: (time - 0.1, time + 0.2),
+            is_spurious: time > 0.8,
+        };
         alignment(&Alignment {
             title: name.into(),
             x_label: name.into(),
             instances: numbers.iter().map(instance).collect(),
             stamps: numbers.iter().map(stamp).collect(),
+            bouts: numbers.iter().map(bout).collect(),
         })
     }),
 ];

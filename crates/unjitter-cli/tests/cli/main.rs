@@ -1,6 +1,7 @@
 //! The real program, run in a temporary folder as a user would.
 
 mod align;
+mod bouts;
 mod config;
 mod demo;
 mod diagnose;
@@ -22,7 +23,9 @@ mod predict;
 mod readme;
 mod report;
 mod review;
+mod runs;
 mod signals;
 mod simulate;
+mod stamp_files;
 mod stamped;
 mod sync;

@@ -1,15 +1,17 @@
 //! A model of the annotator for every learner, including those without one.
 //!
 //! For a bare detector, counts, delays and a rescaling of its log-odds are fitted to the stamps of its
-//! training data, while the detector is kept. This takes a fit, so it is done once, on the first request.
+//! training data, while the detector is kept, with its chain if labels form one. This takes a fit, so it is done once, on
+//! the first request.
 
 use std::cell::OnceCell;
 
 use ndarray::Array2;
 
 use super::TrainedModel;
+use crate::labels::Labels;
 use crate::learning::FitOptions;
-use crate::model::{Fitted, Model};
+use crate::model::{Fitted, Model, Runs};
 use crate::{Control, Error, Recording, Result, Session};
 
 /// A trained learner with a model of the annotator, its own or a fitted one.
@@ -65,6 +67,21 @@ impl<'a> Annotated<'a> {
         }
     }
 
+    fn model(&self) -> Model {
+        let model = Model::default();
+        match self.trained {
+            TrainedModel::Detector(detector) => match detector.runs() {
+                Some(Runs { onset_rate, offset_rate, stamps }) => {
+                    Model { labels: Labels::Chain, stamps, ..model }
+                        .freeze("labels.onset_rate", onset_rate)
+                        .freeze("labels.offset_rate", offset_rate)
+                }
+                None => model,
+            },
+            TrainedModel::Fitted(_) => model,
+        }
+    }
+
     fn around(&self) -> Result<&Fitted> {
         if let Some(fitted) = self.around.get() {
             return Ok(fitted);
@@ -73,7 +90,7 @@ impl<'a> Annotated<'a> {
         let sessions: Vec<Session> = self.training.iter().map(lean).collect::<Result<_>>()?;
         let options =
             FitOptions { seed: self.seed, standard_errors: false, ..FitOptions::default() };
-        let fitted = Model::default().fit(&sessions, &options, self.control)?;
+        let fitted = self.model().fit(&sessions, &options, self.control)?;
         self.control.stop_if_requested()?;
         Ok(self.around.get_or_init(|| fitted))
     }

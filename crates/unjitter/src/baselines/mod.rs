@@ -8,6 +8,8 @@
 //! | LR-S, … | soft labels, a Gaussian around each stamp ([`Smear`]) |
 //! | MI | bags of instances with a witness each ([`MultipleInstance`]) |
 //! | LR-M, KLR-M, NN-M | all alignments: ours ([`AlignmentLearner`]) |
+//!
+//! Where labels form runs, all but MI learn the same chain from their labels, so that they differ in nothing else.
 
 mod alignment_learner;
 mod annotated;
@@ -123,10 +125,7 @@ fn fit_targets(
     seed: u64,
     control: Control<'_>,
 ) -> Result<TrainedModel> {
-    let data: Vec<_> = recordings
-        .iter()
-        .zip(targets)
-        .map(|(recording, targets)| (recording.session.features(), targets.as_slice()))
-        .collect();
-    Ok(TrainedModel::Detector(supervised.fit(&data, seed, control)?.0))
+    let with = recordings.iter().zip(targets);
+    let data: Vec<_> = with.map(|(one, targets)| (&one.session, targets.as_slice())).collect();
+    Ok(TrainedModel::Detector(supervised.fit_sessions(&data, seed, control)?.0))
 }

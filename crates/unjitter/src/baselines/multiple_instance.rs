@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::naive::naive_labels;
 use super::{Learner, TrainedModel, described};
+use crate::labels::Labels;
 use crate::learning::{Minimum, Supervised, Target};
 use crate::model::Detector;
 use crate::model::classifier::Classifier;
@@ -93,6 +94,12 @@ impl MultipleInstance {
         if self.bag_size == 0 {
             let expected = "at least 1";
             return Err(Error::OutOfRange { name: "bag_size".into(), value: 0.0, expected });
+        }
+        if self.supervised.labels == Labels::Chain {
+            return Err(Error::NotOfChain {
+                what: "learning from a witness in each bag",
+                instead: "compare other learners",
+            });
         }
         self.supervised.priors.check()?;
         let features: Vec<FeatureView<'_>> =

@@ -44,13 +44,15 @@ impl Learner for Naive {
     }
 }
 
-/// Which instances are nearest to a stamp.
+/// Which instances are nearest to a stamp, or lie between its two ends.
 pub(crate) fn naive_labels(session: &Session) -> Vec<bool> {
     let observed = session.observed_instances();
     let times: Vec<f64> = observed.iter().map(|&i| session.times()[i]).collect();
     let mut labels = vec![false; session.len()];
-    for &stamp in session.stamps() {
-        labels[observed[nearest(&times, stamp)]] = true;
+    for (l, &stamp) in session.stamps().iter().enumerate() {
+        let first = nearest(&times, stamp);
+        let last = session.end_of(l).map_or(first, |end| nearest(&times, end));
+        observed[first..=last].iter().for_each(|&i| labels[i] = true);
     }
     labels
 }

@@ -89,6 +89,7 @@ struct Seen {
 
 /// Compares the annotators of all sessions with several.
 pub fn agreement(fitted: &Fitted, sessions: &[Session<'_>]) -> Result<Agreement> {
+    fitted.check_one_class("the agreement of annotators")?;
     let several: Vec<&Session<'_>> =
         sessions.iter().filter(|session| session.annotators().len() > 1).collect();
     let seen: Vec<Seen> =
@@ -157,7 +158,8 @@ fn see(fitted: &Fitted, session: &Session<'_>) -> Result<Seen> {
             let seen = (0..instances).map(|i| own.counts.positive(i) - own.counts.missed(i)).sum();
             stamps.push((stream.stamps.len(), positive.sum(), seen));
         }
-        let events = (0..instances).map(|i| found.positive(i)).sum();
+        // Of what stamps are about, which is less than all instances of a run.
+        let events = (0..instances).map(|i| found.streams[0].counts.positive(i)).sum();
         Ok(Seen { nearest: by_nearest, stamped: by_model, stamps, events })
     })
 }

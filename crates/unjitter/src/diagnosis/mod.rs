@@ -33,9 +33,10 @@ pub use sessions::SessionFit;
 
 use crate::error::require;
 use crate::inference::{Compensator, DelayDistribution};
+use crate::labels::Labels;
 use crate::model::{Clock, Fitted, Mode};
 use crate::session::check_together;
-use crate::{Control, Result, Session};
+use crate::{Control, Error, Result, Session};
 use delays::Delays;
 
 /// What to ask.
@@ -150,7 +151,14 @@ pub fn diagnose(
     options: &DiagnosisOptions,
     control: Control<'_>,
 ) -> Result<Diagnosis> {
+    fitted.check_one_class("diagnose")?;
     check_together(sessions)?;
+    if fitted.model.labels == Labels::Chain {
+        return Err(Error::NotOfChain {
+            what: "a diagnosis",
+            instead: "intervals are told by the fit, and evidence by sessions left out",
+        });
+    }
     let hours = options.hours.len();
     let fits = hours == 0 || hours == sessions.len();
     require("hours", hours as f64, fits, "one for each session, or none")?;

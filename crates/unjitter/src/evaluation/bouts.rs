@@ -111,19 +111,6 @@ pub fn match_bouts(detections: &[Bout], truths: &[Bout], overlap: f64) -> Result
     Ok(pairs)
 }
 
-/// The bouts of labels: every instance of a run covers the time to the next one, or `spacing` if that is shorter.
-pub fn bouts_of(times: &[f64], labels: &[bool], spacing: f64) -> Vec<Bout> {
-    let until =
-        |i: usize| times.get(i + 1).map_or(times[i] + spacing, |t| t.min(times[i] + spacing));
-    let runs = labels.chunk_by(|a, b| a == b).scan(0, |first, run| {
-        let own = *first..*first + run.len();
-        *first = own.end;
-        Some((own, run[0]))
-    });
-    let runs = runs.filter(|(_, is_bout)| *is_bout);
-    runs.map(|(own, _)| Bout { start: times[own.start], end: until(own.end - 1) }).collect()
-}
-
 /// How well bouts were found. Each session is matched by itself, and counts are pooled.
 pub fn bout_metrics(sessions: &[SessionBouts<'_>], options: &BoutOptions) -> Result<BoutMetrics> {
     options.check()?;

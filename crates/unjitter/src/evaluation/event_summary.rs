@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bouts::{Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics};
 use super::detection::{EventMetrics, SessionEvents, event_metrics};
 use super::events::{Detection, EventOptions, detect_events};
 use super::tolerance::Tolerance;
@@ -48,16 +49,23 @@ pub struct EventSummary {
     pub tolerance: f64,
     /// Smallest distance between two detected events, in the unit of time.
     pub min_separation: f64,
+    /// Whether an event is one instance or a run of them.
+    #[serde(default, skip_serializing_if = "is_independent")]
+    pub labels: Labels,
     /// Hits, misses, false alarms and the scores from them.
     #[serde(flatten)]
     pub metrics: EventMetrics,
+    /// What detected runs have in common with true ones, if events are runs; stretches last a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bouts: Option<BoutMetrics>,
 }
 
 /// Two median spacings of instances, but at most half the median distance between true events of a
 /// session: a detection may be at a neighbouring instance, but not at another event.
 pub fn usual_tolerance(recordings: &[Recording], labels: Labels) -> f64 {
     let near = median_distance(recordings.iter().map(|one| one.session.times().to_vec()));
-    let apart = median_distance(recordings.iter().map(|one| true_events(one, labels)));
+    let begin = |one: &Recording| true_events(one, labels).iter().map(|own| own.time).collect();
+    let apart = median_distance(recordings.iter().map(begin));
     let near = 2.0 * near.unwrap_or(0.0);
     apart.map_or(near, |distance| near.min(distance / 2.0))
 }
@@ -89,8 +97,10 @@ impl EventScoring {
             let options = EventOptions { threshold, min_separation, labels };
             found.push(observed_events(&recording.session, own, &options)?);
         }
-        let truths: Vec<Vec<f64>> =
+        let runs: Vec<Vec<Detection>> =
             recordings.iter().map(|recording| true_events(recording, labels)).collect();
+        let truths: Vec<Vec<f64>> =
+            runs.iter().map(|own| own.iter().map(|event| event.time).collect()).collect();
         let sessions: Vec<SessionEvents<'_>> = (0..recordings.len())
             .map(|k| SessionEvents {
                 detections: &found[k],
@@ -100,7 +110,36 @@ impl EventScoring {
             .collect();
         let window = Tolerance::symmetric(tolerance);
         let metrics = event_metrics(&sessions, &window, self.seconds_per_unit)?;
-        Ok(EventSummary { tolerance, min_separation, metrics })
+        let bouts = match labels {
+            Labels::Independent => None,
+            Labels::Chain => Some(self.bouts(recordings, &found, &runs)?),
+        };
+        Ok(EventSummary { tolerance, min_separation, labels, metrics, bouts })
+    }
+
+    /// What detected runs have in common with true ones. The last instance of a run lasts as long as instances usually
+    /// are apart.
+    fn bouts(
+        &self,
+        recordings: &[Recording],
+        found: &[Vec<Detection>],
+        truths: &[Vec<Detection>],
+    ) -> Result<BoutMetrics> {
+        let all = recordings.iter().map(|one| one.session.times().to_vec());
+        let spacing = median_distance(all).unwrap_or(0.0);
+        let bouts = |own: &[Vec<Detection>]| -> Vec<Vec<Bout>> {
+            own.iter().map(|own| lasting(own, spacing)).collect()
+        };
+        let (found, truths) = (bouts(found), bouts(truths));
+        let sessions: Vec<SessionBouts<'_>> = (0..recordings.len())
+            .map(|k| SessionBouts {
+                detections: &found[k],
+                truths: &truths[k],
+                begins: recordings[k].session.times()[0],
+            })
+            .collect();
+        let stretch = 1.0 / self.seconds_per_unit;
+        bout_metrics(&sessions, &BoutOptions { stretch, ..BoutOptions::default() })
     }
 
     /// Refuses settings that [`Comparison::summary`](super::Comparison::summary) would only refuse after
@@ -113,6 +152,16 @@ impl EventScoring {
             EventOptions { min_separation: self.min_separation, ..EventOptions::default() };
         detect_events(&[], &[], &options).map(|_| ())
     }
+}
+
+/// Runs in order of time, each with the time that its last instance lasts: until the next run at most.
+fn lasting(runs: &[Detection], spacing: f64) -> Vec<Bout> {
+    let until = |k: usize| runs.get(k + 1).map_or(f64::INFINITY, |next| next.time);
+    let bout = |(k, run): (usize, &Detection)| Bout {
+        start: run.time,
+        end: (run.end + spacing).min(until(k)),
+    };
+    runs.iter().enumerate().map(bout).collect()
 }
 
 /// Events in annotated intervals, none of which a run leaves.
@@ -136,14 +185,13 @@ fn observed_events(
     }
 }
 
-/// Times at which events begin in annotated intervals; none without labels.
-fn true_events(recording: &Recording, labels: Labels) -> Vec<f64> {
+/// Events of the labels in annotated intervals; none without labels.
+fn true_events(recording: &Recording, labels: Labels) -> Vec<Detection> {
     let Some(truth) = &recording.truth else { return Vec::new() };
     let is_positive: Vec<f64> = truth.iter().map(|&label| f64::from(u8::from(label))).collect();
     let options = EventOptions { labels, ..EventOptions::default() };
     // Labels are probabilities, and times were checked with the session.
-    let found = observed_events(&recording.session, &is_positive, &options).unwrap_or_default();
-    found.iter().map(|event| event.time).collect()
+    observed_events(&recording.session, &is_positive, &options).unwrap_or_default()
 }
 
 /// Annotated time of a recording.

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, PersistError};
 
 use crate::{Error, Result};
 
@@ -32,15 +32,27 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Replaces every file. None is touched before all of them are safely on disk beside their places, so a
 /// full disk changes nothing.
-pub fn replace_all<P: AsRef<Path>, B: AsRef<[u8]>>(files: &[(P, B)]) -> Result<()> {
+pub fn replace_all<P: AsRef<Path>, C: Content>(files: &[(P, C)]) -> Result<()> {
     let mut staged = Vec::new();
-    for (path, bytes) in files {
+    for (path, content) in files {
         let mut file = WholeFile::new(path.as_ref())?;
-        file.write(bytes.as_ref())?;
+        content.hand_out(&mut |bytes| file.write(bytes))?;
         file.sync()?;
         staged.push(file);
     }
     staged.into_iter().try_for_each(WholeFile::finish)
+}
+
+/// What a file will hold.
+pub trait Content {
+    /// Hands out all bytes, piece by piece.
+    fn hand_out(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+}
+
+impl<B: AsRef<[u8]>> Content for B {
+    fn hand_out(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        sink(self.as_ref())
+    }
 }
 
 /// Unfinished temporary files.
@@ -118,14 +130,30 @@ impl WholeFile {
     }
 
     /// Moves the file to its place.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
+        self.persist(|file, path| file.persist(path))
+    }
+
+    /// The same, but fails if there is something in its place.
+    pub fn finish_new(self) -> Result<()> {
+        self.persist(|file, path| file.persist_noclobber(path))
+    }
+
+    fn persist(
+        mut self,
+        persist: impl FnOnce(NamedTempFile, &Path) -> std::result::Result<File, PersistError>,
+    ) -> Result<()> {
         self.sync()?;
         self.forget();
         match std::mem::replace(&mut self.open, Open::Finished) {
-            Open::Beside(file) => match file.persist(&self.path) {
-                Ok(_) => Ok(()),
-                Err(error) => Err(self.failed(error.error)),
-            },
+            Open::Beside(file) => {
+                if let Ok(before) = std::fs::metadata(&self.path) {
+                    let kept = file.as_file().set_permissions(before.permissions());
+                    kept.map_err(|source| self.failed(source))?;
+                }
+                let persisted = persist(file, &self.path);
+                persisted.map(|_| ()).map_err(|error| self.failed(error.error))
+            }
             Open::Directly(_) | Open::Finished => Ok(()),
         }
     }
@@ -232,6 +260,30 @@ mod tests {
     fn a_file_without_end_is_refused() {
         // Its declared size is 0.
         assert!(read(Path::new("/dev/zero"), 1000).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_appears_meanwhile_is_not_replaced_by_a_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut file = WholeFile::new(&path).unwrap();
+        file.write(b"ours").unwrap();
+        std::fs::write(&path, "theirs").unwrap();
+        assert!(matches!(file.finish_new(), Err(Error::Io { .. })));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_those_of_the_file_that_was_there() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, b"old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        replace(&path, b"new").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
 
     #[cfg(unix)]

@@ -11,9 +11,11 @@
 //! ([`Variable`]). `chain` sums over the labels alone, `sums` over labels and stamps together. Everything is linear in the
 //! number of instances. `docs/model.md` has the formulas.
 
+mod arriving;
 mod best;
 mod chain;
 mod count;
+mod labelled;
 mod lone;
 mod moments;
 mod path;
@@ -30,6 +32,7 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use arriving::Arriving;
 pub(crate) use best::owners;
 pub(crate) use chain::Chain;
 pub(crate) use rates::Rates;

@@ -5,6 +5,7 @@
 //! on any number of threads.
 
 mod adapt;
+mod apart;
 mod bootstrap;
 mod curvature;
 mod data;
@@ -12,6 +13,7 @@ mod deviations;
 mod fit;
 mod grouped;
 mod information;
+mod labelled_runs;
 mod lbfgs;
 mod line_search;
 mod map;

@@ -14,6 +14,7 @@ use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::{Curvature, Objective};
 use super::preconditioner::{Preconditioner, ROWS, Square};
 use super::watcher::{Run, watcher};
+use crate::labels::{Labels, Variable};
 use crate::math::{exp, ln};
 use crate::model::Detector;
 use crate::model::classifier::{Classifier, ClassifierSpec};
@@ -152,12 +153,7 @@ impl Objective for SupervisedObjective<'_> {
 
     fn curvature(&self, params: &[f64], _: &[f64], _: usize) -> Option<Box<dyn Curvature>> {
         let features = self.data.iter().map(|(features, _)| features.view());
-        // The prior is a quadratic with its minimum at zero: at parameters of one, the gradient of its
-        // logarithm is minus their precisions.
-        let mut precisions = vec![0.0; params.len()];
-        let ones = vec![1.0; params.len()];
-        self.priors.log_density(&self.layout, &ones, &self.is_free, &mut precisions);
-        precisions.iter_mut().for_each(|d| *d = -*d);
+        let precisions = self.priors.precisions(&self.layout);
         let square = Square::of_cross_entropy(self.classifier, params, features, ROWS)?;
         let guess = Preconditioner::new(square.with_precisions(&precisions), Vec::new())?;
         Some(Box::new(guess))
@@ -170,7 +166,13 @@ impl Objective for SupervisedObjective<'_> {
 pub struct Supervised {
     /// Features to log-odds.
     pub classifier: ClassifierSpec,
-    /// Only the precisions of weights and intercept matter.
+    /// How labels of neighbouring instances depend on each other.
+    #[serde(skip_serializing_if = "is_default")]
+    pub labels: Labels,
+    /// What of a run stamps are about, for an annotator that is learned around the detector; labels say it of themselves.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stamps: Variable,
+    /// Only the precisions of weights and intercept matter, and the rates of a chain.
     pub priors: Priors,
     /// When to stop.
     pub optimiser: LbfgsOptions,
@@ -180,21 +182,39 @@ impl Default for Supervised {
     fn default() -> Self {
         Self {
             classifier: ClassifierSpec::Logistic,
+            labels: Labels::default(),
+            stamps: Variable::default(),
             priors: Priors::default(),
             optimiser: LbfgsOptions::default(),
         }
     }
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 impl Supervised {
-    /// Learns a detector from targets per instance: one slice of targets per feature matrix.
+    /// Refuses settings that mean nothing.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.labels == Labels::Independent && self.stamps != Variable::default() {
+            return Err(Error::NoRuns { stamps: self.stamps.name() });
+        }
+        self.priors.check()
+    }
+
+    /// Learns a detector from targets per instance: one slice of targets per feature matrix. Refused if labels form a
+    /// chain, which needs times: see [`fit_sessions`](Self::fit_sessions).
     pub fn fit(
         &self,
         data: &[(FeatureView<'_>, &[Target])],
         seed: u64,
         control: Control<'_>,
     ) -> Result<(Detector, Minimum)> {
-        self.priors.check()?;
+        self.check()?;
+        if self.labels == Labels::Chain {
+            return Err(Error::RowsOfChain);
+        }
         check_targets(data)?;
         let features: Vec<FeatureView<'_>> = data.iter().map(|(rows, _)| *rows).collect();
         let classifier = self.classifier.fit(&features, seed, control)?;
@@ -221,16 +241,20 @@ impl Supervised {
         let mut watch = watcher(control, run);
         let minimum = minimise(&objective, &start, &self.optimiser, &mut watch);
         control.stop_if_requested()?;
-        // Features near the largest numbers overflow during standardisation.
-        minimum.ok_or_else(|| Error::OutOfRange {
-            name: "the log posterior at the start".to_owned(),
-            value: -objective.evaluate(&start, &mut vec![0.0; start.len()]),
-            expected: FINITE_START,
-        })
+        minimum.ok_or_else(|| starts_nowhere(&objective, &start))
     }
 }
 
-fn check_targets(data: &[(FeatureView<'_>, &[Target])]) -> Result<()> {
+/// The error for a start from which there is no way: features near the largest numbers overflow during standardisation.
+pub(super) fn starts_nowhere(objective: &dyn Objective, start: &[f64]) -> Error {
+    Error::OutOfRange {
+        name: "the log posterior at the start".to_owned(),
+        value: -objective.evaluate(start, &mut vec![0.0; start.len()]),
+        expected: FINITE_START,
+    }
+}
+
+pub(super) fn check_targets(data: &[(FeatureView<'_>, &[Target])]) -> Result<()> {
     let (mut positives, mut negatives) = (0.0, 0.0);
     let expected = data.first().ok_or(Error::NoSessions)?.0.ncols();
     for (index, (features, targets)) in data.iter().enumerate() {

@@ -3,9 +3,9 @@
 //! A warning is kept only if it separates bad fits from good ones: `docs/model.md` has the figures. Each
 //! names a cure.
 
-use super::data::{SessionData, gaps};
+use super::data::{SessionData, gaps, grid_spacing};
 use crate::inference::Order;
-use crate::math::{lower_median, sigmoid};
+use crate::math::lower_median;
 use crate::model::{Learned, Mode, Parts};
 use crate::params::{Layout, Parameter};
 use crate::session::nearest;
@@ -25,7 +25,6 @@ pub(super) fn warnings(
     parts: &Parts,
     mode: &Mode,
     order: Order,
-    spacing: f64,
 ) -> Vec<Warning> {
     let Learned { delay, spread, background_rate, .. } = mode.learned;
     let mut found = Vec::new();
@@ -37,8 +36,8 @@ pub(super) fn warnings(
         // Otherwise they come from nowhere, and spoil nothing.
         found.extend(sessions.iter().filter_map(|session| far_stamps(session, delay, spread)));
     }
-    let is_tiny = spread < spacing / 2.0;
-    found.extend(is_tiny.then_some(Warning::TinySpread { spread, spacing }));
+    let coarse = grid_spacing(sessions).filter(|spacing| spread < spacing / 2.0);
+    found.extend(coarse.map(|spacing| Warning::TinySpread { spread, spacing }));
     found
 }
 
@@ -55,9 +54,10 @@ fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> O
     let (mut expected, mut squares) = (0.0, 0.0);
     let mut log_odds = Vec::new();
     for session in data {
-        log_odds.resize(session.in_time.times.len(), 0.0);
+        let times = &session.in_time.times;
+        log_odds.resize(times.len() * parts.classes(), 0.0);
         parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
-        for p in log_odds.iter().map(|&f| sigmoid(f)) {
+        for p in parts.stamps.presence(&params[parts.detector().end..], times, &log_odds) {
             expected += p;
             squares += p * p;
         }

@@ -16,6 +16,7 @@ use self::expected::Judge;
 use self::refits::refit;
 use self::told::Told;
 use crate::error::require;
+use crate::labels::Labels;
 use crate::model::LearnedEstimates;
 use crate::{Control, Error, Fitted, Result, Session};
 
@@ -108,6 +109,13 @@ impl Fitted {
     ) -> Result<Plan> {
         if sessions.is_empty() {
             return Err(Error::NoSessions);
+        }
+        self.check_one_class("plan")?;
+        if self.model.labels == Labels::Chain {
+            return Err(Error::NotOfChain {
+                what: "a plan",
+                instead: "compare fits to some of the sessions with fits to all",
+            });
         }
         let (more, labelled) = options.steps(sessions.len())?;
         let quiet = Control { watch: None, ..control };

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::annotator::own_seed;
+use super::bouts::{self, EndSloppiness};
 use super::{Annotator, Delays, Spurious};
 use crate::error::require;
 use crate::math::Random;
@@ -63,6 +64,9 @@ pub struct Sloppiness {
     /// How far people differ: the standard deviation of their delays, in units, and of the logarithms of their
     /// spreads.
     pub habits: (f64, f64),
+    /// How the ends of runs are pressed, if they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ends: Option<EndSloppiness>,
 }
 
 impl Default for Sloppiness {
@@ -80,6 +84,7 @@ impl Default for Sloppiness {
             people: 1,
             together: false,
             habits: (0.0, 0.0),
+            ends: None,
         }
     }
 }
@@ -109,6 +114,9 @@ impl Sloppiness {
         unit: f64,
         seed: u64,
     ) -> Result<Vec<Recording<'a>>> {
+        if let Some(ends) = self.ends {
+            return bouts::annotate(self, ends, recordings, unit, seed);
+        }
         let people = self.people(recordings, unit, seed)?;
         if let [(_, only)] = people.as_slice() {
             return only.annotate_all(recordings, seed);

@@ -1,6 +1,7 @@
 //! Tables of every usual kind are read, mistakes are named with their place, and no bytes make
 //! reading panic or hang.
 
+mod bouts;
 mod damage;
 mod good;
 mod hostile;

@@ -83,6 +83,7 @@ const SLOPPY: Sloppiness = Sloppiness {
     habits: (0.0, 0.0),
     pressed: 0.9,
     extra: 0.1,
+    ends: None,
 };
 
 #[test]

@@ -1,6 +1,7 @@
 //! The metrics against other programs' answers, against brute force, and under changes that must
 //! not matter.
 
+mod bouts;
 mod golden;
 mod laws;
 mod matching;

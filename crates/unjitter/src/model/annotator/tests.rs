@@ -272,7 +272,7 @@ fn group_of(person: &'static str) -> impl Fn(Factor) -> Option<&'static str> {
         Factor::Annotator => Some(person),
         Factor::Subject => Some("s1"),
         Factor::Clock => Some("phone"),
-        Factor::Session | Factor::Device => None,
+        Factor::Session | Factor::Device | Factor::Class => None,
     }
 }
 
@@ -362,7 +362,8 @@ fn sessions_are_those_of_a_detector() {
         let (annotator, params, members) = grouped(labelling, order, UNIT);
         let got = gradient_of_two(&annotator, &params, &members, &LOG_ODDS);
         let all: Vec<usize> = (0..TIMES.len()).collect();
-        let in_time = InTime::new(&session(), &all, UNIT, &annotator.parts.groups);
+        let in_time =
+            InTime::new(&session(), &all, UNIT, &annotator.parts.groups, &Classes::default());
         let rows = Given { log_odds: &LOG_ODDS, d_log_odds: Mutex::new(vec![0.0; 7]) };
         let mut sums = Sums::zeros(0, params.len());
         annotator.parts.bind(&params, &in_time).add(&rows, &mut sums).expect("an alignment");
@@ -399,30 +400,23 @@ fn the_unit_of_time_changes_no_evidence() {
 }
 
 #[test]
-fn a_chain_without_instances_is_as_good_as_independent_labels() {
+fn sessions_without_instances_say_nothing() {
     // One person, with groups and without, and two.
-    for (people, grouped_too) in [(1, false), (1, true), (2, true)] {
-        let [independent, chain] = [LABELLINGS[0], LABELLINGS[1]].map(|labelling| {
-            let bare = annotator(&Counts::Bernoulli, &Noise::Gaussian, Order::Free, UNIT);
-            let bare = bare.with_labels(labelling);
-            let own = bare.with_groups(if grouped_too { effects() } else { Vec::new() });
-            let own = own.expect("groups");
-            let params = own.start(&[]).expect("a start");
-            let members = ["ann", "bob"].map(|person| own.members(group_of(person)));
-            let stamps = SessionStamps {
-                stamps: &[0.5, 2.0],
-                widths: &[],
-                annotators: &[0, people - 1],
-                members: &members[..people],
-            };
-            let nobody = own.probabilities("none", &params, &[], &[]).expect("no numbers");
-            assert!(nobody.is_empty());
-            let found = own.gradient_of("none", &params, &[], &stamps, &[]).expect("two stamps");
-            (found, own.parts.labels().len())
-        });
-        assert_eq!(chain.0.log_evidence, independent.0.log_evidence);
-        assert_eq!(chain.0.d_params[..chain.1], [0.0; 2]);
-        assert_eq!(chain.0.d_params[chain.1..], independent.0.d_params);
+    for ((people, is_grouped), labelling) in
+        [(1, false), (1, true), (2, true)].into_iter().flat_map(|p| LABELLINGS.map(|l| (p, l)))
+    {
+        let bare = annotator(&Counts::Bernoulli, &Noise::Gaussian, Order::Free, UNIT);
+        let own = bare.with_labels(labelling);
+        let own = own.with_groups(if is_grouped { effects() } else { Vec::new() });
+        let own = own.expect("groups");
+        let params = own.start(&[]).expect("a start");
+        let members = ["ann", "bob"].map(|person| own.members(group_of(person)));
+        let members = &members[..people];
+        let stamps = SessionStamps { stamps: &[], widths: &[], annotators: &[], members };
+        let found = own.gradient_of("none", &params, &[], &stamps, &[]).expect("no stamps");
+        assert_eq!(found.log_evidence, 0.0, "{labelling:?}");
+        assert_eq!(found.d_params, vec![0.0; params.len()], "{labelling:?}");
+        assert!(own.probabilities("none", &params, &[], &[]).expect("no numbers").is_empty());
     }
 }
 
@@ -456,7 +450,8 @@ fn stamps_of_a_chain_are_given_labels_that_are_certain() {
         let mut labels = vec![None; TIMES.len()];
         labels[i] = Some(label);
         let session = session().with_labels(labels).expect("labels");
-        let in_time = InTime::new(&session, &all, 1.0, &annotator.parts.groups);
+        let in_time =
+            InTime::new(&session, &all, 1.0, &annotator.parts.groups, &Classes::default());
         let both = annotator.parts.bind(&params, &in_time).log_evidence(&LOG_ODDS);
         let of_label = (if label { prior[i] } else { 1.0 - prior[i] }).ln();
         // Messages settle to 1e-7, and the evidence is stationary in them.
