@@ -8,7 +8,6 @@ use super::in_time::InTime;
 use super::stamp_model::{Found, Heard, Rows, Sums};
 use crate::inference::{Impossible, Marginals, Timeline};
 use crate::labels::{Chain, Rates, Scene, Source, Stream, Summed, SummedStream, Variable, owners};
-use crate::math::logit;
 
 /// How labels depend on each other, at the parameters, and what each stream is about.
 #[derive(Debug)]
@@ -56,14 +55,6 @@ impl Along {
             found.log_evidence += no_more;
             Ok(found)
         })?
-    }
-
-    /// Log-odds that an instance has what each stream of beginnings is about, without any stamps.
-    pub(super) fn event_log_odds(&self, bound: &BoundSession<'_>, scores: &[f64]) -> Vec<Vec<f64>> {
-        let chain = Chain::new(&bound.session.times, 1, Some(self.rates), scores);
-        let log_odds =
-            |&about: &Variable| chain.events(about).into_iter().map(logit).collect::<Vec<f64>>();
-        self.variables[..bound.firsts()].iter().map(log_odds).collect()
     }
 
     /// Shows the session as labels and stamps, and the log probability that no other stamp came from nowhere.
