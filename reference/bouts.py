@@ -1,7 +1,8 @@
 """Metrics of bouts by sed_scores_eval and SciPy, as golden numbers for the Rust library's own.
 
-Bouts are drawn from fixed seeds and stored with the answers. Times lie on a grid of 1/64 second, which six
-decimals write exactly, and no two bouts of a list touch: sed_scores_eval would take them for one.
+Bouts are drawn from fixed seeds and stored with the answers. Times lie on a grid of 1/64 second,
+which six decimals write exactly, and no two bouts of a list touch: sed_scores_eval would take them
+for one.
 
     python reference/bouts.py            writes reference/golden/bouts.json
     python reference/bouts.py --check    compares with it, exits 1 on a difference
@@ -28,7 +29,7 @@ KIND = "bout"
 
 
 class Column(pd.Series):
-    """A column whose numbers may be written: sed_scores_eval declares so, and those of pandas 3 may not."""
+    """A column whose numbers may be written: sed_scores_eval wants it, and pandas 3 forbids it."""
 
     def to_numpy(self, *arguments, **options):
         return super().to_numpy(*arguments, **options).copy()
@@ -51,7 +52,7 @@ def drawn(random, bouts, seconds):
 
 
 def moved(random, bouts, most):
-    """The same bouts with both ends moved, some of them missed; those that would touch are left out."""
+    """The same bouts with both ends moved, some of them missed; none of them touch."""
     steps = random.integers(-most, most + 1, size=bouts.shape)
     kept = []
     for start, end in bouts + steps / GRID:

@@ -114,8 +114,8 @@ fn columns_that_are_not_used() {
         (
             "ends_unused",
             Note,
-            "`duration` of the events is not used",
-            with_column("duration", |_| "1".into()),
+            "`stop_time` of the events is not used",
+            with_column("stop_time", |_| "1".into()),
         ),
     ]);
     // One kind, notes, and an unknown name.
