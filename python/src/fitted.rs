@@ -14,6 +14,7 @@ use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
 use crate::posterior::owner;
 use crate::session::{PyFeatures, PySession, lend};
+use crate::stream::{Stream, stream};
 use crate::watch::watched;
 
 /// A fitted model.
@@ -221,6 +222,18 @@ impl Fitted {
         each_row(py, &features, self.is_shared(), |rows| self.0.predict(rows))
     }
 
+    /// A recording that goes on.
+    #[pyo3(signature = (threshold, min_separation, tolerance, within=None))]
+    fn stream(
+        &self,
+        threshold: f64,
+        min_separation: f64,
+        tolerance: f64,
+        within: Option<f64>,
+    ) -> PyResult<Stream> {
+        stream(&self.0.detector(), threshold, min_separation, tolerance, within)
+    }
+
     /// Probability that each instance of a session is positive, whose events are not used.
     fn predict_session<'py>(
         &self,
@@ -363,9 +376,9 @@ impl Fitted {
         let level = AlignOptions::default().level;
         let names = session.annotators();
         let told = |event: SeenEvent| {
-            let SeenEvent { instance, time, p_positive, stamps, seen_by, .. } = event;
+            let SeenEvent { instance, time, end, p_positive, stamps, seen_by, .. } = event;
             let seen_by = seen_by.into_iter().map(|k| names[k].clone()).collect();
-            (instance, time, p_positive, stamps.len(), seen_by)
+            (instance, time, end, p_positive, stamps.len(), seen_by)
         };
         let events = self.aligned(py, &session, level, draws)?.events(&session);
         Ok(events.into_iter().map(told).collect())
@@ -389,8 +402,8 @@ fn set_ends(stamps: &Bound<'_, PyDict>, aligned: &Aligned) -> PyResult<()> {
     Ok(())
 }
 
-/// An event: instance, time, probability, the number of stamps and who gave them.
-type PyEvent = (usize, f64, f64, usize, Vec<String>);
+/// An event: instance, time, end, probability, the number of stamps and who gave them.
+type PyEvent = (usize, f64, f64, f64, usize, Vec<String>);
 
 /// A warning's kind, as in model files, and its message.
 pub(crate) fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {

@@ -60,17 +60,20 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
 
 def events_table(
     sessions: list[Session],
-    found: Iterable[list[tuple[int, float, float, int, list[str]]]],
+    found: Iterable[list[tuple[int, float, float, float, int, list[str]]]],
+    are_runs: bool,
     backend: str | None,
 ) -> Any:
-    """The events of each session as the library tells them, as one table."""
-    names = ("instance", "time", "p_positive", "stamps", "seen_by")
-    kinds = (int, float, float, int, object)
+    """The events of each session as the library tells them, as one table; runs have an end."""
+    names = ("instance", "time", "end", "p_positive", "stamps", "seen_by")
+    kinds = (int, float, float, float, int, object)
     parts: list[_Columns] = []
     for own in found:
         told = [(*row, SEPARATOR.join(people)) for *row, people in own]
         columns = zip(*told) if told else [()] * len(names)
         parts.append({n: np.array(c, dtype=k) for n, k, c in zip(names, kinds, columns)})
+        if not are_runs:
+            del parts[-1]["end"]
         if not _are_named(sessions):
             del parts[-1]["seen_by"]
     rows = [session._instance_rows for session in sessions]

@@ -175,7 +175,8 @@ def compare(
         an `EventDetector` chosen from a grid by the evidence, which does not care whether
         probabilities reach 0.5. Thresholds and random states of the estimators are not used.
     tolerance : float, optional
-        How far from a true event a detected one may be, in the unit of the sessions; by default two
+        How far from a true event a detected one may be, in the unit of the sessions (or from its
+        begin, if any learner has ``labels="chain"``: events are then runs for all); by default two
         median spacings of the instances, but no more than half the median distance between true
         events.
     min_separation : float
@@ -237,6 +238,7 @@ def compare(
             "tolerance": None if tolerance is None else float(tolerance),
             "min_separation": float(min_separation),
             "seconds_per_unit": float(seconds_per_unit),
+            "labels": _labels(contenders),
         },
     }
     with Bar("compare", "fit", enabled=verbose > 0) as bar:
@@ -320,6 +322,13 @@ def _contenders(learners: Any) -> list[tuple[str, list[str]]]:
     if twice is not None:
         raise ValueError(f"two learners are called {twice}: give a mapping of name to learner")
     return named
+
+
+def _labels(contenders: list[tuple[str, list[str]]]) -> str:
+    """What events are: runs for all, if labels form a chain for any."""
+    options = (json.loads(text)["options"] for _, grid in contenders for text in grid)
+    forms = {(own.get("supervised") or own["model"])["labels"] for own in options}
+    return "chain" if "chain" in forms else "independent"
 
 
 def _candidates(grid: Any) -> list[str]:

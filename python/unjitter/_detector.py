@@ -499,6 +499,8 @@ class EventDetector(Detector):
     ) -> Plan:
         """What more sessions like these, or labels for some of them, would be worth.
 
+        A model with ``labels="chain"`` is refused: what is asked supposes independent labels.
+
         Parameters
         ----------
         X : Session or list of Session
@@ -643,7 +645,8 @@ class EventDetector(Detector):
         DataFrame with one row per instance
             ``session``, ``instance`` (its position in the session), ``time``, ``p_detector`` (from
             features alone), ``p_positive`` (given everything), ``p_missed`` (positive without a
-            stamp) and ``observed``. Rows and index are those of the `instances` of
+            stamp; with ``labels="chain"`` that of a whole run, at one of its instances) and
+            ``observed``. Rows and index are those of the `instances` of
             :func:`sessions_from_frames`, as in :meth:`align`.
         """
         sessions = self._known(X)
@@ -669,7 +672,9 @@ class EventDetector(Detector):
             ``session``, ``instance`` (its position in the session), ``time``, ``p_positive`` (that
             it is an event, given all stamps and features), ``stamps`` (how many) and, if sessions
             say who gave their stamps, ``seen_by``: their names, with ``"; "`` between them. Events
-            that nobody stamped are in :meth:`align_instances`.
+            that nobody stamped are in :meth:`align_instances`. With ``labels="chain"`` an event is
+            a run, of which ``instance`` and ``time`` are those of the first instance, and ``end``
+            is the time of the last.
 
         Examples
         --------
@@ -688,7 +693,7 @@ class EventDetector(Detector):
         knowing = self._knowing(sessions)
         draws = whole("draws", draws)
         found = (knowing.align_events(session, self.use_labels, draws) for session in sessions)
-        return events_table(sessions, found, backend)
+        return events_table(sessions, found, self._labels == "chain", backend)
 
     def adapted(self, X: Sessions) -> EventDetector:
         """A detector that also knows how groups of these sessions differ.
@@ -767,6 +772,8 @@ class EventDetector(Detector):
         backend: str | None = None,
     ) -> Diagnosis:
         """Ask how well the model describes sessions, and where it does not.
+
+        A model with ``labels="chain"`` is refused: what is asked supposes independent labels.
 
         Parameters
         ----------
@@ -1006,13 +1013,8 @@ class EventDetector(Detector):
         self._fitted = fitted
         for name, value in json.loads(fitted.learned()).items():
             setattr(self, f"{name}_", value)
+        self._adopt_runs()
         self.ends_ = json.loads(fitted.learned_ends())
-        runs = fitted.runs()
-        if runs is not None:
-            self.onset_rate_, self.offset_rate_ = runs
-            self.run_length_ = 1.0 / self.offset_rate_
-        elif hasattr(self, "run_length_"):
-            del self.onset_rate_, self.offset_rate_, self.run_length_
         self.modes_ = modes_of(fitted)
         self.parameters_ = fitted.parameters()
         own = fitted.estimates(0.95)

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core
 from ._base import Detector, Sessions, learnable, seed_of, sessions_of
-from ._check import no_labels_apart, probability, whole
+from ._check import no_labels_apart, one_of, probability, whole
 from ._classifiers import Classifier, classifier_model
 from ._priors import Priors
 from ._session import Session
@@ -28,6 +28,8 @@ class Baseline(Detector):
         self,
         classifier: str | Classifier = "logistic",
         *,
+        labels: str = "independent",
+        stamps: str = "onset",
         regularisation: float = 1.0,
         intercept_precision: float = 0.01,
         threshold: float = 0.5,
@@ -36,6 +38,8 @@ class Baseline(Detector):
         n_jobs: int | None = None,
     ) -> None:
         self.classifier = classifier
+        self.labels = labels
+        self.stamps = stamps
         self.regularisation = regularisation
         self.intercept_precision = intercept_precision
         self.threshold = threshold
@@ -69,6 +73,7 @@ class Baseline(Detector):
         self.classes_ = np.array([0, 1])
         self.n_features_in_ = self._fitted.n_features
         self._forget("coef_", "intercept_", "feature_names_in_")
+        self._adopt_runs()
         linear = self._fitted.linear()
         if linear is not None:
             self.coef_, self.intercept_ = linear[0].reshape(1, -1), np.array([linear[1]])
@@ -87,6 +92,8 @@ class Baseline(Detector):
         """The learner as JSON for the library."""
         supervised = {
             "classifier": classifier_model(self.classifier).settings(),
+            "labels": one_of("labels", self.labels, ("independent", "chain")),
+            "stamps": one_of("stamps", self.stamps, ("onset", "end", "presence")),
             "priors": Priors(intercept_precision=self.intercept_precision).settings(
                 self.regularisation
             ),
@@ -128,6 +135,12 @@ class Naive(Baseline):
     ----------
     classifier : {"logistic", "kernel", "mlp"} or Logistic, Kernel, Mlp
         From features to probability.
+    labels : {"independent", "chain"}
+        As in :class:`EventDetector`: the same chain, learned from the labels here. Soft labels are
+        read as hard ones at a random threshold.
+    stamps : {"onset", "end", "presence"}
+        What of a run stamps are about, which is only asked where a learner without a model of the
+        annotator is compared by the evidence of stamps.
     regularisation : float
         Precision (1 / variance) of the normal prior on the classifier's weights, on standardised
         features.
@@ -144,6 +157,8 @@ class Naive(Baseline):
 
     Attributes
     ----------
+    onset_rate_, offset_rate_, run_length_ : float
+        With ``labels="chain"``, as in :class:`EventDetector`.
     coef_ : ndarray of shape (1, n_features), intercept_ : ndarray of shape (1,)
         Of a logistic classifier, for raw features.
     n_features_in_ : int
@@ -171,7 +186,8 @@ class DropNear(Baseline):
     ----------
     radius : float
         Largest distance in time, in the unit of the data, at which an instance is left out.
-    classifier, regularisation, intercept_precision, threshold, max_iter, random_state, n_jobs
+    classifier, labels, stamps, regularisation, intercept_precision, threshold, max_iter, \
+    random_state, n_jobs
         As in :class:`Naive`, whose attributes it has too.
 
     Examples
@@ -189,6 +205,8 @@ class DropNear(Baseline):
         classifier: str | Classifier = "logistic",
         *,
         radius: float = 1.0,
+        labels: str = "independent",
+        stamps: str = "onset",
         regularisation: float = 1.0,
         intercept_precision: float = 0.01,
         threshold: float = 0.5,
@@ -198,6 +216,8 @@ class DropNear(Baseline):
     ) -> None:
         super().__init__(
             classifier,
+            labels=labels,
+            stamps=stamps,
             regularisation=regularisation,
             intercept_precision=intercept_precision,
             threshold=threshold,
@@ -236,6 +256,8 @@ class Smear(Baseline):
         classifier: str | Classifier = "logistic",
         *,
         width: float = 1.0,
+        labels: str = "independent",
+        stamps: str = "onset",
         regularisation: float = 1.0,
         intercept_precision: float = 0.01,
         threshold: float = 0.5,
@@ -245,6 +267,8 @@ class Smear(Baseline):
     ) -> None:
         super().__init__(
             classifier,
+            labels=labels,
+            stamps=stamps,
             regularisation=regularisation,
             intercept_precision=intercept_precision,
             threshold=threshold,

@@ -49,6 +49,11 @@ def to_onnx(detector: EventDetector, path: str | os.PathLike[str] | None = None)
     >>> {note.key: note.value for note in model.metadata_props}["features"]
     '["depth"]'
     """
+    if detector._labels == "chain":
+        raise ValueError(
+            "labels form a chain, and an ONNX model has rows without times: its probabilities "
+            "would not be smoothed"
+        )
     onnx = _onnx()
     file = json.loads(detector._fitted.to_json())
     kind, state = next(iter(file["classifier"].items()))

@@ -53,6 +53,15 @@ class Pipeline(sklearn.pipeline.Pipeline):  # type: ignore[misc]
         """See :meth:`EventDetector.detect`."""
         return self._detector.detect(self._transformed(X), min_separation=min_separation)
 
+    @available_if(_has("detect_events"))  # type: ignore[untyped-decorator]
+    def detect_events(
+        self, X: Sessions, *, min_separation: float = 0.0, backend: str | None = None
+    ) -> Any:
+        """See :meth:`EventDetector.detect_events`."""
+        return self._detector.detect_events(
+            self._transformed(X), min_separation=min_separation, backend=backend
+        )
+
     @available_if(_has("log_evidence"))  # type: ignore[untyped-decorator]
     def log_evidence(self, X: Sessions) -> float:
         """See :meth:`EventDetector.log_evidence`."""

@@ -178,8 +178,8 @@ def _detected(
 def _stretches(known: NDArray[np.bool_], form: str) -> list[NDArray[np.int64]]:
     """Instances with known labels, all together, or in stretches that no run leaves."""
     places = np.flatnonzero(known)
-    breaks = np.flatnonzero(np.diff(places) > 1) + 1 if form == "chain" else []
-    return np.split(places, breaks)
+    furthest = 1.0 if form == "chain" else np.inf
+    return np.split(places, np.flatnonzero(np.diff(places) > furthest) + 1)
 
 
 def _labels_of(session: Session) -> NDArray[np.int8]:

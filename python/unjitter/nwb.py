@@ -128,18 +128,18 @@ def session(
     every = list(series) if isinstance(series, (list, tuple)) else [series]
     channels: dict[str, FloatArray] = {}
     times: dict[str, FloatArray] = {}
-    for own in every:
-        data = np.asarray(own.data[:], dtype=np.float64) * own.conversion + (own.offset or 0.0)
+    for one in every:
+        data = np.asarray(one.data[:], dtype=np.float64) * one.conversion + (one.offset or 0.0)
         if data.ndim not in (1, 2):
-            raise ValueError(f"{own.name}: data has {data.ndim} dimensions, expected 1 or 2")
-        when = _times(own, len(data))
-        columns = {own.name: data} if data.ndim == 1 else _columns(own.name, data)
+            raise ValueError(f"{one.name}: data has {data.ndim} dimensions, expected 1 or 2")
+        when = _times(one, len(data))
+        columns = {one.name: data} if data.ndim == 1 else _columns(one.name, data)
         for channel, values in columns.items():
             if channel in channels:
                 raise ValueError(f"two channels are named {channel!r}")
             channels[channel], times[channel] = values, when
-    own_place = {"name": name, "subject": subject, "observed": observed}
-    return Recording(channels, times).session(stamps, peaks, windows, **own_place)
+    own = {"name": name, "subject": subject, "observed": observed}
+    return Recording(channels, times).session(stamps, peaks, windows, **own)
 
 
 def events_table(

@@ -26,7 +26,6 @@ from ._calendar import Calendar, read_times
 from ._check import number
 from ._detector import EventDetector
 from ._session import Session
-from .metrics import detect_events
 from .stamps.source import FloatArray
 from .stamps.stamps import finite
 
@@ -49,8 +48,8 @@ class StampDetector(BaseDetector):  # type: ignore[misc]
     detector : EventDetector, optional
         What is learned, with its settings; it stays as it is. By default ``EventDetector()``.
     min_separation : float
-        Of candidates closer than this, in the unit of the index (seconds for dates), ``predict``
-        keeps the most probable.
+        As in :meth:`EventDetector.detect`, in the unit of the index (seconds for dates). Where
+        events are runs of rows (``labels="chain"``), ``predict`` gives the first row of each.
 
     Attributes
     ----------
@@ -114,7 +113,7 @@ class StampDetector(BaseDetector):  # type: ignore[misc]
         return pd.concat(found).sort_index().set_axis(y.index, axis=0)
 
     def transform(self, X: Any) -> Any:
-        """Whether each row is an event.
+        """Whether each row is an event, or within one if events are runs of rows.
 
         Parameters
         ----------
@@ -128,9 +127,10 @@ class StampDetector(BaseDetector):  # type: ignore[misc]
         self.check_is_fitted()
         inner = self._check_X(X)
         labels = []
-        for own, places, _ in self._events(inner):
+        for own, begin, end, _ in self._events(inner):
             labels.append(np.zeros(len(own.session), dtype=np.int64))
-            labels[-1][places] = 1
+            for first, last in zip(begin, end):
+                labels[-1][first : last + 1] = 1
         return pd.DataFrame({"labels": np.concatenate(labels)}, index=inner.index)
 
     def _fit(self, X: Any, y: Any = None) -> StampDetector:
@@ -147,7 +147,7 @@ class StampDetector(BaseDetector):  # type: ignore[misc]
         return self
 
     def _predict(self, X: Any) -> Any:
-        found = [pd.DataFrame(own.named({PLACES: at})) for own, at, _ in self._events(X)]
+        found = [pd.DataFrame(own.named({PLACES: at})) for own, at, *_ in self._events(X)]
         return pd.concat(found, ignore_index=True)
 
     def _predict_points(self, X: Any) -> Any:
@@ -161,20 +161,17 @@ class StampDetector(BaseDetector):  # type: ignore[misc]
         scores = [self.detector_.predict_proba(own.session)[:, 1] for own in _series(X)]
         return pd.DataFrame({"scores": np.concatenate(scores)}, index=X.index)
 
-    def _events(self, X: Any) -> Iterator[tuple[_Series, Any, FloatArray]]:
-        """The rows of each series that are events, and how probable they are."""
+    def _events(self, X: Any) -> Iterator[tuple[_Series, Any, Any, FloatArray]]:
+        """The rows of each series at which events begin and end, and how probable these are."""
         for own in _series(X):
-            found = detect_events(
-                own.session.times,
-                self.detector_.predict_proba(own.session),
-                threshold=self.detector_.threshold_,
-                min_separation=self.min_separation,
+            found = self.detector_.detect_events(
+                own.session, min_separation=self.min_separation, backend="numpy"
             )
-            yield (
-                own,
-                np.searchsorted(own.session.times, found.times).astype(np.int64),
-                found.scores,
+            begin, end = (
+                np.searchsorted(own.session.times, found[name]).astype(np.int64)
+                for name in ("start", "end")
             )
+            yield own, begin, end, found["probability"]
 
     @classmethod
     def get_test_params(cls, parameter_set: str = "default") -> list[dict[str, Any]]:

@@ -92,6 +92,9 @@ fn cure(error: &anyhow::Error) -> Option<String> {
         unjitter::Error::NoColumn { field, .. } => {
             Some(format!(" (it may be named with {})", option((*field)?)?))
         }
+        unjitter::Error::StampContent { option, .. } | unjitter::Error::StampFile { option, .. } => {
+            Some(format!("; say --{}", (*option)?))
+        }
         unjitter::Error::UnnamedColumn { field, columns, .. } => {
             let example = (*columns).min(2);
             Some(format!("; name it by its number, as in {} {example}", option((*field)?)?))
@@ -115,7 +118,9 @@ fn code(error: &anyhow::Error) -> u8 {
         Some(
             unjitter::Error::OutOfRange { .. }
             | unjitter::Error::UnknownParameter { .. }
-            | unjitter::Error::NothingVaries { .. },
+            | unjitter::Error::NothingVaries { .. }
+            | unjitter::Error::NoRuns { .. }
+            | unjitter::Error::NotOfChain { .. },
         ) => 2,
         Some(_) => 3,
     }

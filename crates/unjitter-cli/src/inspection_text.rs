@@ -168,6 +168,7 @@ pub(crate) fn in_words(finding: &Finding) -> String {
         Finding::SeveralAnnotators { column, .. } => {
             format!("{finding} (--annotator-column {})", column.replace(char::is_control, "?"))
         }
+        Finding::LabelRuns { .. } => format!("{finding} (--labels chain)"),
         Finding::RoundedStamps { grid, .. } => format!("{finding} (--rounded {grid}s)"),
         // One shift for all is better put right at its source.
         Finding::ShiftedClock { common: None, .. }
@@ -230,7 +231,7 @@ mod tests {
         let events = "session,time\n".to_owned() + &(0..20).map(stamp).collect::<String>();
         let files = DatasetFiles {
             instances: write("instances.csv", instances),
-            events: Some(write("events.csv", events)),
+            events: Some(write("events.csv", events)).into(),
             ..DatasetFiles::default()
         };
         render(&inspect_files(&files, &Columns::default()).unwrap())

@@ -176,6 +176,24 @@ def test_min_separation_keeps_the_most_probable():
     assert np.diff(apart).min() >= 30
 
 
+def test_runs_begin_where_they_are_predicted():
+    random = np.random.default_rng(0)
+    inside = np.zeros(400, dtype=bool)
+    begins = np.cumsum(random.integers(12, 30, size=17))
+    for begin in begins:
+        inside[begin : begin + 5] = True
+    X = pd.DataFrame({"a": random.normal(size=400) + 5.0 * inside})
+    y = pd.DataFrame({"times": begins + random.normal(1.0, 0.3, size=len(begins))})
+    detector = StampDetector(EventDetector(counts="bernoulli", labels="chain")).fit(X, y)
+    labels = detector.transform(X)["labels"].to_numpy()
+    session = Session(X, np.arange(400.0), y["times"])
+    np.testing.assert_array_equal(labels, detector.detector_.predict(session))
+    first = np.flatnonzero(np.diff(labels, prepend=0) == 1)
+    np.testing.assert_array_equal(detector.predict(X)["ilocs"], first)
+    # Five standard deviations tell nearly every row.
+    assert np.mean(labels == inside) > 0.97
+
+
 def test_mistakes_are_told():
     X, y = panel(SEEDS)
     one, own = stamped(1)

@@ -133,6 +133,8 @@ pub enum Finding {
     OneClass { label: bool },
     /// Most labels are positive.
     MostlyPositive { share: f64 },
+    /// Positive instances come in runs, with about one stamp for each run.
+    LabelRuns { positives: usize, runs: usize, stamps: usize },
     /// Some instances have no label.
     PartlyLabelled { labelled: usize, of: usize },
     /// Instances at the very time of another.
@@ -209,6 +211,7 @@ impl Finding {
             | Self::FewerThanFeatures { .. }
             | Self::WideBesideGap { .. }
             | Self::MostlyPositive { .. }
+            | Self::LabelRuns { .. }
             | Self::PartlyLabelled { .. }
             | Self::ConstantFeatures { .. }
             | Self::NearlyConstant { .. }

@@ -185,6 +185,13 @@ fn message(finding: &Finding, duration: Words) -> String {
              round?",
             percent(*share)
         ),
+        Finding::LabelRuns { positives, runs, stamps } => format!(
+            "the {positives} positive instances come in {runs} runs of {} on average, with {} in all: \
+             stamps are about runs, and a fit that takes each instance for an event believes that \
+             most were missed; let labels form a chain",
+            three_digits(*positives as f64 / *runs as f64),
+            count(*stamps, "stamp", "stamps")
+        ),
         Finding::PartlyLabelled { labelled, of } => format!(
             "{labelled} of {of} instances have a label; sessions that are not labelled throughout \
              cannot be judged"

@@ -19,6 +19,7 @@ mod outside;
 mod pairs;
 mod phrases;
 mod rounding;
+mod runs;
 mod shift;
 mod stamps;
 mod summary;
@@ -76,6 +77,7 @@ pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Insp
     findings.extend(units::of_instances(&view));
     findings.extend(events.map(event_columns::check).unwrap_or_default());
     findings.extend(labels::check(&view));
+    findings.extend(runs::check(&view));
     findings.extend(duplicates::check(&view));
     findings.extend(times::check(&view));
     let of_features = features::check(&view);
@@ -170,7 +172,7 @@ pub fn inspect_files(files: &DatasetFiles, columns: &Columns) -> Result<Inspecti
     if let Some(path) = &files.sessions {
         instances = instances.with_sessions(path, columns)?;
     }
-    let events = files.events.as_ref().map(|path| EventsTable::read(path, columns)).transpose()?;
+    let events = EventsTable::read_files(&files.events, columns, &instances)?;
     Ok(inspect(&instances, events.as_ref()))
 }
 

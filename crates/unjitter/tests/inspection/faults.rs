@@ -293,6 +293,19 @@ fn labels_and_times() {
             }),
         ),
         (
+            "label_runs",
+            Note,
+            "positive instances come in 30 runs of 4 on average, with 30 stamps in all",
+            spoilt(|sessions| {
+                for session in sessions {
+                    let is_positive = |i: usize| i % 30 >= 10 && i % 30 < 14;
+                    session.labels =
+                        (0..300).map(|i| u8::from(is_positive(i)).to_string()).collect();
+                    session.stamps = (0..10).map(|k| session.times[30 * k + 10] + 0.3).collect();
+                }
+            }),
+        ),
+        (
             "partly_labelled",
             Note,
             "889 of 900 instances have a label",

@@ -9,6 +9,7 @@ use crate::Session;
 use crate::inference::Order;
 use crate::labels::Labels;
 use crate::math::{Random, log_sum};
+use crate::model::classes::Classes;
 use crate::model::counts::Counts;
 use crate::model::groups::{Effect, Factor, Variation, Varying};
 use crate::model::labelling::Labelling;
@@ -34,7 +35,7 @@ fn parts(groups: Groups) -> StampParts {
     let counts = Arc::from(Counts::Bernoulli.build().expect("counts"));
     let noise = Arc::from(Noise::Gaussian.build(1.0).expect("noise"));
     let model = OneAnnotator::new(counts, noise).with_order(Order::Free).with_background();
-    StampParts::new(BOUTS, Arc::new(model), groups)
+    StampParts::new(BOUTS, Classes::default(), Arc::new(model), groups)
 }
 
 fn params(parts: &StampParts) -> Vec<f64> {
