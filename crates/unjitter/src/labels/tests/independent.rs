@@ -9,10 +9,10 @@ fn classes_of_independent_labels_are_near_the_sum_over_everything() {
     // Annotators, order, stamps of each, one stamp at most or any number, mean errors of log Z and p(y).
     type Row<'a> = (&'a str, &'a [(Variable, Order)], usize, bool, [f64; 2]);
     let rows: [Row<'_>; 4] = [
-        ("free", &[(Presence, Free)], 3, false, [0.06, 0.02]),
-        ("free, any number", &[(Presence, Free)], 3, true, [0.01, 0.005]),
+        ("free", &[(Presence, Free)], 3, false, [0.03, 0.01]),
+        ("free, any number", &[(Presence, Free)], 3, true, [0.002, 0.001]),
         ("in order", &[(Presence, Ordered)], 3, false, [1e-9, 1e-9]),
-        ("two annotators", &[(Presence, Free), (Presence, Free)], 2, false, [0.06, 0.02]),
+        ("two annotators", &[(Presence, Free), (Presence, Free)], 2, false, [0.03, 0.01]),
     ];
     for (what, about, stamps, shared, [evidence, presence]) in rows {
         let of = |seed: u64| {
