@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from unjitter import EventDetector, Priors, Session
 
 GOLDEN = Path(__file__).parents[2] / "reference" / "golden" / "runs.json"

@@ -23,7 +23,7 @@ def classes_of(classes: Any, stamps: int, where: str) -> Names | None:
     given = np.asarray(classes, dtype=object)
     if given.ndim != 1 or len(given) != stamps:
         raise ValueError(
-            f"{where}: classes has shape {given.shape}, expected ({stamps},): one for each of events"
+            f"{where}: classes has shape {given.shape}, expected ({stamps},), one for each event"
         )
     missing = [position for position, name in enumerate(given) if is_missing(name)]
     if missing:
