@@ -27,7 +27,7 @@ enum AnyLearner {
     DropNear(DropNear),
     Smear(Smear),
     MultipleInstance(MultipleInstance),
-    Imprecise(AlignmentLearner),
+    Imprecise(Box<AlignmentLearner>),
 }
 
 fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
@@ -37,7 +37,7 @@ fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
         AnyLearner::DropNear(learner) => Box::new(learner),
         AnyLearner::Smear(learner) => Box::new(learner),
         AnyLearner::MultipleInstance(learner) => Box::new(learner),
-        AnyLearner::Imprecise(learner) => Box::new(learner),
+        AnyLearner::Imprecise(learner) => learner,
     })
 }
 

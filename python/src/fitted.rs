@@ -426,9 +426,12 @@ impl Fitted {
     }
 }
 
+/// A column of numbers, by name.
+type Column<T> = (&'static str, fn(&T) -> f64);
+
 /// Columns of the ends of stamps, NaN where a stamp tells none.
 fn set_ends(stamps: &Bound<'_, PyDict>, aligned: &Aligned) -> PyResult<()> {
-    let numbers: [(&str, fn(&AlignedStamp) -> f64); 5] = [
+    let numbers: [Column<AlignedStamp>; 5] = [
         ("end_stamp", |own| own.stamp),
         ("end", |own| own.time),
         ("end_low", |own| own.low),

@@ -11,7 +11,9 @@ def walk(seed, name):
     random = np.random.default_rng(seed)
     times = np.cumsum(random.uniform(0.5, 1.5, size=120))
     labels = np.zeros(120, dtype=int)
-    onsets = np.arange(8, 110, 17) + random.integers(-3, 4, size=6 + 1)[: len(np.arange(8, 110, 17))]
+    onsets = (
+        np.arange(8, 110, 17) + random.integers(-3, 4, size=6 + 1)[: len(np.arange(8, 110, 17))]
+    )
     for onset in onsets:
         labels[onset : onset + random.integers(3, 8)] = 1
     X = np.column_stack([2.0 * labels + random.normal(size=120), random.normal(size=120)])
@@ -42,7 +44,9 @@ def followed(stream, recording, step=1):
 def test_what_leaves_is_what_the_whole_recording_says(detector, recordings, step):
     one = recordings[0]
     left = followed(detector.stream(), one, step)
-    times, p = (np.concatenate([getattr(own, of) for own in left]) for of in ("times", "probability"))
+    times, p = (
+        np.concatenate([getattr(own, of) for own in left]) for of in ("times", "probability")
+    )
     np.testing.assert_array_equal(times, one.times)
     # The tolerance of a stream, and rounding.
     np.testing.assert_allclose(p, detector.predict_proba(one)[:, 1], rtol=0, atol=2e-9)

@@ -330,6 +330,8 @@ class Session:
         """Ends of stamps in the given order, NaN where there is none; None if there are none."""
         if ends is None:
             lasting = _lasting(events)
+            if lasting is None:
+                return None
             until = np.where(lasting > 0.0, starts + lasting, np.nan)
         elif isinstance(ends, Mapping):
             if not isinstance(events, Mapping) or list(ends) != list(events):
@@ -455,11 +457,15 @@ class Session:
             )
 
 
-def _lasting(events: Any) -> NDArray[np.float64]:
-    """How long things lasted by stamps that tell it, in the given order; 0 where they do not."""
-    if isinstance(events, Mapping):
-        return np.concatenate([np.zeros(0), *map(_lasting, events.values())])
-    return events.durations if isinstance(events, Stamps) else np.zeros(len(events))
+def _lasting(events: Any) -> NDArray[np.float64] | None:
+    """How long things lasted by stamps that tell it, in the given order; 0 where they do not, and
+    None if no stamp could."""
+    if not isinstance(events, Mapping):
+        return events.durations if isinstance(events, Stamps) else None
+    if not any(isinstance(own, Stamps) for own in events.values()):
+        return None
+    told = ((_lasting(own), own) for own in events.values())
+    return np.concatenate([np.zeros(len(own)) if known is None else known for known, own in told])
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -65,9 +65,8 @@ class Stream:
             ``times``, ``probability`` and ``unsettled`` of the instances that leave, and
             ``events``, each with ``start``, ``end`` and ``probability``.
         """
-        if np.ndim(times) == 0:
-            times, X = [times], [X]  # type: ignore[list-item]
-        return _departed(self._stream.push(floats(times, "times"), self._rows(X)))
+        own, rows = floats(times, "times"), [X] if np.ndim(times) == 0 else X
+        return _departed(self._stream.push(own.reshape(-1), self._rows(rows)))
 
     def finish(self) -> Departed:
         """The recording ends: everything that waited leaves. Another may begin."""
@@ -75,5 +74,5 @@ class Stream:
 
 
 def _departed(left: Any) -> Departed:
-    instances, events = left
-    return Departed(*instances, [Event(*event) for event in events])
+    (times, probability, unsettled), events = left
+    return Departed(times, probability, unsettled, [Event(*event) for event in events])

@@ -315,6 +315,12 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
         let Some((session, start, end)) = aligned else {
             let mut cells = [const { String::new() }; 5];
             (cells[0], cells[1]) = (written.to_owned(), written.to_owned());
+            // What lasted no time still does, where its beginning has gone.
+            if let Some((session, aligned, l)) = places[row].filter(|_| has_times)
+                && data.clocks[session].seconds(written).is_ok()
+            {
+                cells[0] = data.clocks[session].write_like(aligned.stamps[l].time, written);
+            }
             return cells;
         };
         // Durations are no times to write others like.

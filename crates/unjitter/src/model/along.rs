@@ -15,7 +15,6 @@ use crate::inference::{Impossible, Marginals, Order, Timeline};
 use crate::labels::{
     Chain, Rates, Scene, Source, Stream, Summed, SummedStamp, SummedStream, Variable, owners,
 };
-use crate::math::logit;
 
 /// How labels depend on each other, at the parameters, what each voice is about, and what classes are recorded as.
 #[derive(Debug)]
@@ -143,14 +142,6 @@ impl Along {
             found.log_evidence += no_more;
             Ok(found)
         })?
-    }
-
-    /// Log-odds that an instance has what each stream of beginnings is about, without any stamps.
-    pub(super) fn event_log_odds(&self, bound: &BoundSession<'_>, scores: &[f64]) -> Vec<Vec<f64>> {
-        let chain = Chain::new(&bound.session.times, self.classes(), self.rates, scores);
-        let log_odds =
-            |&about: &Variable| chain.events(about).into_iter().map(logit).collect::<Vec<f64>>();
-        self.variables[..bound.firsts()].iter().map(log_odds).collect()
     }
 
     /// Shows the session as labels and stamps, and the log probability that no other stamp came from nowhere.

@@ -130,12 +130,6 @@ impl<'a> BoundSession<'a> {
         self.blocks.iter().filter(|&&block| block == 0).count()
     }
 
-    /// Log-odds that an instance has what each stream is about that is not about ends, without any stamps; none if
-    /// labels are independent, whose log-odds they then are.
-    pub(crate) fn event_log_odds(&self, log_odds: &[f64]) -> Option<Vec<Vec<f64>>> {
-        self.along.as_ref().map(|along| along.event_log_odds(self, log_odds))
-    }
-
     /// The stream that is all there is to sum: of independent labels, which it is about.
     fn only(&self) -> Option<&Bound<'a>> {
         let [only] = self.streams.as_slice() else { return None };
