@@ -69,6 +69,7 @@ reference: $(VENV)/.ready
 	$(PYTHON) reference/oracle.py --check
 	$(VENV)/bin/python reference/scipy_minima.py --check
 	$(VENV)/bin/python reference/metrics.py --check
+	$(VENV)/bin/python reference/runs.py --check
 	$(VENV)/bin/python reference/bouts.py --check
 
 $(VENV)/.ready: python/requirements-test.txt reference/requirements.txt

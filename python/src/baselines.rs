@@ -15,6 +15,7 @@ use unjitter::{Control, Recording};
 use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
 use crate::session::{PyFeatures, PySession, recordings};
+use crate::stream::{Stream, stream};
 use crate::watch::watched;
 
 /// Any learner, in the form of [`Learner::options`].
@@ -26,7 +27,7 @@ enum AnyLearner {
     DropNear(DropNear),
     Smear(Smear),
     MultipleInstance(MultipleInstance),
-    Imprecise(AlignmentLearner),
+    Imprecise(Box<AlignmentLearner>),
 }
 
 fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
@@ -36,7 +37,7 @@ fn learner(text: &str) -> PyResult<Box<dyn Learner>> {
         AnyLearner::DropNear(learner) => Box::new(learner),
         AnyLearner::Smear(learner) => Box::new(learner),
         AnyLearner::MultipleInstance(learner) => Box::new(learner),
-        AnyLearner::Imprecise(learner) => Box::new(learner),
+        AnyLearner::Imprecise(learner) => learner,
     })
 }
 
@@ -90,6 +91,18 @@ impl Detector {
         features: PyFeatures<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         each_row(py, &features, true, |rows| self.0.predict(rows))
+    }
+
+    /// A recording that goes on.
+    #[pyo3(signature = (threshold, min_separation, tolerance, within=None))]
+    fn stream(
+        &self,
+        threshold: f64,
+        min_separation: f64,
+        tolerance: f64,
+        within: Option<f64>,
+    ) -> PyResult<Stream> {
+        stream(&self.0, threshold, min_separation, tolerance, within)
     }
 
     /// Probability that each instance of a session is positive, whose events are not used.

@@ -102,7 +102,7 @@ pub(crate) fn read_dataset<'py>(
     let dataset = py.detach(|| {
         let given = DatasetFiles {
             instances: instances.unwrap_or_default(),
-            events,
+            events: events.into(),
             sessions,
             ..DatasetFiles::default()
         };

@@ -14,6 +14,7 @@ use crate::convert::{from_json, to_json, to_python};
 use crate::pool::{alone, each_row, threads_for};
 use crate::posterior::owner;
 use crate::session::{PyFeatures, PySession, lend};
+use crate::stream::{Stream, stream};
 use crate::watch::watched;
 
 /// A fitted model.
@@ -221,6 +222,18 @@ impl Fitted {
         each_row(py, &features, self.is_shared(), |rows| self.0.predict(rows))
     }
 
+    /// A recording that goes on.
+    #[pyo3(signature = (threshold, min_separation, tolerance, within=None))]
+    fn stream(
+        &self,
+        threshold: f64,
+        min_separation: f64,
+        tolerance: f64,
+        within: Option<f64>,
+    ) -> PyResult<Stream> {
+        stream(&self.0.detector(), threshold, min_separation, tolerance, within)
+    }
+
     /// Probability that each instance of a session is positive, whose events are not used.
     fn predict_session<'py>(
         &self,
@@ -240,6 +253,37 @@ impl Fitted {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let session = session.lend(0, false)?;
         let ask = || self.0.predict_stamped_session(&session);
+        Ok(py.detach(|| self.pooled(session.len(), ask))?.map_err(to_python)?.into_pyarray(py))
+    }
+
+    /// Classes of events by name, in order; none if events have no classes.
+    fn classes(&self) -> Vec<String> {
+        self.0.classes().to_vec()
+    }
+
+    /// Probabilities of records, by class of the event, if there are several.
+    fn confusion<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        let rows = self.0.confusion();
+        Ok(rows.map(|rows| PyArray2::from_vec2(py, &rows)).transpose()?)
+    }
+
+    /// Probability of each class, by row and class, one after the other.
+    fn predict_classes<'py>(
+        &self,
+        py: Python<'py>,
+        features: PyFeatures<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        each_row(py, &features, self.is_shared(), |rows| self.0.class_probabilities(rows))
+    }
+
+    /// The same of a session, whose events are not used.
+    fn predict_classes_session<'py>(
+        &self,
+        py: Python<'py>,
+        session: PySession<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let session = session.lend(0, false)?;
+        let ask = || self.0.predict_classes(&session);
         Ok(py.detach(|| self.pooled(session.len(), ask))?.map_err(to_python)?.into_pyarray(py))
     }
 
@@ -337,6 +381,16 @@ impl Fitted {
             set_ends(&stamps, &aligned)?;
         }
         let instances = PyDict::new(py);
+        if let Some(classes) = &aligned.classes {
+            let stamped = (0..aligned.stamps.len()).map(|l| classes.of_stamp(l));
+            let (names, p): (Vec<&str>, Vec<f64>) = stamped.unzip();
+            stamps.set_item("aligned_class", names)?;
+            stamps.set_item("p_class", p.into_pyarray(py))?;
+            for (k, name) in classes.names.iter().enumerate() {
+                let p: Vec<f64> = classes.instances.iter().map(|own| own[k]).collect();
+                instances.set_item(format!("p_{name}"), p.into_pyarray(py))?;
+            }
+        }
         column!(instances, aligned.instances, time);
         column!(instances, aligned.instances, p_detector);
         column!(instances, aligned.instances, p_positive);
@@ -363,7 +417,7 @@ impl Fitted {
         let level = AlignOptions::default().level;
         let names = session.annotators();
         let told = |event: SeenEvent| {
-            let SeenEvent { instance, time, end, p_positive, stamps, seen_by } = event;
+            let SeenEvent { instance, time, end, p_positive, stamps, seen_by, .. } = event;
             let seen_by = seen_by.into_iter().map(|k| names[k].clone()).collect();
             (instance, time, end, p_positive, stamps.len(), seen_by)
         };
@@ -372,9 +426,12 @@ impl Fitted {
     }
 }
 
+/// A column of numbers, by name.
+type Column<T> = (&'static str, fn(&T) -> f64);
+
 /// Columns of the ends of stamps, NaN where a stamp tells none.
 fn set_ends(stamps: &Bound<'_, PyDict>, aligned: &Aligned) -> PyResult<()> {
-    let numbers: [(&str, fn(&AlignedStamp) -> f64); 5] = [
+    let numbers: [Column<AlignedStamp>; 5] = [
         ("end_stamp", |own| own.stamp),
         ("end", |own| own.time),
         ("end_low", |own| own.low),

@@ -23,6 +23,7 @@ mod session;
 mod signal;
 mod simulate;
 mod stamps;
+mod stream;
 mod sync;
 mod times;
 mod watch;
@@ -78,6 +79,8 @@ mod _core {
         StampFile, read_moment, stamp_format_by_file, stamp_format_by_name, stamp_formats,
         write_new_stamps, write_whole,
     };
+    #[pymodule_export]
+    use super::stream::Stream;
     #[pymodule_export]
     use super::sync::{find_clocks, moved_back};
     #[pymodule_export]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use unjitter::{Features, Recording, Session};
+use unjitter::{Features, Label, Recording, Session};
 
 use crate::convert::to_python;
 
@@ -24,6 +24,8 @@ pub(crate) struct PySession<'py> {
     also_annotated: Vec<String>,
     rounded: Option<PyReadonlyArray1<'py, f64>>,
     ends: Option<PyReadonlyArray1<'py, f64>>,
+    classes: Option<Vec<String>>,
+    label_classes: Option<Vec<Option<String>>>,
     device: Option<String>,
     clock: Option<String>,
 }
@@ -67,6 +69,10 @@ impl PySession<'_> {
             }
             None => session,
         };
+        let session = match &self.classes {
+            Some(classes) => session.with_classes(classes).map_err(to_python)?,
+            None => session,
+        };
         let session = match &self.observed {
             Some(intervals) => {
                 let intervals = intervals.as_array();
@@ -77,6 +83,15 @@ impl PySession<'_> {
         };
         match &self.labels {
             Some(labels) if use_labels => {
+                if let Some(classes) = &self.label_classes {
+                    let labels = labels.as_array();
+                    let label = |i: usize| match labels[i] {
+                        0 => Some(Label::Nothing),
+                        _ => classes[i].as_deref().map(Label::Event),
+                    };
+                    let all: Vec<Option<Label<'_>>> = (0..classes.len()).map(label).collect();
+                    return session.with_class_labels(&all).map_err(to_python);
+                }
                 let known = |&label: &i8| (label >= 0).then_some(label > 0);
                 session
                     .with_labels(labels.as_array().iter().map(known).collect())

@@ -1,4 +1,4 @@
-"""What must work wherever the package is installed, with nothing but its own needs: learn, align, save and load.
+"""What must work wherever the package is installed, with nothing but its own needs.
 
 Not a test of pytest's: releases run it beside each wheel.
 """

@@ -14,9 +14,8 @@ def simulated(seed=0, sessions=3, instances=600):
     made, truths = [], []
     for k in range(sessions):
         times = 0.5 * np.arange(instances)
-        starts = (
-            np.arange(10, instances - 20, 40) + random.integers(0, 15, 15)[: (instances - 1) // 40]
-        )
+        starts = np.arange(10, instances - 30, 40)
+        starts += random.integers(0, 15, len(starts))
         lasts = starts + random.integers(6, 14, len(starts))
         labels = np.zeros(instances, dtype=int)
         for first, last in zip(starts, lasts):

@@ -46,7 +46,7 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
         [
             {"event": np.arange(len(session.events))}
             | {
-                name: session._as_given(values)
+                name: session._as_given(np.asarray(values))
                 for name, values in (_annotators(sessions, session) | part).items()
             }
             for session, part in zip(sessions, parts)

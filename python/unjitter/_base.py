@@ -12,9 +12,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
-from ._check import whole
+from ._check import number, whole
 from ._finite import refuse_missing, refuse_missing_in
 from ._session import Session
+from ._stream import Stream
 
 Sessions = Session | Sequence[Session]
 
@@ -139,6 +140,43 @@ class Detector(BaseEstimator):  # type: ignore[misc]
             self.run_length_ = 1.0 / self.offset_rate_
         elif hasattr(self, "run_length_"):
             del self.onset_rate_, self.offset_rate_, self.run_length_
+
+    def stream(
+        self, *, min_separation: float = 0.0, tolerance: float = 1e-9, within: float | None = None
+    ) -> Stream:
+        """A recording whose instances arrive one by one, for detection while it goes on.
+
+        Parameters
+        ----------
+        min_separation : float
+            As in :meth:`detect`.
+        tolerance : float
+            With ``labels="chain"``, an instance leaves when nothing that may come can move its
+            probability further than this.
+        within : float, optional
+            An instance leaves at the latest when another arrives that is so much later.
+
+        Returns
+        -------
+        Stream
+            Its ``push(times, X)`` takes instances and returns what leaves.
+
+        Examples
+        --------
+        >>> from unjitter import EventDetector, simulate
+        >>> walk, *others = simulate.respiration(seed=0)
+        >>> detector = EventDetector().fit(others)
+        >>> stream, found = detector.stream(), []
+        >>> for time, x in zip(walk.times, walk.X):
+        ...     found += stream.push(time, x).events
+        >>> found += stream.finish().events
+        >>> [event.start for event in found] == list(detector.detect(walk))
+        True
+        """
+        self._check_fitted()
+        within = None if within is None else number("within", within)
+        options = (number("min_separation", min_separation), number("tolerance", tolerance), within)
+        return Stream(self._fitted.stream(self.threshold_, *options), self._rows)
 
     @property
     def _labels(self) -> str:

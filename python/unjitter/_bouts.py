@@ -91,7 +91,7 @@ def bout_metrics(
 def _are_many(bouts: Any) -> bool:
     """Whether bouts are those of several sessions."""
     first = next(iter(bouts), None)
-    return first is not None and (np.ndim(first) == 2 or len(first) == 0)
+    return first is not None and (np.ndim(first) == 2 or np.size(first) == 0)
 
 
 def _pairs(bouts: Any) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from ._agreement import Agreement, agreement_of
 from ._aligned import events_table, instances_table, stamps_table
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
 from ._check import asked_threshold, no_labels_apart, number, one_of, settings, span, whole
+from ._classes import UNKNOWN, class_scores, told_classes
 from ._classifiers import Classifier, classifier_model
 from ._diagnosis import Diagnosis, diagnosis_of, hours_of
 from ._elsewhere import Elsewhere
@@ -30,6 +31,7 @@ from ._plan import Plan, plan_of
 from ._priors import Priors
 from ._progress import Bar
 from ._session import Session
+from ._tables import frame
 from ._warnings import warn
 
 
@@ -167,7 +169,10 @@ class EventDetector(Detector):
     feature_names_in_ : ndarray of str
         If the sessions have feature names.
     classes_ : ndarray
-        [0, 1].
+        [0, 1]; None (no event) and the names of classes, if sessions have several.
+    confusion_ : ndarray of shape (n_classes, n_classes) or None
+        Probabilities of what events of each class (rows) are recorded as (columns), if there are
+        several.
 
     Examples
     --------
@@ -330,7 +335,11 @@ class EventDetector(Detector):
             For a dataset a frame of its engine, computed when needed: ``session``, ``time``,
             ``probability`` and ``event``.
         """
-        return self._predicted(X) if isinstance(X, Elsewhere) else super().predict_proba(X)
+        if isinstance(X, Elsewhere):
+            return self._predicted(X)
+        if self._names():
+            return self._each_class(X, lambda p: np.column_stack([1.0 - p.sum(axis=1), p]))
+        return super().predict_proba(X)
 
     def predict(self, X: Any) -> Any:
         """Label of each instance: 1 where the probability is at least `threshold_`.
@@ -345,7 +354,57 @@ class EventDetector(Detector):
         ndarray of shape (n_instances,), or a list of them
             For a dataset the same frame as of :meth:`predict_proba`.
         """
-        return self._predicted(X) if isinstance(X, Elsewhere) else super().predict(X)
+        if isinstance(X, Elsewhere):
+            return self._predicted(X)
+        names = self._names()
+        if names:
+            return self._each_class(X, lambda p: told_classes(names, p, self.threshold_))
+        return super().predict(X)
+
+    def class_scores(self, X: Sessions, *, backend: str | None = None) -> Any:
+        """How well each class is found, over the labelled instances of sessions.
+
+        Parameters
+        ----------
+        X : Session or list of Session
+            With labels that name classes; others are left out.
+        backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
+            As in :meth:`align`.
+
+        Returns
+        -------
+        DataFrame with one row per class, and one for each average
+            ``class``, ``precision``, ``recall``, ``f1`` and ``events``. "macro" is the mean of all
+            classes, "micro" counts all events together.
+        """
+        names, truth, found = self._names(), [], []
+        for session in self._known(X):
+            if session.labels is None or session.label_classes is None:
+                continue
+            known = session.labels != UNKNOWN
+            truth += list(np.array(session.label_classes, dtype=object)[known])
+            found += list(self.predict(session)[known])
+        if not truth:
+            raise ValueError("no session has labels that name classes")
+        columns = class_scores(names, truth, found)
+        return frame({name: np.array(own) for name, own in columns.items()}, backend)
+
+    def _names(self) -> list[str]:
+        """Classes of events, if there are several."""
+        self._check_fitted()
+        names = self._fitted.classes()
+        return names if len(names) > 1 else []
+
+    def _each_class(self, X: Any, told: Any) -> Any:
+        """What is told of the probabilities of classes, for instances or sessions."""
+        count = len(self._names())
+        if are_sessions(X):
+            each = [
+                told(self._fitted.predict_classes_session(session).reshape(-1, count))
+                for session in self._known(X)
+            ]
+            return each[0] if isinstance(X, Session) else each
+        return told(self._fitted.predict_classes(self._rows(X)).reshape(-1, count))
 
     def _predicted(self, X: Elsewhere) -> Any:
         self._check_fitted()
@@ -847,7 +906,8 @@ class EventDetector(Detector):
         return self._fitted.delay_density(floats(delays, "delays"))
 
     def score(self, X: Sessions, y: None = None) -> float:
-        """F1 over all labelled instances of sessions at `threshold_`.
+        """F1 over all labelled instances of sessions at `threshold_`; with several classes the mean
+        of theirs.
 
         Sessions without labels are left out. If no session has labels, this is a `ValueError` and
         never another score: rank models of unlabelled sessions with
@@ -856,6 +916,9 @@ class EventDetector(Detector):
         from . import metrics
 
         no_labels_apart(y)
+        if not isinstance(X, Elsewhere) and self._names():
+            scores = self.class_scores(X, backend="numpy")
+            return float(scores["f1"][list(scores["class"]).index("macro")])
         if isinstance(X, Elsewhere):
             self._check_fitted()
             return float(X._score(self._fitted.to_json(), self.threshold_).f1)
@@ -890,7 +953,11 @@ class EventDetector(Detector):
         """
         from ._onnx import to_onnx
 
-        self._check_fitted()
+        if self._names():
+            raise ValueError(
+                f"to_onnx does not work with several classes of events, and this detector has "
+                f"{', '.join(self._names())}"
+            )
         return to_onnx(self, path)
 
     def _repr_html_inner(self) -> str:
@@ -1026,7 +1093,9 @@ class EventDetector(Detector):
         self.converged_ = bool(outcome["converged"])
         self.n_iter_ = int(outcome["iterations"])
         self.time_unit_ = fitted.time_unit
-        self.classes_ = np.array([0, 1])
+        names = fitted.classes()
+        self.classes_ = np.array([None, *names] if len(names) > 1 else [0, 1])
+        self.confusion_ = fitted.confusion()
         self.n_features_in_ = fitted.n_features
         linear = fitted.linear()
         if linear is not None:

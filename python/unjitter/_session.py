@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._annotators import Names, names_of, others_of
 from ._calendar import Calendar, Times, is_missing, read_times, refuse_put_back
+from ._classes import class_labels, classes_of, given_labels
 from ._floats import refuse_masked
 from ._html import session_html
 from ._rows import Rows
@@ -60,6 +61,9 @@ class Session:
         What `events` are rounded to, such as 60.0 for whole minutes: the nearest multiple, so the
         width of the interval around each in which it was pressed. The attribute has one for each
         of the attribute `events`, or is None.
+    classes : array-like of str of shape (n_stamps,), optional
+        The class that each event is recorded as, in the order of `events`. Labels then are names of
+        classes, 0 where there is no event, or unknown; the attribute `label_classes` has the names.
     device : str, optional
         The device that recorded or was pressed.
     clock : str, optional
@@ -105,6 +109,8 @@ class Session:
     also_annotated: tuple[str, ...]
     rounded: NDArray[np.float64] | None
     ends: NDArray[np.float64] | None
+    classes: Names | None
+    label_classes: tuple[str | None, ...] | None
     device: str | None
     clock: str | None
     calendar: Calendar | None
@@ -132,6 +138,7 @@ class Session:
         device: str | None = None,
         clock: str | None = None,
         ends: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        classes: ArrayLike | None = None,
     ) -> None:
         self.name = None if name is None else str(name)
         self.backend = None
@@ -150,6 +157,9 @@ class Session:
         self.rounded = None if widths is None else widths[order]
         until = self._until(events, ends, given[:, 0])
         self.ends = None if until is None else until[order]
+        of_stamps = classes_of(classes, len(given), self._title)
+        self.classes = None if of_stamps is None else of_stamps[order]
+        self.label_classes = None
         self.annotators, self.also_annotated = None if who is None else who[order], others
         self.labels = None if labels is None else self._labels(labels)
         self.subject = None if subject is None else str(subject)
@@ -168,7 +178,7 @@ class Session:
         if name == "events":
             self._places = self._event_rows = None
             self.annotators, self.also_annotated = None, ()
-            self.rounded = self.ends = None
+            self.rounded = self.ends = self.classes = None
         if name == "times":
             self._instance_rows = None
 
@@ -223,6 +233,10 @@ class Session:
             own |= {"annotators": who, "also_annotated": self.also_annotated}
         if "events" not in changes and self.rounded is not None:
             own["rounded"] = self._as_given(self.rounded)
+        if "events" not in changes and self.classes is not None:
+            own["classes"] = self._as_given(self.classes)
+        if self.labels is not None and self.label_classes is not None:
+            own["labels"] = given_labels(self.labels, self.label_classes)
         if "events" not in changes and "ends" not in changes and self.ends is not None:
             until = self._as_given(self.ends)
             own["ends"] = until if self.calendar is None else self.calendar.times(until)
@@ -316,6 +330,8 @@ class Session:
         """Ends of stamps in the given order, NaN where there is none; None if there are none."""
         if ends is None:
             lasting = _lasting(events)
+            if lasting is None:
+                return None
             until = np.where(lasting > 0.0, starts + lasting, np.nan)
         elif isinstance(ends, Mapping):
             if not isinstance(events, Mapping) or list(ends) != list(events):
@@ -377,6 +393,9 @@ class Session:
         if given.ndim != 1:
             raise ValueError(f"{self._title}: labels has {given.ndim} dimensions, expected 1")
         known = np.full(len(given), UNKNOWN, dtype=np.int8)
+        if any(isinstance(label, str) for label in given):
+            known, self.label_classes = class_labels(given)
+            return known
         for index, label in enumerate(given):
             if is_missing(label):
                 continue
@@ -438,11 +457,15 @@ class Session:
             )
 
 
-def _lasting(events: Any) -> NDArray[np.float64]:
-    """How long things lasted by stamps that tell it, in the given order; 0 where they do not."""
-    if isinstance(events, Mapping):
-        return np.concatenate([np.zeros(0), *map(_lasting, events.values())])
-    return events.durations if isinstance(events, Stamps) else np.zeros(len(events))
+def _lasting(events: Any) -> NDArray[np.float64] | None:
+    """How long things lasted by stamps that tell it, in the given order; 0 where they do not, and
+    None if no stamp could."""
+    if not isinstance(events, Mapping):
+        return events.durations if isinstance(events, Stamps) else None
+    if not any(isinstance(own, Stamps) for own in events.values()):
+        return None
+    told = ((_lasting(own), own) for own in events.values())
+    return np.concatenate([np.zeros(len(own)) if known is None else known for known, own in told])
 
 
 def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -17,9 +17,10 @@ pub(crate) fn annotator(fitted: &Fitted) -> String {
     };
     let is_none = sure.delay.is_some_and(|own| own.low <= 0.0 && own.high >= 0.0);
     let background = interval(sure.background_rate, |rate| number(3600.0 * rate));
-    let for_nothing = match fitted.runs() {
-        Some(_) => format!("presses for nothing {}{background}", per_hour(background_rate)),
-        None => format!(
+    let from_nowhere_alone = fitted.runs().is_some() || fitted.classes().len() > 1;
+    let for_nothing = match from_nowhere_alone {
+        true => format!("presses for nothing {}{background}", per_hour(background_rate)),
+        false => format!(
             "presses for nothing at {} of the other instances{},\n  and {} at no instance{background}",
             percent(false_rate),
             interval(sure.false_rate, percent),

@@ -92,6 +92,9 @@ fn cure(error: &anyhow::Error) -> Option<String> {
         unjitter::Error::NoColumn { field, .. } => {
             Some(format!(" (it may be named with {})", option((*field)?)?))
         }
+        unjitter::Error::StampContent { option, .. } | unjitter::Error::StampFile { option, .. } => {
+            Some(format!("; say --{}", (*option)?))
+        }
         unjitter::Error::UnnamedColumn { field, columns, .. } => {
             let example = (*columns).min(2);
             Some(format!("; name it by its number, as in {} {example}", option((*field)?)?))

@@ -124,7 +124,7 @@ mod tests {
             ("delays=annotator", "no number that varies `delays`; did you mean `delay`?"),
             ("miss=annotator", "no number that varies `miss`; did you mean `miss-rate`?"),
             ("delay=sesion", "no kind of group `sesion`; did you mean `session`?"),
-            ("delay=", "there are annotator, session, subject, device, clock"),
+            ("delay=", "there are annotator, session, subject, device, clock, class"),
         ] {
             let error = text.parse::<Varies>().unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

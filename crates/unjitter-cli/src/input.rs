@@ -9,6 +9,7 @@ use unjitter::io::{Columns, Dataset, DatasetFiles, Row, Table, TimeUnit};
 
 use crate::failure::usage;
 use crate::output::is_stream;
+use crate::stamp_file_args::StampFileArgs;
 use crate::time_span::TimeSpan;
 
 /// A dataset on the command line. What is recorded of it are names of columns, but no paths: those
@@ -24,10 +25,12 @@ pub(crate) struct Input {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip)]
     pub instances: Option<PathBuf>,
-    /// Table of events: session, time, maybe annotator, and whatever else you keep there
+    /// Table of events: session, time, maybe annotator, and whatever else you keep there. Or a stamp file of
+    /// another program, one for each session (give the option again, or a folder of them): WFDB (.atr), EDF+,
+    /// BIDS, Audacity, Praat, Raven, RTTM, BORIS, ELAN, Empatica; `--only label=V` chooses what they say
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     #[serde(skip)]
-    pub events: Option<PathBuf>,
+    pub events: Vec<PathBuf>,
     /// Table of sessions: session, and maybe subject (or group), device, clock, and annotators, such as
     /// Ada;Ben: everybody who annotated the session, with or without a stamp
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -47,6 +50,9 @@ pub(crate) struct Input {
     pub event_columns: EventColumnArgs,
     #[command(flatten)]
     pub session_columns: SessionColumnArgs,
+    #[command(flatten)]
+    #[serde(skip)]
+    pub stamp_files: StampFileArgs,
 }
 
 /// What columns are called.
@@ -111,6 +117,11 @@ pub(crate) struct EventColumnArgs {
     /// stamps in a session are a stream of their own; '' takes all for those of one
     #[arg(long, value_name = "NAME", help_heading = "Columns")]
     pub annotator_column: Option<String>,
+    /// Column with the class of the event, in the events: events of each class have a detector of their own, and who
+    /// confuses them is learned. Labels of instances then name a class, or are 0
+    #[arg(long, value_name = "NAME", help_heading = "Columns")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<String>,
     /// The column of times when the model was fitted, whatever is read now
     #[arg(skip)]
     #[serde(skip)]
@@ -133,6 +144,7 @@ impl EventColumnArgs {
             (&mut self.annotator_column, other.annotator_column),
             (&mut self.earliest_column, other.earliest_column),
             (&mut self.latest_column, other.latest_column),
+            (&mut self.classes, other.classes),
             (&mut self.event_end_column, other.event_end_column),
             (&mut self.event_duration_column, other.event_duration_column),
         ] {
@@ -243,13 +255,14 @@ impl ColumnArgs {
 impl Input {
     /// The files of the dataset.
     pub(crate) fn files(&self) -> anyhow::Result<DatasetFiles> {
-        let given = [&self.instances, &self.events, &self.sessions, &self.observed, &self.signal];
-        if given.iter().copied().flatten().filter(|path| is_stream(path)).count() > 1 {
+        let given = [&self.instances, &self.sessions, &self.observed, &self.signal];
+        let given = given.into_iter().flatten().chain(&self.events);
+        if given.filter(|path| is_stream(path)).count() > 1 {
             return Err(usage("only one table can be standard input"));
         }
         let given = DatasetFiles {
             instances: self.instances.clone().unwrap_or_default(),
-            events: self.events.clone(),
+            events: self.stamp_files.files(&self.events)?,
             sessions: self.sessions.clone(),
             observed: self.observed.clone(),
             signal: self.signal.clone(),
@@ -268,10 +281,17 @@ impl Input {
             }
             None => given,
         };
-        if files.events.is_none() && self.event_columns.only.iter().any(|text| !text.is_empty()) {
+        if files.events.paths.is_empty()
+            && self.event_columns.only.iter().any(|text| !text.is_empty())
+        {
             return Err(usage("--only chooses events, and there is no table of them"));
         }
         Ok(files)
+    }
+
+    /// The files of the events, as far as they are named.
+    pub(crate) fn events_paths(&self) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(self.stamp_files.files(&self.events)?.paths)
     }
 
     /// Names of the columns, and the choice of events.
@@ -287,6 +307,7 @@ impl Input {
             event_duration: events.event_duration_column.unwrap_or(usual.event_duration),
             rounded: events.rounded.map(|span| span.seconds),
             annotator: events.annotator_column.unwrap_or(usual.annotator),
+            class: events.classes,
             device: device_column.unwrap_or(usual.device),
             clock: clock_column.unwrap_or(usual.clock),
             annotators: annotators_column.unwrap_or(usual.annotators),
@@ -314,7 +335,7 @@ impl Input {
     /// Reads the data with their stamps.
     pub(crate) fn read_stamped(&self, use_labels: bool) -> anyhow::Result<Dataset> {
         let files = self.files()?;
-        if files.events.is_none() {
+        if files.events.paths.is_empty() {
             let beside = match &self.data {
                 Some(folder) => format!("there is no events.csv in {}", folder.display()),
                 None => "there is no table of events".to_owned(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use clap::ArgMatches;
-use unjitter::io::tables_in;
+use unjitter::io::{stamp_files_in, tables_in};
 
 use crate::failure::usage;
 use crate::output::is_stream;
@@ -26,7 +26,13 @@ pub fn remember(arguments: &ArgMatches) {
     for id in arguments.ids().filter(|id| !OUTPUTS.contains(&id.as_str())) {
         // Values that are not paths have another type.
         let paths = arguments.try_get_many::<PathBuf>(id.as_str()).ok().flatten();
-        paths.into_iter().flatten().for_each(|path| add(path));
+        for path in paths.into_iter().flatten() {
+            add(path);
+            // A folder of events stands for the stamp files in it; what cannot be read is told later.
+            let inside =
+                (id.as_str() == "events").then(|| stamp_files_in(path).unwrap_or_default());
+            inside.into_iter().flatten().for_each(|path| add(&path));
+        }
     }
 }
 

@@ -231,7 +231,7 @@ mod tests {
         let events = "session,time\n".to_owned() + &(0..20).map(stamp).collect::<String>();
         let files = DatasetFiles {
             instances: write("instances.csv", instances),
-            events: Some(write("events.csv", events)),
+            events: Some(write("events.csv", events)).into(),
             ..DatasetFiles::default()
         };
         render(&inspect_files(&files, &Columns::default()).unwrap())

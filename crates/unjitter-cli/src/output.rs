@@ -3,18 +3,41 @@
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use unjitter::io::{STANDARD_INPUT, WholeFile, replace_all, takes_bytes_directly};
+use unjitter::io::{
+    Content, MovedStamps, STANDARD_INPUT, WholeFile, replace_all, takes_bytes_directly,
+};
 
 use crate::console::Console;
 use crate::failure::{Mistake, usage};
 use crate::inputs;
 use crate::interrupt::stop_if_requested;
 
+/// What an output holds.
+#[derive(Debug)]
+enum Bytes {
+    /// In memory.
+    Here(Vec<u8>),
+    /// In a stamp file, which may be larger than memory.
+    Moved(MovedStamps),
+}
+
+impl Content for Bytes {
+    fn hand_out(
+        &self,
+        sink: &mut dyn FnMut(&[u8]) -> unjitter::Result<()>,
+    ) -> unjitter::Result<()> {
+        match self {
+            Self::Here(bytes) => sink(bytes),
+            Self::Moved(file) => file.hand_out(sink),
+        }
+    }
+}
+
 /// The outputs of a verb.
 #[derive(Debug)]
 pub(crate) struct Output {
     force: bool,
-    files: Vec<(PathBuf, Vec<u8>)>,
+    files: Vec<(PathBuf, Bytes)>,
     /// Their paths, each once.
     places: Vec<PathBuf>,
 }
@@ -52,7 +75,12 @@ impl Output {
 
     /// Adds a file. `-` is standard output.
     pub(crate) fn add(&mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
-        self.files.push((path.into(), bytes.into()));
+        self.files.push((path.into(), Bytes::Here(bytes.into())));
+    }
+
+    /// Adds a stamp file, which need not fit into memory.
+    pub(crate) fn add_moved(&mut self, file: MovedStamps) {
+        self.files.push((file.path.clone(), Bytes::Moved(file)));
     }
 
     /// Writes all files, or none.
@@ -69,7 +97,8 @@ impl Output {
         replace_all(&written)?;
         for (_, bytes) in printed {
             let mut out = std::io::stdout().lock();
-            out.write_all(&bytes)?;
+            let failed = |source| unjitter::Error::Io { path: STANDARD_INPUT.into(), source };
+            bytes.hand_out(&mut |bytes| out.write_all(bytes).map_err(failed))?;
             out.flush()?;
         }
         Ok(())

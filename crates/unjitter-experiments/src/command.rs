@@ -93,7 +93,7 @@ impl Experiments {
     fn read_data(&self) -> anyhow::Result<Vec<Dataset>> {
         let columns: Columns = self.columns.columns();
         let read = |folder: &PathBuf| {
-            let files = DatasetFiles { events: None, ..DatasetFiles::in_folder(folder)? };
+            let files = DatasetFiles { events: None.into(), ..DatasetFiles::in_folder(folder)? };
             let name =
                 folder.canonicalize()?.file_name().map(|name| name.to_string_lossy().into_owned());
             let recordings = Read::read(&files, &columns, false)?.recordings;

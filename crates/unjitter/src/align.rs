@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::Session;
 use crate::inference::Responsibilities;
 use crate::labels::Variable;
+use crate::session::Label;
 
 pub use runs::AlignedRun;
 
@@ -21,6 +22,8 @@ pub struct Aligned {
     pub ends: Vec<Option<AlignedStamp>>,
     /// One per instance.
     pub instances: Vec<AlignedInstance>,
+    /// What is told of classes, if there are several.
+    pub classes: Option<AlignedClasses>,
     /// The events, stamped or not, where labels form runs.
     pub runs: Option<Vec<AlignedRun>>,
     /// log p(stamps, known labels | features, times).
@@ -28,6 +31,31 @@ pub struct Aligned {
     /// log p(best alignment, stamps, known labels | features, times), for the alignment in
     /// [`AlignedStamp::best_instance`].
     pub best_log_weight: f64,
+}
+
+/// Probabilities of the classes of events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlignedClasses {
+    /// Their names, in order.
+    pub names: Vec<String>,
+    /// Probability that an event of each class gave a stamp; one less their sum is that of a stamp from nowhere.
+    pub stamps: Vec<Vec<f64>>,
+    /// Probability that an event of each class is at an instance, given its features alone.
+    pub detector: Vec<Vec<f64>>,
+    /// The same given everything.
+    pub instances: Vec<Vec<f64>>,
+}
+
+impl AlignedClasses {
+    /// The most probable class of a stamp, and its probability.
+    pub fn of_stamp(&self, stamp: usize) -> (&str, f64) {
+        let probabilities = &self.stamps[stamp];
+        let more = |best: usize, k: usize| {
+            if probabilities[k] > probabilities[best] { k } else { best }
+        };
+        let best = (1..probabilities.len()).fold(0, more);
+        (&self.names[best], probabilities[best])
+    }
 }
 
 /// Where a stamp belongs. Its time, interval and instance suppose that an instance gave it, also if it
@@ -165,6 +193,8 @@ pub(crate) struct Averaged {
     ends: Vec<Place>,
     /// p(y = 1 | z) and p(y = 1, no stamp | z) by instance.
     instances: Vec<[f64; 2]>,
+    /// p(y = k | z) by instance and class; empty if there is one class.
+    present: Vec<Vec<f64>>,
     count: f64,
 }
 
@@ -177,10 +207,19 @@ struct Place {
     shares: Vec<f64>,
     /// Probability that a positive instance gave it.
     positive: f64,
+    /// The same by class; empty if there is one.
+    classes: Vec<f64>,
+}
+
+/// Adds numbers to sums, of which there may be none yet.
+fn add_all(sums: &mut Vec<f64>, own: &[f64]) {
+    sums.resize(sums.len().max(own.len()), 0.0);
+    sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
 }
 
 impl Place {
-    fn add(&mut self, first: usize, shares: &[f64], positive: f64) {
+    fn add(&mut self, first: usize, shares: &[f64], positive: f64, classes: &[f64]) {
+        add_all(&mut self.classes, classes);
         if self.shares.is_empty() {
             self.first = first;
         }
@@ -197,15 +236,20 @@ impl Place {
 }
 
 impl Averaged {
-    /// Adds posteriors under some parameters: of each stream, whose stamps have these positions among all, and
-    /// for each instance the probabilities that it is positive, and that it is and nobody stamped it.
+    /// Adds posteriors under some parameters: of each stream, whose stamps have these positions among all, and these
+    /// probabilities of classes if there are several, and for each instance the probabilities that it is positive, that
+    /// it is and nobody stamped it, and that it is of a class.
     pub(crate) fn add<'a>(
         &mut self,
-        streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize])>,
-        instances: impl Iterator<Item = [f64; 2]>,
+        streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize], &'a [Vec<f64>])>,
+        instances: impl Iterator<Item = ([f64; 2], &'a [f64])>,
     ) {
         add_places(&mut self.stamps, streams);
-        for (i, [positive, missed]) in instances.enumerate() {
+        for (i, ([positive, missed], present)) in instances.enumerate() {
+            if !present.is_empty() {
+                self.present.resize(self.present.len().max(i + 1), Vec::new());
+                add_all(&mut self.present[i], present);
+            }
             if self.instances.len() == i {
                 self.instances.push([0.0; 2]);
             }
@@ -218,7 +262,7 @@ impl Averaged {
     /// Adds where the ends of these stamps belong, under the same parameters.
     pub(crate) fn add_ends<'a>(
         &mut self,
-        streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize])>,
+        streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize], &'a [Vec<f64>])>,
     ) {
         add_places(&mut self.ends, streams);
     }
@@ -228,7 +272,10 @@ impl Averaged {
         averages.into_iter().filter(|own| own.count > 0.0).reduce(|mut all, own| {
             let ends = all.ends.iter_mut().zip(&own.ends);
             for (place, own) in all.stamps.iter_mut().zip(&own.stamps).chain(ends) {
-                place.add(own.first, &own.shares, own.positive);
+                place.add(own.first, &own.shares, own.positive, &own.classes);
+            }
+            for (sums, own) in all.present.iter_mut().zip(&own.present) {
+                add_all(sums, own);
             }
             for (sums, own) in all.instances.iter_mut().zip(own.instances) {
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
@@ -316,6 +363,29 @@ impl Averaged {
         self.stamps.iter().map(of).collect()
     }
 
+    /// What is told of classes of these names, given the detector's probabilities by instance and class.
+    pub(crate) fn aligned_classes(
+        &self,
+        session: &Session,
+        observed: &[usize],
+        names: &[String],
+        p_detector: &[f64],
+    ) -> AlignedClasses {
+        let average = |sums: &[f64]| sums.iter().map(|sum| sum / self.count).collect();
+        let detector: Vec<Vec<f64>> =
+            p_detector.chunks_exact(names.len()).map(<[f64]>::to_vec).collect();
+        let mut instances: Vec<Vec<f64>> = detector
+            .iter()
+            .enumerate()
+            .map(|(i, own)| unseen_classes(session, names, own, i))
+            .collect();
+        for (&i, present) in observed.iter().zip(&self.present) {
+            instances[i] = average(present);
+        }
+        let stamps = self.stamps.iter().map(|place| average(&place.classes)).collect();
+        AlignedClasses { names: names.to_vec(), stamps, detector, instances }
+    }
+
     /// The posterior of every instance of the session, each with its probability without stamps.
     pub(crate) fn aligned_instances(
         &self,
@@ -334,6 +404,18 @@ impl Averaged {
     }
 }
 
+/// Probabilities of classes without the information of the stamps.
+fn unseen_classes(
+    session: &Session,
+    names: &[String],
+    p_detector: &[f64],
+    instance: usize,
+) -> Vec<f64> {
+    let Some(label) = session.class_label(instance) else { return p_detector.to_vec() };
+    let is_own = |name: &String| label == Label::Event(name);
+    names.iter().map(|name| f64::from(u8::from(is_own(name)))).collect()
+}
+
 /// An instance without the information of the stamps.
 fn unseen(session: &Session, p_detector: f64, instance: usize) -> AlignedInstance {
     let known = session.label(instance).map(|label| f64::from(u8::from(label)));
@@ -349,14 +431,15 @@ fn unseen(session: &Session, p_detector: f64, instance: usize) -> AlignedInstanc
 /// Adds where the stamps of streams belong, each stamp at its position.
 fn add_places<'a>(
     places: &mut Vec<Place>,
-    streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize])>,
+    streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize], &'a [Vec<f64>])>,
 ) {
-    for (own, positions) in streams {
+    for (own, positions, classes) in streams {
         let most = positions.iter().map(|last| last + 1).max().unwrap_or(0);
         places.resize(places.len().max(most), Place::default());
         for (l, &position) in positions.iter().enumerate() {
             let positive = own.of_stamp_positive(l).iter().sum();
-            places[position].add(own.instances(l).start, own.of_stamp(l), positive);
+            let classes = classes.get(l).map_or(&[][..], Vec::as_slice);
+            places[position].add(own.instances(l).start, own.of_stamp(l), positive, classes);
         }
     }
 }
@@ -370,7 +453,7 @@ fn aligned_stamp(
     level: f64,
     (stamp, best_instance): (f64, Option<usize>),
 ) -> AlignedStamp {
-    let Place { first, shares, positive } = place;
+    let Place { first, shares, positive, .. } = place;
     let candidates = &observed[*first..*first + shares.len()];
     let time_of = |i: usize| session.times()[i];
     let owned: f64 = shares.iter().sum();
@@ -429,7 +512,7 @@ mod tests {
         let best = lattice.best_alignment(&found);
         let mut posterior = Averaged::default();
         let positions: Vec<usize> = (0..stamps.len()).collect();
-        let streams = [(&found.responsibilities, positions.as_slice())];
+        let streams = [(&found.responsibilities, positions.as_slice(), &[][..])];
         posterior.add(streams.into_iter(), std::iter::empty());
         posterior.aligned_stamps(&session, &[0, 1, 2, 3], &best.instances, 0.95)
     }

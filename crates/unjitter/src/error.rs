@@ -29,6 +29,47 @@ pub enum Error {
         /// How many instances there are.
         expected: usize,
     },
+    /// Names of classes that are not in order, or given twice, or empty.
+    #[error("classes {found}: expected names in order, each once, and none empty")]
+    ClassNames {
+        /// The names.
+        found: String,
+    },
+    /// A session with a class that the model does not know.
+    #[error("session {session}: class {class} is not among those of the model: {known}")]
+    UnknownClass {
+        /// Name of the session.
+        session: String,
+        /// The class.
+        class: String,
+        /// Those of the model.
+        known: String,
+    },
+    /// A label of an event without its class, where there are several.
+    #[error("session {session}: instance {instance} is an event without a class")]
+    LabelWithoutClass {
+        /// Name of the session.
+        session: String,
+        /// Position of the instance.
+        instance: usize,
+    },
+    /// A clock for each class of events.
+    #[error("{variation}: classes of events share a clock; delay by class lets them differ")]
+    ClockOfClass {
+        /// What was to vary.
+        variation: String,
+    },
+    /// Something that can be asked only of a model whose events are of one class.
+    #[error(
+        "{what} does not work with several classes of events, and the model has {classes}; fit a model of one class, \
+         from its stamps alone"
+    )]
+    SeveralClasses {
+        /// What was asked.
+        what: &'static str,
+        /// The classes.
+        classes: String,
+    },
     /// Numbers that do not fill a matrix.
     #[error("{found} numbers for {rows} rows of {columns} features, expected {}", rows.saturating_mul(*columns))]
     BadShape {

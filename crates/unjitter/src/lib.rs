@@ -30,7 +30,8 @@ pub mod stamps;
 pub mod sync;
 
 pub use align::{
-    AlignOptions, Aligned, AlignedInstance, AlignedRun, AlignedStamp, Candidate, SeenEvent,
+    AlignOptions, Aligned, AlignedClasses, AlignedInstance, AlignedRun, AlignedStamp, Candidate,
+    SeenEvent,
 };
 pub use control::{Control, Iteration, Progress};
 pub use error::{Error, Result};

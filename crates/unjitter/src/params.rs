@@ -133,6 +133,8 @@ pub enum Role {
     OnsetRate,
     /// Runs that end per unit of time of a run.
     OffsetRate,
+    /// What events of one class are recorded as, by class; the number is that of their own.
+    Confusion(usize),
     /// By how much a group differs from all others.
     Deviation,
 }

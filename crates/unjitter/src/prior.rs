@@ -51,6 +51,31 @@ pub struct Gamma {
     pub rate: f64,
 }
 
+/// Dirichlet that expects events to be recorded as what they are: its mode has a share that is not.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Confusion {
+    /// Events of each class that it counts as, > 0.
+    pub events: f64,
+    /// The share of them that is recorded as another class, between 0 and 1; evenly as all others.
+    pub share: f64,
+}
+
+impl Default for Confusion {
+    /// As if of ten events of each class half an event had been recorded as another.
+    fn default() -> Self {
+        Self { events: 10.0, share: 0.05 }
+    }
+}
+
+impl Confusion {
+    /// The most probable shares of an own class among so many.
+    pub(crate) fn mode(&self, own: usize, classes: usize) -> Vec<f64> {
+        let others = self.share / (classes - 1) as f64;
+        (0..classes).map(|k| if k == own { 1.0 - self.share } else { others }).collect()
+    }
+}
+
 /// The prior of every kind of parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -91,6 +116,13 @@ pub struct Priors {
     /// gap between stamps, on a log scale.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset_rate: Option<Gamma>,
+    /// On what events of each class are recorded as, if there are several.
+    #[serde(skip_serializing_if = "is_default")]
+    pub confusion: Confusion,
+}
+
+fn is_default(confusion: &Confusion) -> bool {
+    *confusion == Confusion::default()
 }
 
 /// The paper's prior on hits and silence.
@@ -134,6 +166,7 @@ impl Default for Priors {
             background: None,
             onset_rate: None,
             offset_rate: None,
+            confusion: Confusion::default(),
         }
     }
 }
@@ -210,7 +243,15 @@ impl Priors {
             }
         }
         let width = ("delay_width", self.delay_width.unwrap_or(1.0));
-        for (name, value) in positive.into_iter().chain(silence).chain([width]) {
+        let Confusion { events, share } = self.confusion;
+        require(
+            "prior confusion.share",
+            share,
+            share > 0.0 && share < 1.0,
+            "a number between 0 and 1",
+        )?;
+        let others = [width, ("confusion.events", events)];
+        for (name, value) in positive.into_iter().chain(silence).chain(others) {
             require(&format!("prior {name}"), value, value > 0.0, "a number above 0")?;
         }
         require("prior delay.mean", delay.mean, true, "a finite number")
@@ -240,11 +281,17 @@ impl Priors {
             if parameter.spec.transform == Transform::Simplex {
                 let range = parameter.range.clone();
                 if range.clone().next().is_some_and(|first| is_free[first]) {
-                    let alpha = match parameter.spec.role {
-                        Role::MixtureWeight => self.mixture_weight,
-                        _ => self.count_split,
+                    let count = parameter.spec.len;
+                    let alphas = match parameter.spec.role {
+                        Role::MixtureWeight => vec![self.mixture_weight; count],
+                        Role::Confusion(own) => {
+                            let Confusion { events, .. } = self.confusion;
+                            let mode = self.confusion.mode(own, count);
+                            mode.into_iter().map(|share| 1.0 + events * share).collect()
+                        }
+                        _ => vec![self.count_split; count],
                     };
-                    total += dirichlet(alpha, &params[range.clone()], &mut gradient[range]);
+                    total += dirichlet(&alphas, &params[range.clone()], &mut gradient[range]);
                 }
                 continue;
             }
@@ -283,7 +330,7 @@ impl Priors {
             Role::OffsetRate => gamma(self.offset_rate.unwrap_or(Self::offset_rate(1.0, 1.0)), x),
             // How wide deviations scatter is learned with them: their density is that of the groups.
             Role::Deviation => (0.0, 0.0),
-            Role::CountSplit | Role::MixtureWeight => {
+            Role::CountSplit | Role::MixtureWeight | Role::Confusion(_) => {
                 unreachable!("simplexes are handled as a whole")
             }
         }
@@ -330,15 +377,16 @@ fn gamma(prior: Gamma, x: f64) -> (f64, f64) {
     (constant + (shape - 1.0) * x - rate * value, (shape - 1.0) - rate * value)
 }
 
-/// Symmetric Dirichlet density of softmax(logits, 0).
-fn dirichlet(alpha: f64, logits: &[f64], gradient: &mut [f64]) -> f64 {
+/// Dirichlet density of softmax(logits, 0).
+fn dirichlet(alphas: &[f64], logits: &[f64], gradient: &mut [f64]) -> f64 {
     let log_weights = log_softmax(logits);
-    let count = log_weights.len() as f64;
-    let constant = ln_gamma(alpha * count) - count * ln_gamma(alpha);
-    for (d, log_weight) in gradient.iter_mut().zip(&log_weights) {
-        *d += (alpha - 1.0) * (1.0 - count * log_weight.exp());
+    let (all, less) = (alphas.iter().sum::<f64>(), alphas.iter().map(|alpha| alpha - 1.0));
+    let constant = ln_gamma(all) - alphas.iter().map(|&alpha| ln_gamma(alpha)).sum::<f64>();
+    let total: f64 = less.clone().sum();
+    for ((d, log_weight), less) in gradient.iter_mut().zip(&log_weights).zip(less.clone()) {
+        *d += less - total * log_weight.exp();
     }
-    constant + (alpha - 1.0) * log_weights.iter().sum::<f64>()
+    constant + less.zip(&log_weights).map(|(less, log_weight)| less * log_weight).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -393,9 +441,24 @@ mod tests {
     #[test]
     fn dirichlet_integrates_to_one() {
         // Two weights: a Beta(α, α) in disguise. dw = w(1−w) dx.
-        let density = |x: f64| dirichlet(2.0, &[x], &mut [0.0]).exp() * sigmoid(x) * sigmoid(-x);
+        let density =
+            |x: f64| dirichlet(&[2.0; 2], &[x], &mut [0.0]).exp() * sigmoid(x) * sigmoid(-x);
         // Simpson on a smooth integrand.
         assert!((integral(-40.0, 40.0, density) - 1.0).abs() < 1e-8);
+    }
+
+    #[test]
+    fn the_mode_of_a_confusion_is_what_is_stated() {
+        let priors = Priors::default();
+        let specs = vec![ParameterSpec::new("rain", 3, Transform::Simplex, Role::Confusion(1))];
+        let mode = priors.confusion.mode(1, 3);
+        assert_eq!(mode, [0.025, 0.95, 0.025]);
+        let params = Transform::Simplex.unconstrained(&mode).unwrap();
+        let mut gradient = [0.0; 2];
+        let layout = Layout::new(vec![("confusion", specs)]);
+        priors.log_density(&layout, &params, &[true; 2], &mut gradient);
+        // Ten events times roundings of shares.
+        assert!(gradient.iter().all(|d| d.abs() < 1e-13), "{gradient:?}");
     }
 
     #[test]
@@ -414,6 +477,7 @@ mod tests {
             roles.iter().map(|&(name, role, t)| ParameterSpec::new(name, 1, t, role)).collect();
         specs.push(ParameterSpec::new("mix", 4, Transform::Simplex, Role::MixtureWeight));
         specs.push(ParameterSpec::new("split", 3, Transform::Simplex, Role::CountSplit));
+        specs.push(ParameterSpec::new("rain", 3, Transform::Simplex, Role::Confusion(1)));
         let layout = Layout::new(vec![("noise", specs)]);
         let priors = Priors { count_split: 3.5, ..Priors::default() };
         let params: Vec<f64> = (0..layout.dim()).map(|k| 0.3 * (k as f64) - 1.1).collect();

@@ -306,6 +306,20 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// The same session with the stamps and labels of one class alone, as if there were no other, and borrowed features.
+    pub(crate) fn of_class(&self, class: &str) -> Result<Session<'_>> {
+        let labels = self.labels.as_ref().map(|labels| {
+            let is_own = |i: usize| match self.class_label(i) {
+                Some(label) => Some(label == Label::Event(class)),
+                None => labels[i].filter(|is_event| !is_event),
+            };
+            (0..self.len()).map(is_own).collect()
+        });
+        let own = self.clone().with_features(self.features())?;
+        let own = own.keeping_stamps(|l| self.class_of(l) == Some(class));
+        Ok(Session { labels, classes: Classes::default(), ..own })
+    }
+
     /// Adds the person or animal recorded, whose sessions belong together.
     pub fn with_subject(mut self, subject: impl Into<String>) -> Self {
         self.about.subject = Some(subject.into());

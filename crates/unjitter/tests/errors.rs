@@ -267,7 +267,7 @@ fn new_data_must_suit_the_detector() {
              classifier.intercept, counts.false_rate, counts.hit_rate, noise.delay, noise.spread, background.rate",
         ),
         (
-            fails(model.into_detector().predict(Array2::<f64>::zeros((2, 1)).view())),
+            fails(model.detector().predict(Array2::<f64>::zeros((2, 1)).view())),
             "session to predict: 1 features, expected 2",
         ),
     ]);

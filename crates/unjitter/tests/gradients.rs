@@ -5,7 +5,7 @@ use ndarray::Array2;
 use unjitter::inference::Order;
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
-use unjitter::model::{Labelling, OneAnnotator, Parts};
+use unjitter::model::{Classes, Labelling, OneAnnotator, Parts};
 use unjitter::params::Role;
 use unjitter::{Activation, ClassifierSpec, Control, Counts, Model, Noise, Session};
 
@@ -78,6 +78,7 @@ fn parts(model: &Model, sessions: &[Session]) -> Parts {
     Parts::new(
         model.classifier.fit(&features, SEED, Control::default()).unwrap(),
         Labelling::default(),
+        Classes::default(),
         OneAnnotator::new(
             model.counts.build().unwrap().into(),
             model.noise.build(1.0).unwrap().into(),

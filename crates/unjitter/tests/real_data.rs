@@ -20,7 +20,7 @@ fn folder(name: &str) -> PathBuf {
 fn recordings(folder: &Path, stamps: &str) -> Vec<Recording<'static>> {
     let files = DatasetFiles {
         instances: folder.join("instances.csv"),
-        events: Some(folder.join(stamps)),
+        events: Some(folder.join(stamps)).into(),
         ..DatasetFiles::default()
     };
     Dataset::read(&files, &Columns::default(), false).unwrap().recordings

@@ -110,7 +110,7 @@ fn a_detector_keeps_the_chain_and_a_file_too() {
     let again = Fitted::from_json(FITTED.to_json().as_bytes()).unwrap();
     assert_eq!(again.predict_session(session).unwrap(), p);
     assert_eq!(again.runs(), FITTED.runs());
-    let detector = again.into_detector();
+    let detector = again.detector();
     let text = serde_json::to_string(&detector).unwrap();
     let detector: unjitter::Detector = serde_json::from_str(&text).unwrap();
     assert_eq!(detector.predict_session(session).unwrap(), p);

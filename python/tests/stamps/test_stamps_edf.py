@@ -166,7 +166,7 @@ def test_a_file_can_replace_itself_once(tmp_path: Path) -> None:
     stamps = read(path)
     stamps.moved([1, 2, 3, 4]).write(path, overwrite=True)
     assert read(path).times.tolist() == [1, 2, 3, 4]
-    with pytest.raises(ValueError, match="a.edf has changed since it was read; read it again"):
+    with pytest.raises(ValueError, match="a.edf: it has changed since it was read; read it again"):
         stamps.write(tmp_path / "b.edf")
     assert os.listdir(tmp_path) == ["a.edf"]
 

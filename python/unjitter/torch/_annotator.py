@@ -75,8 +75,8 @@ class Annotator(nn.Module):
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def penalty(self) -> Tensor:
-        """Minus the log prior of the rates, of the delay and of how groups deviate, for the table in
-        the notes of :class:`ImpreciseLabelLoss`.
+        """Minus the log prior of the rates, the delay and how groups deviate, for the table in the
+        notes of :class:`ImpreciseLabelLoss`.
 
         Only learned parameters count. The prior is a density of natural values, so that its peak is
         the most probable rate or spread.

@@ -17,6 +17,7 @@ use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, is_stream, refuse_mixed};
+use crate::stamp_output::{self, moved_files, places};
 use crate::words::{count, counted, percent, seconds};
 
 /// Give every stamp back where it belongs
@@ -24,13 +25,18 @@ use crate::words::{count, counted, percent, seconds};
 /// Writes the events table back with its times put right: in the column of times is where each
 /// event belongs (the median of where it may have been), and new columns have stamp (what was
 /// pressed, as it was written), low and high (95 % interval unless --level says otherwise), instance_time (the likeliest
-/// instance) and p_spurious (the probability that it was pressed for nothing). Your other columns
+/// instance) and p_spurious (the probability that it was pressed for nothing). If events have several classes, aligned_class
+/// has the likeliest one and p_class its probability. Your other columns
 /// stay as they are, so whatever reads your events reads the aligned ones. Where events have an end or a
 /// duration, that is put right too, and never lies before the beginning; new columns have end_stamp or
 /// duration_stamp (as it was written), end_low, end_high and end_p_spurious. A second table lists
 /// events that were probably missed. Instances are all that an event can belong to, so the interval
 /// may shrink to one of them. Groups that the model has not seen, such as another clock or person, are
 /// learned from their stamps first.
+///
+/// Stamp files of other programs are written back as they are, with the chosen stamps where they belong, if
+/// --output has the name of such a file (fixed.atr) or is a folder for all of them (fixed/). If it is a table
+/// (.csv, .tsv), they become one.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Align {
     #[command(flatten)]
@@ -40,7 +46,8 @@ pub(crate) struct Align {
     checked: Checked,
     #[command(flatten)]
     model: ModelFile,
-    /// Where the aligned events go; `-` is standard output
+    /// Where the aligned events go: a table, a stamp file of the kind that was read, or a folder for several;
+    /// `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "aligned.csv")]
     output: PathBuf,
     /// Where the events that were probably missed go
@@ -111,10 +118,10 @@ impl Align {
             return Err(usage(format!("--missed-above {found}: expected a number from 0 to 1")));
         }
         let options = self.sure.options()?;
-        let paths: Vec<&Path> = [self.output.as_path(), self.missed.as_path()]
-            .into_iter()
-            .chain(self.merged.as_deref())
-            .collect();
+        let folder = stamp_output::in_folder(&self.output, &self.input.events_paths()?)?;
+        let outputs = folder.as_deref().unwrap_or(std::slice::from_ref(&self.output));
+        let others = [self.missed.as_path()].into_iter().chain(self.merged.as_deref());
+        let paths: Vec<&Path> = outputs.iter().map(PathBuf::as_path).chain(others).collect();
         refuse_mixed(console, &paths)?;
         let is_streamed = paths.iter().any(|path| is_stream(path));
         let mut output = Output::promise(paths, self.force)?;
@@ -126,13 +133,17 @@ impl Align {
         let time_column = fitted_column.unwrap_or(&self.input.columns.time_column);
         refuse_aligned(&data)?;
         refuse_foreign_columns(&data, time_column)?;
+        refuse_class_columns(&data, &fitted)?;
         let fitted = adapted(fitted, &data, console)?.0;
         let aligned = align(&fitted, &data, &options)?;
         for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
             console.warn(&warning.to_string());
         }
         let (missed, missed_count) = missed_table(&data, &aligned, time_column, self.missed_above);
-        output.add(&self.output, events_table(&data, &aligned, time_column));
+        match moved_files(&data, &aligned, &self.output, folder.as_deref())? {
+            Some(files) => files.into_iter().for_each(|file| output.add_moved(file)),
+            None => output.add(&self.output, events_table(&data, &aligned, time_column)),
+        }
         output.add(&self.missed, missed);
         let mut events = None;
         if let Some(path) = &self.merged {
@@ -166,6 +177,8 @@ pub(crate) fn align(
 pub(crate) const STAMP: &str = "stamp";
 /// Columns added to the events, after the stamp.
 const COLUMNS: [&str; 4] = ["low", "high", "instance_time", "p_spurious"];
+/// Columns added to these if there are several classes.
+const CLASS_COLUMNS: [&str; 2] = ["aligned_class", "p_class"];
 /// Columns added where events have ends, after the end as it was written.
 const END_COLUMNS: [&str; 3] = ["end_low", "end_high", "end_p_spurious"];
 
@@ -227,6 +240,20 @@ fn refuse_foreign_columns(data: &Dataset, time_column: &str) -> anyhow::Result<(
     }
 }
 
+/// The same of those about classes.
+fn refuse_class_columns(data: &Dataset, fitted: &Fitted) -> anyhow::Result<()> {
+    let EventsTable { file, header, .. } = events(data);
+    let is_there = |name: &&str| header.iter().any(|column| column == name);
+    let found: Vec<&str> = CLASS_COLUMNS.into_iter().filter(is_there).collect();
+    match found[..] {
+        [only] if fitted.classes().len() > 1 => {
+            let message = format!("{file}: its column `{only}` would be overwritten; rename it");
+            Err(Mistake::Data(message).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The column for corrected times: the events' time column, or the common one if events are read from
 /// their stamps or have only an earliest and latest time.
 pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a str {
@@ -245,12 +272,7 @@ pub(crate) fn place_column<'a>(data: &'a Dataset, time_column: &'a str) -> &'a s
 /// The events table with corrected times and its new columns.
 pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &str) -> Vec<u8> {
     let events = events(data);
-    let mut places: Vec<Option<(usize, &Aligned, usize)>> = vec![None; events.rows.len()];
-    for (session, (rows, aligned)) in data.stamp_rows.iter().zip(aligned).enumerate() {
-        for (l, &row) in rows.iter().enumerate() {
-            places[row] = Some((session, aligned, l));
-        }
-    }
+    let places = places(data, aligned);
     let start = |row: usize| {
         let (like, pressed) = (events.time_text(row), events.stamp_text(row));
         let Some((session, aligned, l)) = places[row] else {
@@ -272,17 +294,20 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
     };
     let [low, high, instance_time, p_spurious] = COLUMNS;
     let time = place_column(data, time_column);
-    let names = [time, STAMP, low, high, instance_time, p_spurious];
-    let Some((end, has_times)) = events.end_column() else {
-        return events.with_columns(names, start);
-    };
-    // Events that are read from their stamps get their place in the usual columns.
-    let end = match (end == written_end(has_times), has_times) {
-        (false, _) => end,
-        (true, true) => "end",
-        (true, false) => "duration",
-    };
-    let ends = |row: usize| {
+    let mut names = vec![time, STAMP, low, high, instance_time, p_spurious];
+    let end = events.end_column();
+    if let Some((end, has_times)) = end {
+        // Events that are read from their stamps get their place in the usual columns.
+        let end = match (end == written_end(has_times), has_times) {
+            (false, _) => end,
+            (true, true) => "end",
+            (true, false) => "duration",
+        };
+        names.extend([end, written_end(has_times)].into_iter().chain(END_COLUMNS));
+    }
+    let has_classes = aligned.iter().any(|own| own.classes.is_some());
+    names.extend(CLASS_COLUMNS.into_iter().filter(|_| has_classes));
+    let ends = |row: usize, has_times: bool| {
         let written = events.end_text(row);
         let aligned = places[row].and_then(|(session, aligned, l)| {
             Some((session, aligned.stamps[l], (*aligned.ends.get(l)?)?))
@@ -290,6 +315,12 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
         let Some((session, start, end)) = aligned else {
             let mut cells = [const { String::new() }; 5];
             (cells[0], cells[1]) = (written.to_owned(), written.to_owned());
+            // What lasted no time still does, where its beginning has gone.
+            if let Some((session, aligned, l)) = places[row].filter(|_| has_times)
+                && data.clocks[session].seconds(written).is_ok()
+            {
+                cells[0] = data.clocks[session].write_like(aligned.stamps[l].time, written);
+            }
             return cells;
         };
         // Durations are no times to write others like.
@@ -302,12 +333,16 @@ pub(crate) fn events_table(data: &Dataset, aligned: &[Aligned], time_column: &st
         let (low, high) = (write(end.low), write(end.high));
         [place, written.to_owned(), low, high, probability(end.p_spurious)]
     };
-    let [a, b, c, d, e, f] = names;
-    let [end_low, end_high, end_p_spurious] = END_COLUMNS;
-    let names = [a, b, c, d, e, f, end, written_end(has_times), end_low, end_high, end_p_spurious];
-    events.with_columns(names, |row| {
-        let ([a, b, c, d, e, f], [g, h, i, j, k]) = (start(row), ends(row));
-        [a, b, c, d, e, f, g, h, i, j, k]
+    let class = |row: usize| {
+        let (_, aligned, l) = places[row]?;
+        let (class, p) = aligned.classes.as_ref()?.of_stamp(l);
+        Some([class.to_owned(), probability(p)])
+    };
+    events.with_columns(&names, |row| {
+        let mut cells = start(row).to_vec();
+        cells.extend(end.into_iter().flat_map(|(_, has_times)| ends(row, has_times)));
+        cells.extend(has_classes.then(|| class(row).unwrap_or_default()).into_iter().flatten());
+        cells
     })
 }
 

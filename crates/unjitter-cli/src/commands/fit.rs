@@ -15,6 +15,7 @@ use unjitter::{Control, Fitted, Learned, Session};
 use super::evaluate::{align_right, bare_table};
 use crate::annotator_text::{annotator, estimates, runs};
 use crate::checked::Checked;
+use crate::classes_text::Confusion;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
 use crate::failure::{Mistake, usage};
@@ -83,6 +84,9 @@ struct FitResult<'a> {
     estimates: LearnedEstimates,
     /// What was learned of every group of stamps.
     groups: Vec<GroupEstimate>,
+    /// Classes of events, and probabilities of what events of each are recorded as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confusion: Option<Confusion<'a>>,
     /// How labels form runs, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Runs>,
@@ -233,6 +237,7 @@ fn result<'a>(fitted: &'a Fitted, data: &Dataset, model: &'a Path) -> FitResult<
         learned: fitted.learned(),
         estimates: estimates(fitted),
         groups: groups_text::estimates(fitted),
+        confusion: Confusion::of(fitted),
         runs: fitted.runs(),
         ends: Ends::of(fitted),
         modes: fitted.modes(),
@@ -262,6 +267,9 @@ fn text(fitted: &Fitted, data: &Dataset) -> String {
     text.push_str(&runs(fitted, &data.sessions()));
     for table in groups_text::tables(fitted) {
         let _ = write!(text, "\n{}", as_text(&table, 1));
+    }
+    if let Some(confusion) = Confusion::of(fitted) {
+        let _ = write!(text, "\n{}", confusion.text());
     }
     let outcome = fitted.outcome();
     let how = if outcome.converged { "converged" } else { "stopped" };

@@ -252,7 +252,7 @@ impl Made {
     }
 
     fn from_folder(folder: &std::path::Path) -> anyhow::Result<Self> {
-        let files = DatasetFiles { events: None, ..DatasetFiles::in_folder(folder)? };
+        let files = DatasetFiles { events: None.into(), ..DatasetFiles::in_folder(folder)? };
         let data = Dataset::read(&files, &Columns::default(), false)?;
         let Dataset { recordings, clocks, features, .. } = data;
         Ok(Self { recordings, clocks, features, bands: vec![] })

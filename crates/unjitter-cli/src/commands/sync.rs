@@ -233,6 +233,7 @@ fn says_group(session: &Session<'_>, by: Factor) -> bool {
         Factor::Annotator => !session.annotators().is_empty(),
         Factor::Subject => session.subject().is_some(),
         Factor::Device => session.device().is_some(),
+        Factor::Class => !session.classes().is_empty(),
     }
 }
 

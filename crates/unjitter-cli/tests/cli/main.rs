@@ -26,5 +26,6 @@ mod review;
 mod runs;
 mod signals;
 mod simulate;
+mod stamp_files;
 mod stamped;
 mod sync;

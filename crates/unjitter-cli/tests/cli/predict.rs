@@ -129,3 +129,60 @@ fn the_threshold_of_the_model_is_used_unless_another_is_given() {
     folder.ok(&small("fit", &["--force"]));
     assert_eq!(positive(&[]), (0.5.into(), 24));
 }
+
+/// Follows a table that is written line by line, and returns what was printed after each of some lines.
+fn followed(folder: &Folder, arguments: &[&str], table: &str, pauses: &[usize]) -> Vec<String> {
+    let all = [&["predict", "--follow", "--instances", "-"], arguments].concat();
+    let mut command = folder.command(&all);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (send, printed) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut some = [0; 4096];
+        while let Ok(count @ 1..) = output.read(&mut some) {
+            send.send(String::from_utf8(some[..count].to_vec()).unwrap()).unwrap();
+        }
+    });
+    let mut found = Vec::new();
+    for (k, line) in table.lines().enumerate() {
+        input.write_all(format!("{line}\n").as_bytes()).unwrap();
+        if pauses.contains(&k) {
+            // Nothing more comes until this has been printed: otherwise the test would wait for ever.
+            let mut text = printed.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+            while let Ok(more) = printed.recv_timeout(std::time::Duration::from_millis(200)) {
+                text.push_str(&more);
+            }
+            found.push(text);
+        }
+    }
+    drop(input);
+    reader.join().unwrap();
+    assert!(child.wait().unwrap().success());
+    found.push(printed.try_iter().collect());
+    found
+}
+
+#[test]
+fn lines_are_told_while_the_table_is_written() {
+    let folder = Folder::with_model();
+    let table = folder.read("data/instances.csv");
+    let want = folder.ok(&["predict", "--instances", "data/instances.csv"]);
+    let found = followed(&folder, &[], &table, &[1, 2]);
+    // The header and the first line, the second line, the rest.
+    let lines: Vec<&str> = want.split_inclusive('\n').collect();
+    assert_eq!(found[0], lines[..2].concat());
+    assert_eq!(found[1], lines[2]);
+    assert_eq!(found.concat(), want);
+    folder.ok(&[
+        "predict",
+        "--instances",
+        "data/instances.csv",
+        "-o",
+        "p.csv",
+        "--detected",
+        "d.csv",
+    ]);
+    assert_eq!(followed(&folder, &["--detected", "-"], &table, &[]).concat(), folder.read("d.csv"));
+    let err = folder.fails(2, &["predict", "--follow", "--instances", "-", "-o", "file.csv"]);
+    assert!(err.contains("written whole or not at all"), "{err}");
+}

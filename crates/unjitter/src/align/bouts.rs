@@ -44,7 +44,7 @@ fn weighed(place: &Place, weight: impl Fn(usize) -> f64) -> Place {
         return place.clone();
     }
     let shares = shares.iter().map(|share| share * (own / left)).collect();
-    Place { shares, ..*place }
+    Place { shares, classes: place.classes.clone(), ..*place }
 }
 
 #[cfg(test)]
@@ -52,7 +52,8 @@ mod tests {
     use super::*;
 
     fn place(first: usize, shares: &[f64]) -> Place {
-        Place { first, shares: shares.to_vec(), positive: shares.iter().sum() }
+        let positive = shares.iter().sum();
+        Place { first, shares: shares.to_vec(), positive, classes: Vec::new() }
     }
 
     #[test]

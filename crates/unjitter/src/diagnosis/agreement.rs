@@ -89,6 +89,7 @@ struct Seen {
 
 /// Compares the annotators of all sessions with several.
 pub fn agreement(fitted: &Fitted, sessions: &[Session<'_>]) -> Result<Agreement> {
+    fitted.check_one_class("the agreement of annotators")?;
     let several: Vec<&Session<'_>> =
         sessions.iter().filter(|session| session.annotators().len() > 1).collect();
     let seen: Vec<Seen> =

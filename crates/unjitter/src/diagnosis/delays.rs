@@ -50,7 +50,7 @@ pub(super) struct Delays {
     pub(super) stamps: Vec<StampDelay>,
 }
 
-/// The delays of each annotator's stamps in a session, of bouts those of beginnings, and its log evidence; `hour` is that of the day at time
+/// The delays of each annotator's stamps in a session, and its log evidence; `hour` is that of the day at time
 /// zero. Where groups differ, a delay is told as one that is as unusual among all, `learned`.
 pub(super) fn delays(
     fitted: &Fitted,
@@ -81,8 +81,7 @@ pub(super) fn delays(
             }
             delays
         };
-        let firsts = data.streams.iter().take(found.firsts);
-        let delays = firsts.enumerate().map(stream).collect();
+        let delays = data.streams.iter().enumerate().map(stream).collect();
         Ok((delays, found.log_evidence + fitted.offset(session, log_odds)))
     })
 }

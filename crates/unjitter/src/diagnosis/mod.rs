@@ -151,6 +151,7 @@ pub fn diagnose(
     options: &DiagnosisOptions,
     control: Control<'_>,
 ) -> Result<Diagnosis> {
+    fitted.check_one_class("diagnose")?;
     check_together(sessions)?;
     if fitted.model.labels == Labels::Chain {
         return Err(Error::NotOfChain {

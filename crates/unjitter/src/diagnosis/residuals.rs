@@ -10,13 +10,12 @@ use crate::model::Fitted;
 use crate::{Result, Session};
 
 /// The expected numbers of stamps between the stamps of a session, by annotator. Each is told what the others
-/// know of the labels; where these form runs, how probable an onset is instead, as if onsets were independent.
+/// know of the labels.
 pub(super) fn compensators(fitted: &Fitted, session: &Session<'_>) -> Result<Vec<Compensator>> {
     fitted.with_log_odds(session, |data, _, log_odds, bound| {
-        let told = match (bound.event_log_odds(log_odds), data.streams.len()) {
-            (Some(told), _) => told,
-            (None, 1) => vec![log_odds.to_vec()],
-            (None, _) => bound.posterior(log_odds)?.log_odds,
+        let told = match data.streams.len() {
+            1 => vec![log_odds.to_vec()],
+            _ => bound.posterior(log_odds)?.log_odds,
         };
         let compensator = |(k, log_odds): (usize, &Vec<f64>)| {
             let timeline = bound.timeline(k);

@@ -44,7 +44,7 @@ impl Default for EventOptions {
 }
 
 impl EventOptions {
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let Self { threshold, min_separation, .. } = *self;
         let (name, value, expected) = if !(0.0..=1.0).contains(&threshold) {
             ("threshold", threshold, "a number from 0 to 1")
@@ -128,14 +128,14 @@ pub fn events_in(
 }
 
 /// One event of its parts, in order of time.
-fn whole(parts: &[Detection]) -> Detection {
+pub(super) fn whole(parts: &[Detection]) -> Detection {
     let (first, last) = (parts[0], parts[parts.len() - 1]);
     let score = parts.iter().map(|part| part.score).fold(f64::NEG_INFINITY, f64::max);
     Detection { time: first.time, end: last.end, score }
 }
 
 /// Keeps the candidates, sorted by time, that are at least `limit` from every better one kept.
-fn suppress(candidates: &[Detection], limit: f64) -> Vec<Detection> {
+pub(super) fn suppress(candidates: &[Detection], limit: f64) -> Vec<Detection> {
     let mut best_first: Vec<usize> = (0..candidates.len()).collect();
     // The sort is stable: of equals the earlier comes first.
     best_first.sort_by(|&a, &b| candidates[b].score.total_cmp(&candidates[a].score));

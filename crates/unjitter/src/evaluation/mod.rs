@@ -1,5 +1,6 @@
 //! Quality of a detector: by instance, by event, and the significance of differences.
 
+mod arriving;
 mod bootstrap;
 mod bouts;
 mod calibration;
@@ -24,6 +25,7 @@ mod rounding;
 mod scores;
 mod selection;
 mod significance;
+mod stream;
 mod summary;
 mod threshold;
 mod tolerance;
@@ -51,6 +53,7 @@ pub use ranked_events::{event_average_precision, mean_event_average_precision};
 pub use scores::Scores;
 pub use selection::{CandidateResult, HeldOut, Simplicity, is_equal};
 pub use significance::{PairedTest, bonferroni, paired_t_test};
+pub use stream::{Departed, Stream, StreamOptions, Told};
 pub use summary::{LabelledSummary, Summary, SummaryOptions};
 pub use threshold::Threshold;
 pub use tolerance::Tolerance;

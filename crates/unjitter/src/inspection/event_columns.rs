@@ -1,7 +1,7 @@
 //! Columns of the events table beyond session and time.
 //!
 //! A fit assumes stamps of one kind, each a moment, and tells annotators apart by the one column that is named
-//! for it. It ignores further columns, so the user should know about them.
+//! for it, and classes by the one that is asked for. It ignores further columns, so the user should know about them.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ pub(super) fn check(events: &EventsTable) -> Vec<Finding> {
     for (k, name) in events.header.iter().enumerate() {
         let lower = name.to_lowercase();
         let is_among = |names: &[&str]| names.contains(&lower.as_str());
-        let is_read = events.tells_moments(k) || events.annotator_column() == Some(k);
+        let names = [events.annotator_column(), events.class_column()];
+        let is_read = events.tells_moments(k) || names.contains(&Some(k));
         if name == session || is_read {
             continue;
         }

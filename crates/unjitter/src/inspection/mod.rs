@@ -172,7 +172,7 @@ pub fn inspect_files(files: &DatasetFiles, columns: &Columns) -> Result<Inspecti
     if let Some(path) = &files.sessions {
         instances = instances.with_sessions(path, columns)?;
     }
-    let events = files.events.as_ref().map(|path| EventsTable::read(path, columns)).transpose()?;
+    let events = EventsTable::read_files(&files.events, columns, &instances)?;
     Ok(inspect(&instances, events.as_ref()))
 }
 

@@ -5,14 +5,15 @@
 //! events      session, time, annotator (optional), whatever else   the sloppy stamps; with earliest and
 //!                                                               latest, they lie between these; with end
 //!                                                               or duration, they are bouts, and time
-//!                                                               may be called start or onset
+//!                                                               may be called start or onset; or stamp
+//!                                                               files of other programs
 //! sessions    session, subject, device, clock, annotators       optional, as are all but the first
 //! observed    session, start, end                               optional: when somebody annotated
 //! signal      session, time, values…                            optional: for looking at
 //! ```
 //!
 //! Instances are sorted by time within their session; sessions may be mixed. Events may come in any
-//! order. A table without a session column is one session. Annotators of a session are those who gave a stamp,
+//! order. A table without a session column is one session. If events have classes, labels name them. Annotators of a session are those who gave a stamp,
 //! and those whom the table of sessions names as `Ada; Ben`.
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,23 +26,39 @@ use super::clock::{Clock, TimeUnit};
 use super::events::EventsTable;
 use super::instances::{InstancesTable, ReadSession};
 use super::source::display_name;
+use super::stamp_tables::StampOptions;
 use super::{annotators, observed};
 use crate::session::Recording;
 use crate::{Error, Result, Session};
 
 /// The files of a dataset.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DatasetFiles {
     /// The instances.
     pub instances: PathBuf,
     /// The stamps.
-    pub events: Option<PathBuf>,
+    pub events: EventFiles,
     /// What sessions have in common, and who annotated them.
     pub sessions: Option<PathBuf>,
     /// Annotated intervals.
     pub observed: Option<PathBuf>,
     /// The raw signal.
     pub signal: Option<PathBuf>,
+}
+
+/// The files of the stamps: none, a table, or stamp files of other programs.
+#[derive(Debug, Clone, Default)]
+pub struct EventFiles {
+    /// Where they are.
+    pub paths: Vec<PathBuf>,
+    /// How stamp files are read.
+    pub options: StampOptions,
+}
+
+impl From<Option<PathBuf>> for EventFiles {
+    fn from(path: Option<PathBuf>) -> Self {
+        Self { paths: path.into_iter().collect(), ..Self::default() }
+    }
 }
 
 impl DatasetFiles {
@@ -52,7 +69,7 @@ impl DatasetFiles {
 
     /// These files, completed by the tables of a folder.
     pub fn or_in_folder(self, folder: &Path) -> Result<Self> {
-        let Self { mut instances, events, sessions, observed, signal } = self;
+        let Self { mut instances, mut events, sessions, observed, signal } = self;
         if instances.as_os_str().is_empty() {
             instances = find(folder, INSTANCES)?.ok_or(()).or_else(|()| {
                 let hint = contents(folder)?;
@@ -63,9 +80,12 @@ impl DatasetFiles {
             Some(path) => Ok(Some(path)),
             None => find(folder, table),
         };
+        if events.paths.is_empty() {
+            events.paths.extend(find(folder, "events")?);
+        }
         Ok(Self {
             instances,
-            events: or_find(events, "events")?,
+            events,
             sessions: or_find(sessions, "sessions")?,
             observed: or_find(observed, "observed")?,
             signal: or_find(signal, "signal")?,
@@ -147,6 +167,9 @@ pub struct Columns {
     pub rounded: Option<f64>,
     /// Who gave a stamp, in the events; if empty, nobody is told apart.
     pub annotator: String,
+    /// What class an event is of, in the events, if events have classes. Labels of instances then name a class, or
+    /// are 0.
+    pub class: Option<String>,
     /// The device that recorded or was pressed, in the table of sessions.
     pub device: String,
     /// The clock that stamps were taken by, in the table of sessions.
@@ -176,6 +199,7 @@ impl Default for Columns {
             event_duration: "duration".to_owned(),
             rounded: None,
             annotator: "annotator".to_owned(),
+            class: None,
             device: "device".to_owned(),
             clock: "clock".to_owned(),
             annotators: "annotators".to_owned(),
@@ -197,6 +221,9 @@ pub struct Dataset {
     pub events: Option<EventsTable>,
     /// Per session, the line of the events table (from 0) of each stamp.
     pub stamp_rows: Vec<Vec<usize>>,
+    /// Per session, the class of each instance by its label, empty for no event; none if labels have no classes, or are not
+    /// all known.
+    pub classes: Vec<Option<Vec<String>>>,
     positions: HashMap<String, usize>,
 }
 
@@ -207,10 +234,7 @@ impl Dataset {
         if let Some(path) = &files.sessions {
             instances = instances.with_sessions(path, columns)?;
         }
-        let events = match &files.events {
-            Some(path) => Some(EventsTable::read(path, columns)?),
-            None => None,
-        };
+        let events = EventsTable::read_files(&files.events, columns, &instances)?;
         let mut dataset = Self::assemble(instances, events, use_labels)?;
         if let Some(path) = &files.observed {
             observed::add(&mut dataset, path, columns)?;
@@ -229,6 +253,7 @@ impl Dataset {
             None => vec![Vec::new(); instances.sessions.len()],
         };
         let (mut recordings, mut clocks, mut stamp_rows) = (vec![], vec![], vec![]);
+        let mut classes = Vec::new();
         let InstancesTable { features, sessions, positions, .. } = instances;
         for (mut read, stamps) in sessions.into_iter().zip(&mut stamps) {
             // Stable: stamps at the same time keep the order of their lines.
@@ -246,15 +271,23 @@ impl Dataset {
             if let Some(events) = &events {
                 session = annotators::add(session, &read, events, stamps)?;
             }
-            if use_labels && known {
-                session = session.with_labels(read.labels.clone())?;
+            if let Some(classes) = events.as_ref().and_then(|events| events.classes_of(stamps)) {
+                session = session.with_classes(&classes?)?;
             }
+            if use_labels && known {
+                session = match read.classes.is_empty() {
+                    true => session.with_labels(read.labels.clone())?,
+                    false => session.with_class_labels(&read.class_labels())?,
+                };
+            }
+            let truth_classes = truth.is_some().then(|| take(&mut read.classes));
+            classes.push(truth_classes.filter(|classes| !classes.is_empty()));
             let session = about(session, &read);
             recordings.push(Recording { session, truth });
             clocks.push(read.clock);
             stamp_rows.push(stamps.iter().map(|stamp| stamp.row).collect());
         }
-        Ok(Self { recordings, clocks, features, events, stamp_rows, positions })
+        Ok(Self { recordings, clocks, features, events, stamp_rows, classes, positions })
     }
 
     /// Names and clocks of the sessions.

@@ -1,12 +1,14 @@
 //! The table of events: stamps, and any other columns.
 
 use std::collections::HashSet;
+use std::io::Cursor;
 use std::path::Path;
 
-use super::dataset::Columns;
+use super::dataset::{Columns, EventFiles};
 use super::ends::Ends;
 use super::instances::{InstancesTable, ReadSession, named};
 use super::moments::{Moments, Wrong};
+use super::stamp_tables::{self, FromFiles};
 use super::suggest::{listed, suggest};
 use super::table::{Row, Table, TableText, shown};
 use crate::{Error, Result};
@@ -26,10 +28,13 @@ pub struct EventsTable {
     moments: Moments,
     ends: Option<Ends>,
     annotator: Option<usize>,
+    class: Option<usize>,
     /// Whether each line is chosen.
     meant: Vec<bool>,
     /// Annotators whose stamps alone are chosen.
     only_annotators: Option<Vec<String>>,
+    /// The stamp files it came from, if it is not a table of its own.
+    pub files: Option<FromFiles>,
 }
 
 /// A stamp of a session.
@@ -48,7 +53,30 @@ pub struct ReadStamp {
 impl EventsTable {
     /// Reads a table.
     pub fn read(path: &Path, columns: &Columns) -> Result<Self> {
-        let mut table = Table::open(path, columns.has_header)?;
+        Self::of_table(Table::open(path, columns.has_header)?, columns)
+    }
+
+    /// Reads the events of a dataset: a table, or stamp files of other programs.
+    pub fn read_files(
+        files: &EventFiles,
+        columns: &Columns,
+        instances: &InstancesTable,
+    ) -> Result<Option<Self>> {
+        match &files.paths[..] {
+            [] => Ok(None),
+            [only] if stamp_tables::format_of(only, columns)?.is_none() => {
+                Self::read(only, columns).map(Some)
+            }
+            paths => {
+                let (text, from) = stamp_tables::read(paths, &files.options, columns, instances)?;
+                let text = Box::new(Cursor::new(text));
+                let table = Table::from_reader(stamp_tables::called(paths), text, true)?;
+                Ok(Some(Self { files: Some(from), ..Self::of_table(table, columns)? }))
+            }
+        }
+    }
+
+    fn of_table(mut table: Table, columns: &Columns) -> Result<Self> {
         let session = match &columns.event_session {
             Some(name) => Some(table.column_of(Some("event_session"), name)?),
             None => named(&table, "event_session", &columns.session, &Columns::default().session)?,
@@ -59,6 +87,10 @@ impl EventsTable {
         let annotator = match columns.annotator.is_empty() {
             true => None,
             false => named(&table, "annotator", &columns.annotator, &usual)?,
+        };
+        let class = match &columns.class {
+            Some(name) => Some(table.column_of(Some("class"), name)?),
+            None => None,
         };
         let only_annotators = columns.only.get(&columns.annotator).cloned();
         let only = columns.only.iter().map(|(name, values)| Ok((table.column(name)?, &values[..])));
@@ -74,7 +106,7 @@ impl EventsTable {
         };
         let meant: Vec<bool> = rows.iter().map(is_meant).collect();
         let (header, delimiter) = (table.header().to_vec(), table.delimiter());
-        let (file, has_header) = (table.file().to_owned(), columns.has_header);
+        let (file, has_header) = (table.file().to_owned(), table.has_header());
         Ok(Self {
             file,
             header,
@@ -85,8 +117,10 @@ impl EventsTable {
             moments,
             ends,
             annotator,
+            class,
             meant,
             only_annotators,
+            files: None,
         })
     }
 
@@ -168,10 +202,25 @@ impl EventsTable {
         self.annotator
     }
 
+    /// The column that names the class of each event, if classes are read.
+    pub fn class_column(&self) -> Option<usize> {
+        self.class
+    }
+
     /// Who gave the stamp of a line, if it is said.
     pub fn annotator_of(&self, row: usize) -> Option<&str> {
         let name = self.annotator.map(|column| self.rows[row].cell(column));
         name.filter(|name| !name.is_empty())
+    }
+
+    /// The classes that stamps are recorded as, each of which must have one; none if events have no classes.
+    pub(super) fn classes_of(&self, stamps: &[ReadStamp]) -> Option<Result<Vec<String>>> {
+        let column = self.class?;
+        let class = |stamp: &ReadStamp| match self.rows[stamp.row].cell(column) {
+            "" => Err(self.wrong_cell(stamp.row, column, "the class of the event".to_owned())),
+            class => Ok(class.to_owned()),
+        };
+        Some(stamps.iter().map(class).collect())
     }
 
     /// Whether stamps of an annotator would be chosen.
@@ -218,19 +267,20 @@ impl EventsTable {
     /// The table with further columns at its end, all other cells unchanged. A column that exists
     /// already, from an earlier run, is replaced in place. `cells` gives the new cells of each line; a
     /// line that is not chosen keeps its old cells.
-    pub fn with_columns<const N: usize>(
+    pub fn with_columns<'n, C: IntoIterator<Item = String>>(
         &self,
-        names: [&str; N],
-        cells: impl Fn(usize) -> [String; N],
+        names: impl AsRef<[&'n str]>,
+        cells: impl Fn(usize) -> C,
     ) -> Vec<u8> {
         let mut header = self.header.clone();
-        let places = names.map(|name| match header.iter().position(|column| column == name) {
+        let place = |name: &&str| match header.iter().position(|column| column == name) {
             Some(place) => place,
             None => {
-                header.push(name.to_owned());
+                header.push((*name).to_owned());
                 header.len() - 1
             }
-        });
+        };
+        let places: Vec<usize> = names.as_ref().iter().map(place).collect();
         let mut text = match self.has_header {
             true => TableText::new(self.delimiter, &header),
             false => TableText::without_header(self.delimiter),

@@ -9,6 +9,7 @@ use super::odd_times::refuse_days;
 use super::table::{Row, Table, shown, with_point};
 use super::{order, sessions};
 use crate::Result;
+use crate::session::Label;
 
 /// The problem of a table without instances.
 pub(super) const NO_INSTANCES: &str = "it has a header and no instances";
@@ -40,6 +41,8 @@ pub struct ReadSession {
     pub values: Vec<f64>,
     /// Label of each instance, if there is one.
     pub labels: Vec<Option<bool>>,
+    /// The class of each instance that is an event, else nothing; empty if events have no classes.
+    pub classes: Vec<String>,
     /// The person or animal recorded.
     pub subject: Option<String>,
     /// The device that recorded or was pressed.
@@ -57,6 +60,15 @@ impl ReadSession {
             (Some(&first), Some(&last)) => self.clock.seconds_beside(text, first, last),
             _ => self.clock.seconds(text),
         }
+    }
+
+    /// The labels with their classes.
+    pub(super) fn class_labels(&self) -> Vec<Option<Label<'_>>> {
+        let label = |i: usize| match self.labels[i]? {
+            true => Some(Label::Event(self.classes[i].as_str())),
+            false => Some(Label::Nothing),
+        };
+        (0..self.labels.len()).map(label).collect()
     }
 
     /// Makes room for another instance. Large tables grow by a quarter at a time: doubling would hold
@@ -85,6 +97,8 @@ pub(super) struct Places {
     label: Option<usize>,
     subject: Option<usize>,
     pub(super) features: Vec<usize>,
+    /// Whether labels name classes.
+    has_classes: bool,
 }
 
 impl Places {
@@ -128,7 +142,8 @@ impl Places {
         if label.is_some_and(|label| features.contains(&label)) {
             return Err(table.wrong("its label is listed among the features"));
         }
-        Ok(Self { session, time, label, subject, features })
+        let has_classes = columns.class.is_some();
+        Ok(Self { session, time, label, subject, features, has_classes })
     }
 }
 
@@ -215,6 +230,7 @@ fn begin(
         times: Vec::new(),
         values: Vec::new(),
         labels: Vec::new(),
+        classes: Vec::new(),
         subject,
         device: None,
         shared_clock: None,
@@ -236,6 +252,11 @@ fn add_row(table: &Table, row: &Row, places: &Places, session: &mut ReadSession)
     }
     session.labels.push(match places.label {
         None => None,
+        Some(column) if places.has_classes => {
+            let (label, class) = class_label(row, column);
+            session.classes.push(class);
+            label
+        }
         Some(column) => label(table, row, column)?,
     });
     if let Some(column) = places.subject {
@@ -264,6 +285,15 @@ pub(super) fn feature(table: &Table, row: &Row, column: usize) -> Result<f64> {
         };
         table.wrong_cell(row, column, expected)
     })
+}
+
+/// A label with the class of its event, which is whatever does not say that there is none.
+fn class_label(row: &Row, column: usize) -> (Option<bool>, String) {
+    match row.cell(column) {
+        "" | "NA" | "NaN" | "nan" => (None, String::new()),
+        "0" | "0.0" | "false" | "False" | "FALSE" => (Some(false), String::new()),
+        class => (Some(true), class.to_owned()),
+    }
 }
 
 fn label(table: &Table, row: &Row, column: usize) -> Result<Option<bool>> {

@@ -23,13 +23,14 @@ mod sessions;
 mod signals;
 mod source;
 mod stamp_files;
+mod stamp_tables;
 mod suggest;
 mod table;
 mod time_of_day;
 
 pub use chunks::{Chunk, InstanceChunks};
 pub use clock::{Clock, TimeUnit};
-pub use dataset::{Columns, Dataset, DatasetFiles, tables_in};
+pub use dataset::{Columns, Dataset, DatasetFiles, EventFiles, tables_in};
 pub use disk::{
     Content, WholeFile, discard_unfinished, replace, replace_all, takes_bytes_directly,
 };
@@ -39,6 +40,7 @@ pub use metadata::check_metadata;
 pub use signals::{Channels, RawSignal, read_signals};
 pub use source::{STANDARD_INPUT, compress};
 pub use stamp_files::{MovedStamps, packed_for, write_stamps};
+pub use stamp_tables::{FromFiles, StampOptions, stamp_files_in};
 pub use suggest::suggest;
 pub(crate) use table::shown;
 pub use table::{Row, Table, TableText};

@@ -218,6 +218,7 @@ impl ModelFile {
         let parts = Parts::new(
             classifier.check().map_err(|error| within("classifier", &error))?,
             model.labelling(),
+            model.class_names(),
             model.stamp_model(time_unit, stamp_rate).map_err(|error| within("model", &error))?,
         );
         let groups = groups_of(groups, &model, &parts)?;

@@ -71,7 +71,12 @@ impl Table {
         Self::from_reader(display_name(path), open(path)?, has_header)
     }
 
-    fn from_reader(file: String, mut text: Box<dyn BufRead>, has_header: bool) -> Result<Self> {
+    /// The same from bytes that are called `file` in messages.
+    pub(super) fn from_reader(
+        file: String,
+        mut text: Box<dyn BufRead>,
+        has_header: bool,
+    ) -> Result<Self> {
         let wrong = |problem: String| Error::Table { file: file.clone(), problem };
         let mut start = first_line(&mut text).map_err(|error| wrong(error.to_string()))?;
         if let Some(problem) = not_text(&start) {

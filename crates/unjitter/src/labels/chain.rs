@@ -152,18 +152,22 @@ impl<'a, W: Weight> Base<'a, W> {
         let mut scales = 0.0;
         let own = logs.chunks_exact_mut(labels).zip(chain.scores.chunks_exact(chain.classes));
         for (i, (logs, scores)) in own.enumerate() {
-            let highest = scores.iter().copied().fold(0.0, f64::max);
-            let known = known.get(i).copied().flatten();
-            if highest == f64::INFINITY || known.is_some() {
-                scales += certain(logs, scores, known);
-                continue;
-            }
-            logs[0] = -highest;
-            logs[1..].iter_mut().zip(scores).for_each(|(log, score)| *log = score - highest);
-            scales += highest;
+            scales += label_weights(scores, known.get(i).copied().flatten(), logs);
         }
         Self { chain, nodes: W::exp(logs), scales }
     }
+}
+
+/// Overwrites logarithms of the weights of an instance's labels, the largest of which is 0 unless one is known; returns
+/// what they are less.
+pub(super) fn label_weights(scores: &[f64], known: Option<usize>, logs: &mut [f64]) -> f64 {
+    let highest = scores.iter().copied().fold(0.0, f64::max);
+    if highest == f64::INFINITY || known.is_some() {
+        return certain(logs, scores, known);
+    }
+    logs[0] = -highest;
+    logs[1..].iter_mut().zip(scores).for_each(|(log, score)| *log = score - highest);
+    highest
 }
 
 /// Logarithms of the weights of labels of which one is known, or certain by its score; returns what they are less.

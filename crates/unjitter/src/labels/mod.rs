@@ -11,6 +11,7 @@
 //! ([`Variable`]). `chain` sums over the labels alone, `sums` over labels and stamps together. Everything is linear in the
 //! number of instances. `docs/model.md` has the formulas.
 
+mod arriving;
 mod best;
 mod chain;
 mod count;
@@ -31,6 +32,7 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use arriving::Arriving;
 pub(crate) use best::owners;
 pub(crate) use chain::Chain;
 pub(crate) use rates::Rates;

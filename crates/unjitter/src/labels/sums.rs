@@ -90,7 +90,6 @@ pub(crate) struct SummedStamp {
     /// p(it came from this instance) from there on.
     pub(crate) shares: Vec<f64>,
     /// p(it came from an event of this class).
-    #[cfg_attr(not(test), expect(dead_code, reason = "labels have one class outside of tests"))]
     pub(crate) classes: Vec<f64>,
 }
 

@@ -2,6 +2,7 @@
 
 mod band;
 mod errors;
+mod independent;
 mod settling;
 
 use super::scene::{Habit, Scene, Source, Stream};

@@ -2,7 +2,7 @@
 
 use crate::math::lower_median;
 use crate::model::classifier::Classifier;
-use crate::model::{Exchange, Groups, InTime, Parts};
+use crate::model::{Classes, Exchange, Groups, InTime, Parts, StampParts, known_label};
 use crate::{Control, Features, Session};
 
 /// One session, ready for evaluation.
@@ -25,8 +25,8 @@ pub(crate) struct SessionData<'a> {
 pub(crate) struct LabelledRows<'a> {
     /// Prepared features.
     pub(crate) features: Features<'a>,
-    /// One label per row.
-    pub(crate) labels: Vec<bool>,
+    /// One label per row: 0 for no event, and k for class k.
+    pub(crate) labels: Vec<usize>,
 }
 
 impl<'a> SessionData<'a> {
@@ -52,11 +52,12 @@ impl<'a> SessionData<'a> {
     ) -> Self {
         let observed = session.observed_instances();
         let classifier = parts.classifier.as_ref();
+        let StampParts { classes, .. } = &parts.stamps;
         let in_time = parts.stamps.in_time(session, &observed, time_unit);
         Self {
             index,
             features: rows(classifier, session.shared_features(), &observed, control),
-            unobserved: unobserved_rows(session, &observed, classifier, control),
+            unobserved: unobserved_rows(session, &observed, classes, classifier, control),
             exchange: Exchange::new(in_time.streams.len()),
             in_time,
         }
@@ -79,6 +80,7 @@ fn rows<'a>(
 fn unobserved_rows<'a>(
     session: &Session<'a>,
     observed: &[usize],
+    classes: &Classes,
     classifier: &dyn Classifier,
     control: Control<'_>,
 ) -> Option<LabelledRows<'a>> {
@@ -87,12 +89,12 @@ fn unobserved_rows<'a>(
     }
     let mut is_observed = vec![false; session.len()];
     observed.iter().for_each(|&i| is_observed[i] = true);
-    let chosen: Vec<usize> =
-        (0..session.len()).filter(|&i| !is_observed[i] && session.label(i).is_some()).collect();
+    let unobserved = (0..session.len()).filter(|&i| !is_observed[i]);
+    let known = |i: usize| Some((i, known_label(session, i, classes)?));
+    let (chosen, labels): (Vec<usize>, Vec<usize>) = unobserved.filter_map(known).unzip();
     if chosen.is_empty() {
         return None;
     }
-    let labels = chosen.iter().filter_map(|&i| session.label(i)).collect();
     Some(LabelledRows {
         features: rows(classifier, session.shared_features(), &chosen, control),
         labels,
@@ -140,7 +142,8 @@ pub(super) fn beyond(stamps: impl Iterator<Item = usize> + Clone, enough: usize)
 pub(super) fn stamp_rate(sessions: &[Session]) -> f64 {
     let duration = |session: &Session| {
         let observed = session.observed_instances();
-        InTime::new(session, &observed, 1.0, &Groups::default()).duration()
+        let (groups, classes) = (Groups::default(), Classes::default());
+        InTime::new(session, &observed, 1.0, &groups, &classes).duration()
     };
     let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
     let duration: f64 = sessions.iter().map(duration).sum();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::apart::Apart;
 use super::data::{SessionData, beyond, median_bout, median_gap, median_spacing, stamp_rate};
 use super::grouped::{KnownShift, Shifts, deviations_at, learn_deviations, search_shifts};
 use super::information::uncertainty;
@@ -13,7 +14,7 @@ use super::map::MapObjective;
 use super::modes::{self, choose};
 use super::objective::Objective;
 use super::search::{Found, Optimum, search};
-use super::start::{Start, around, begin, starts, starts_of_runs};
+use super::start::{Start, around, begin, starts, starts_of_classes, starts_of_runs};
 use super::unbiased::unbiased;
 use super::warning::{trade_places, warnings};
 use crate::error::require;
@@ -88,10 +89,21 @@ impl Model {
         options: &FitOptions,
         control: Control<'_>,
     ) -> Result<Fitted> {
+        check(self, sessions)?;
+        let model = self.with_classes_of(sessions)?;
+        model.fit_classes(sessions, options, control)
+    }
+
+    /// The same of a model that knows its classes.
+    fn fit_classes(
+        &self,
+        sessions: &[Session],
+        options: &FitOptions,
+        control: Control<'_>,
+    ) -> Result<Fitted> {
         if self.varies.is_empty() {
             return self.fit_together(sessions, options, control);
         }
-        check(self, sessions)?;
         Groups::check(&self.varies, sessions)?;
         let alike = Model { varies: Vec::new(), ..self.clone() };
         let searching = FitOptions { simulations: 0, standard_errors: false, ..options.clone() };
@@ -112,6 +124,9 @@ impl Model {
     ) -> Result<Fitted> {
         let few = options.restarts <= MAX_RESTARTS;
         require("restarts", options.restarts as f64, few, "a number from 0 to 1000000")?;
+        if self.classes.len() > 1 {
+            return self.fit_apart_first(sessions, known, options, control);
+        }
         let rounds = if self.counts == Counts::Auto { 2 } else { 1 };
         let mut one_problem = Problem::new(self, sessions, options.seed, control)?;
         (one_problem.round, one_problem.known) = ((0, rounds), known);
@@ -133,6 +148,30 @@ impl Model {
         }
         one.fitted.warnings.extend(perhaps_several(mean, gain, stamps));
         one_problem.measured(one, options)
+    }
+}
+
+impl Model {
+    /// Fits several classes: each by itself first, if there is a start to spare.
+    fn fit_apart_first(
+        &self,
+        sessions: &[Session],
+        known: Option<KnownShift>,
+        options: &FitOptions,
+        control: Control<'_>,
+    ) -> Result<Fitted> {
+        let apart = match options.restarts {
+            0 => None,
+            _ => Apart::fit(self, sessions, known, options, control)?,
+        };
+        let mut model = self.clone();
+        if self.counts == Counts::Auto && apart.as_ref().is_some_and(Apart::are_several) {
+            model.counts = Counts::Poisson;
+        }
+        let mut problem = Problem::new(&model, sessions, options.seed, control)?;
+        (problem.known, problem.apart) = (known, apart);
+        let searched = problem.search(options)?;
+        problem.measured(searched, options)
     }
 }
 
@@ -207,6 +246,8 @@ pub struct Problem<'a> {
     round: (usize, usize),
     /// About where stamps belong, if clocks were looked for.
     known: Option<KnownShift>,
+    /// Fits of each class by itself.
+    apart: Option<Apart>,
     /// Parameters that are not learned, at their values; empty if there is none besides those of the model.
     held: Vec<Option<f64>>,
 }
@@ -222,12 +263,13 @@ impl<'a> Problem<'a> {
     ) -> Result<Self> {
         let model = &model.for_ends_of(sessions)?;
         check(model, sessions)?;
+        let model = &model.with_classes_of(sessions)?;
         let time_unit = model.time_unit.unwrap_or_else(|| median_spacing(sessions));
         let features: Vec<FeatureView<'_>> = sessions.iter().map(Session::features).collect();
         let classifier = model.classifier.fit(&features, seed, control)?;
         let stamp_rate = Some(stamp_rate(sessions));
-        let parts =
-            Parts::new(classifier, model.labelling(), model.stamp_model(time_unit, stamp_rate)?);
+        let stamp_model = model.stamp_model(time_unit, stamp_rate)?;
+        let parts = Parts::new(classifier, model.labelling(), model.class_names(), stamp_model);
         let parts = grouped_parts(&parts, model, sessions, time_unit)?;
         Self::with_parts(model, sessions, parts, (time_unit, stamp_rate), control)
     }
@@ -269,6 +311,7 @@ impl<'a> Problem<'a> {
             control,
             round: (0, 1),
             known: None,
+            apart: None,
             held: Vec::new(),
         })
     }
@@ -348,7 +391,8 @@ impl<'a> Problem<'a> {
         objective: &MapObjective<'_>,
         superposed: &MapObjective<'_>,
     ) -> Vec<f64> {
-        objective.free(&begin(start, objective, superposed, &self.parts, &self.priors))
+        let apart = self.apart.as_ref();
+        objective.free(&begin(start, objective, superposed, &self.parts, &self.priors, apart))
     }
 
     /// The same for stamps as a superposition.
@@ -387,12 +431,19 @@ impl<'a> Problem<'a> {
         let stated = stated.map(|prior| (prior.mean, prior.sd.max(self.spacing)));
         let peaks = peaks.iter().flat_map(|scan| &scan.peaks).map(place);
         let peaks: Vec<_> = stated.into_iter().chain(peaks).collect();
-        if !self.parts.stamps.labelling.is_independent() {
-            let lasting = median_bout(self.sessions).map(|bout| bout / self.time_unit);
-            let about = (self.parts.stamps.labelling.stamps, lasting);
-            return Ok(starts_of_runs(restarts, seed, (self.spacing, self.gap), &peaks, about));
-        }
-        Ok(starts(restarts, seed, [self.gap, self.mean_gap], &peaks))
+        let labelling = self.parts.stamps.labelling;
+        let of_one = match labelling.is_independent() {
+            true => starts(restarts, seed, [self.gap, self.mean_gap], &peaks),
+            false => {
+                let lasting = median_bout(self.sessions).map(|bout| bout / self.time_unit);
+                let about = (labelling.stamps, lasting);
+                starts_of_runs(restarts, seed, (self.spacing, self.gap), &peaks, about)
+            }
+        };
+        Ok(match self.parts.classes() {
+            1 => of_one,
+            _ => starts_of_classes(of_one, self.apart.as_ref().map_or(0, Apart::count)),
+        })
     }
 
     /// Whether a delay is near the stamps' own word: inside the stated range, or about zero.

@@ -37,7 +37,9 @@ pub(super) type Shifts = BTreeMap<String, (f64, f64)>;
 impl Model {
     /// The factor by which stamps may be moved as a whole, and whether clocks may drift.
     pub(super) fn shifted_by(&self) -> Option<(Factor, bool)> {
-        let by = |what: Varying| self.varies.iter().find(|own| own.what == what);
+        // Classes share a recording's clock: their delays differ by little, and are learned without a search.
+        let moves = |own: &&Variation| own.by != Factor::Class;
+        let by = |what: Varying| self.varies.iter().filter(moves).find(|own| own.what == what);
         // Clocks can be off by more than people are late; their delays are learned from there.
         let by = by(Varying::Offset).or(by(Varying::Delay))?.by;
         let drifts = |own: &Variation| own.what == Varying::Drift && own.by == by;

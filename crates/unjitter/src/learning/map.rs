@@ -313,7 +313,7 @@ impl MapObjective<'_> {
         let theta = &params[self.parts.detector()];
         let slopes = |session: &SessionData<'_>| {
             let (exchange, control) = (&session.exchange, self.control);
-            let pins = self.parts.stamps.labelling.is_independent();
+            let pins = self.parts.stamps.are_labels_plain();
             let rows = SessionRows { session, exchange, classifier, theta, pins, control };
             let rows = KeptSlopes::new(rows);
             self.parts.bind(&params, &session.in_time).add(&rows, &mut self.zeros())?;

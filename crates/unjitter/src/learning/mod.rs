@@ -5,6 +5,7 @@
 //! on any number of threads.
 
 mod adapt;
+mod apart;
 mod bootstrap;
 mod curvature;
 mod data;

@@ -12,7 +12,7 @@ use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::search::Optimum;
 use super::watcher::quiet;
-use crate::math::correlation;
+use crate::math::{correlation, log_sum};
 use crate::model::{Mode, Parts};
 use crate::outcome::{HeldOut, Warning};
 
@@ -128,10 +128,13 @@ fn shift(objective: &MapObjective<'_>, parts: &Parts, a: &[f64], b: &[f64]) -> i
         })
         .map(|session| {
             [a, &b].map(|params| {
-                let mut log_odds = vec![0.0; session.in_time.times.len()];
+                let mut log_odds = vec![0.0; session.in_time.times.len() * parts.classes()];
                 let theta = &params[parts.detector()];
                 parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
-                log_odds
+                match parts.classes() {
+                    1 => log_odds,
+                    classes => log_odds.chunks_exact(classes).map(log_sum).collect(),
+                }
             })
         })
         .collect();

@@ -22,7 +22,7 @@ use multiversion::multiversion;
 
 use super::objective::Curvature;
 use crate::FeatureView;
-use crate::math::{factorise, sigmoid, solve};
+use crate::math::{factorise, log_sum, sigmoid, solve};
 use crate::model::classifier::Classifier;
 
 /// Number of sampled rows, about, that suffice for a guess.
@@ -70,18 +70,32 @@ impl Square {
         for features in prepared {
             for i in (0..features.nrows()).step_by(stride) {
                 let row = features.slice(i..i + 1);
-                let mut log_odds = [0.0];
+                let mut log_odds = vec![0.0; classifier.outputs()];
                 classifier.log_odds(params, row, &mut log_odds);
-                let p = sigmoid(log_odds[0]);
-                slopes.fill(0.0);
-                classifier.pull_back(params, row, &[1.0], &mut slopes);
-                square.add(&slopes, stride as f64 * p * (1.0 - p));
+                if let [only] = log_odds[..] {
+                    let p = sigmoid(only);
+                    slopes.fill(0.0);
+                    classifier.pull_back(params, row, &[1.0], &mut slopes);
+                    square.add(&slopes, stride as f64 * p * (1.0 - p));
+                    continue;
+                }
+                // The expected square of the score, over the label: of softmax, onehot(y) − p.
+                for (label, p) in shares(&log_odds).into_iter().enumerate() {
+                    let mut d_log_odds: Vec<f64> =
+                        shares(&log_odds)[1..].iter().map(|p| -p).collect();
+                    if label > 0 {
+                        d_log_odds[label - 1] += 1.0;
+                    }
+                    slopes.fill(0.0);
+                    classifier.pull_back(params, row, &d_log_odds, &mut slopes);
+                    square.add(&slopes, stride as f64 * p);
+                }
             }
         }
         Some(square)
     }
 
-    /// Adds the scores of a session, given the derivatives of its evidence in the log-odds.
+    /// Adds the scores of a session, given the derivatives of its evidence in the log-odds, by instance and class.
     pub(super) fn add_scores(
         &mut self,
         classifier: &dyn Classifier,
@@ -90,7 +104,8 @@ impl Square {
         slopes: &[f64],
     ) {
         let mut score = vec![0.0; self.size];
-        for (rows, slopes) in features.chunks(SCORED).zip(slopes.chunks(SCORED)) {
+        let together = SCORED * classifier.outputs();
+        for (rows, slopes) in features.chunks(SCORED).zip(slopes.chunks(together)) {
             score.fill(0.0);
             classifier.pull_back(params, rows, slopes, &mut score);
             self.add(&score, 1.0);
@@ -121,6 +136,13 @@ impl Square {
         }
         self
     }
+}
+
+/// Probabilities of no event and of each class.
+fn shares(log_odds: &[f64]) -> Vec<f64> {
+    let all = [&[0.0], log_odds].concat();
+    let total = log_sum(&all);
+    all.iter().map(|f| (f - total).exp()).collect()
 }
 
 /// An approximate Hessian: a Cholesky factor for the first parameters, and a number for each other one.

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::data::{LabelledRows, SessionData};
 use super::supervised::{Target, cross_entropy};
 use crate::inference::{Impossible, Messages};
-use crate::math::{log_sigmoid, sigmoid};
+use crate::math::{log_sigmoid, log_sum, sigmoid};
 use crate::model::classifier::Classifier;
 use crate::model::{Exchange, Parts, Rows, Sums};
 use crate::parallel::rows_in_cache;
@@ -20,7 +20,7 @@ pub(super) struct SessionRows<'a> {
     pub(super) classifier: &'a dyn Classifier,
     /// Its parameters.
     pub(super) theta: &'a [f64],
-    /// Whether labels are independent: those known are then infinite log-odds, and their evidence is added here.
+    /// Whether labels are plain: those known are then infinite log-odds, and their evidence is added here.
     pub(super) pins: bool,
     pub(super) control: Control<'a>,
 }
@@ -35,7 +35,7 @@ pub(super) fn add_session(
     sums: &mut Sums,
 ) -> Result<(), Impossible> {
     let (classifier, theta) = (parts.classifier.as_ref(), &params[parts.detector()]);
-    let pins = parts.stamps.labelling.is_independent();
+    let pins = parts.stamps.are_labels_plain();
     let rows = SessionRows { session, exchange, classifier, theta, pins, control };
     parts.bind(params, &session.in_time).add(&rows, sums)?;
     if let Some(unobserved) = &session.unobserved {
@@ -89,6 +89,10 @@ impl Rows for SessionRows<'_> {
         Some(self.exchange)
     }
 
+    fn outputs(&self) -> usize {
+        self.classifier.outputs()
+    }
+
     fn is_stopped(&self) -> bool {
         self.control.is_stop_requested()
     }
@@ -102,11 +106,12 @@ pub(super) struct KeptSlopes<'a> {
 
 impl<'a> KeptSlopes<'a> {
     pub(super) fn new(rows: SessionRows<'a>) -> Self {
-        let slopes = Mutex::new(vec![0.0; rows.session.in_time.times.len()]);
+        let instances = rows.session.in_time.times.len();
+        let slopes = Mutex::new(vec![0.0; instances * rows.outputs()]);
         Self { rows, slopes }
     }
 
-    /// The derivatives, by instance.
+    /// The derivatives, by instance and class.
     pub(super) fn into_slopes(self) -> Vec<f64> {
         self.slopes.into_inner().unwrap_or_default()
     }
@@ -124,7 +129,8 @@ impl Rows for KeptSlopes<'_> {
     fn pull_back(&self, instances: Range<usize>, d_log_odds: &mut [f64], _: &mut Sums) {
         self.rows.add_known_labels(instances.clone(), d_log_odds);
         if let Ok(mut slopes) = self.slopes.lock() {
-            slopes[instances].copy_from_slice(d_log_odds);
+            let outputs = self.outputs();
+            slopes[instances.start * outputs..instances.end * outputs].copy_from_slice(d_log_odds);
         }
     }
 
@@ -134,6 +140,10 @@ impl Rows for KeptSlopes<'_> {
 
     fn exchange(&self) -> Option<&Exchange> {
         self.rows.exchange()
+    }
+
+    fn outputs(&self) -> usize {
+        self.rows.outputs()
     }
 
     fn is_stopped(&self) -> bool {
@@ -160,6 +170,20 @@ fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64
     value
 }
 
+/// Overwrites log-odds by row and class with the derivatives of the cross-entropy, and returns its value.
+fn softmax_cross_entropy(log_odds: &mut [f64], labels: &[usize], classes: usize) -> f64 {
+    let mut value = 0.0;
+    for (own, &label) in log_odds.chunks_exact_mut(classes).zip(labels) {
+        let total = log_sum(&[&*own, &[0.0]].concat());
+        value += total - if label == 0 { 0.0 } else { own[label - 1] };
+        own.iter_mut().for_each(|f| *f = (*f - total).exp());
+        if label > 0 {
+            own[label - 1] -= 1.0;
+        }
+    }
+    value
+}
+
 /// Adds the labels outside the annotated intervals.
 fn add_labelled(
     rows: &LabelledRows<'_>,
@@ -169,17 +193,20 @@ fn add_labelled(
     sums: &mut Sums,
 ) {
     let chunk = rows_in_cache(rows.features.view().ncols());
-    let mut log_odds = vec![0.0; rows.labels.len().min(chunk)];
+    let outputs = classifier.outputs();
+    let mut log_odds = vec![0.0; rows.labels.len().min(chunk) * outputs];
     let chunks = rows.features.view().chunks(chunk);
     for (features, labels) in chunks.zip(rows.labels.chunks(chunk)) {
         if control.is_stop_requested() {
             sums.value = f64::NAN;
             return;
         }
-        let log_odds = &mut log_odds[..labels.len()];
+        let log_odds = &mut log_odds[..labels.len() * outputs];
         classifier.log_odds(theta, features, log_odds);
-        let targets = labels.iter().map(|&label| Target::from(label));
-        sums.value -= cross_entropy(log_odds, targets);
+        sums.value -= match outputs {
+            1 => cross_entropy(log_odds, labels.iter().map(|&label| Target::from(label > 0))),
+            _ => softmax_cross_entropy(log_odds, labels, outputs),
+        };
         log_odds.iter_mut().for_each(|d| *d = -*d);
         classifier.pull_back(theta, features, log_odds, &mut sums.d_detector);
     }

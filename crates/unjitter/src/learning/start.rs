@@ -4,6 +4,7 @@
 //! about zero, at the peaks of the scan, at random. The second start fits the detector to what the stamps
 //! alone say under these; the others first fit the stamps as a superposition, whose likelihood is smooth.
 
+use super::apart::Apart;
 use super::data::SessionData;
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
@@ -13,7 +14,8 @@ use crate::Features;
 use crate::inference::Impossible;
 use crate::labels::Variable;
 use crate::math::{Random, logit, lower_median};
-use crate::model::{GUESS, Learned, Parts};
+use crate::model::classifier::Classifier;
+use crate::model::{GUESS, InTime, Learned, Parts};
 use crate::params::Role;
 use crate::prior::{FALSE_SHARE, Gamma, Priors};
 use crate::session::nearest;
@@ -39,6 +41,8 @@ pub(super) enum Start {
     /// Instances are positive as likely as stamps alone say, under this delay and spread, and with runs of this
     /// mean length if labels form a chain; the number is a seed.
     Posterior { delay: f64, spread: f64, run: Option<f64>, seed: u64 },
+    /// Detectors of all classes as each has its own by itself, and the annotator as this class has it.
+    Apart { like: usize },
     /// A superposition, from this delay and spread on; the number is a seed.
     Superposed { delay: f64, spread: f64, seed: u64 },
 }
@@ -125,6 +129,22 @@ pub(super) fn starts_of_runs(
     starts
 }
 
+/// The first so many starts if there are several classes, given those of one class: what each class has by itself comes
+/// second, and there are no superpositions.
+pub(super) fn starts_of_classes(of_one: Vec<Start>, classes: usize) -> Vec<Start> {
+    let most = of_one.len();
+    let alone = |start| match start {
+        Start::Superposed { delay, spread, seed } => {
+            Start::Posterior { delay, spread, run: None, seed }
+        }
+        other => other,
+    };
+    let mut starts: Vec<Start> = of_one.into_iter().map(alone).collect();
+    starts.splice(1..1, (0..classes).map(|like| Start::Apart { like }));
+    starts.truncate(most);
+    starts
+}
+
 /// Starts beyond this number are random, whatever the scan found.
 pub(super) const BUILT_IN: usize = 8;
 
@@ -135,14 +155,18 @@ pub(super) fn begin(
     superposed: &MapObjective<'_>,
     parts: &Parts,
     priors: &Priors,
+    apart: Option<&Apart>,
 ) -> Vec<f64> {
     // As many presses for nothing as the prior expects.
     let background_rate =
         priors.background.map_or(GUESS.background_rate, |prior| prior.mode().max(1e-12));
     let mut params = vec![0.0; parts.layout.dim()];
     if let Start::Posterior { run, .. } = start {
-        params[parts.labels()].copy_from_slice(&rates(parts, priors, run));
+        let rates = rates(parts, priors, run);
+        let first = parts.labels().start;
+        params[first..first + rates.len()].copy_from_slice(&rates);
     }
+    params[parts.confusion()].copy_from_slice(&parts.stamps.classes.start(&priors.confusion));
     // However many instances there are, few presses are false.
     let false_rate = GUESS.false_rate.min(FALSE_SHARE * rarity(objective));
     // Ends are told as beginnings are.
@@ -156,7 +180,8 @@ pub(super) fn begin(
         Start::Naive { seed } => {
             let delay = lower_median(naive_delays(objective)).unwrap_or(0.0);
             set_annotator(&mut params, delay, 1.0);
-            let targets: Vec<Vec<Target>> = objective.kept().map(naive_targets).collect();
+            let targets = |session| naive_targets(session, parts.classes());
+            let targets: Vec<Vec<Target>> = objective.kept().map(targets).collect();
             let theta = fit_to(objective, parts, priors, &targets, seed);
             params[parts.detector()].copy_from_slice(&theta);
             objective.full(&objective.free(&params))
@@ -167,12 +192,16 @@ pub(super) fn begin(
             let targets = |session| {
                 supposed_targets(session, parts, &params).unwrap_or_else(|impossible| {
                     objective.note_too_large(Some((session.index, impossible)));
-                    naive_targets(session)
+                    naive_targets(session, parts.classes())
                 })
             };
             let targets: Vec<Vec<Target>> = objective.kept().map(targets).collect();
             let theta = fit_to(objective, parts, priors, &targets, seed);
             params[parts.detector()].copy_from_slice(&theta);
+            objective.full(&objective.free(&params))
+        }
+        Start::Apart { like } => {
+            let params = apart.map_or(params, |own| own.start(like, parts, priors));
             objective.full(&objective.free(&params))
         }
         Start::Superposed { delay, spread, seed } => {
@@ -195,7 +224,8 @@ fn rates(parts: &Parts, priors: &Priors, run: Option<f64>) -> Vec<f64> {
         Some(Role::OffsetRate) => run.map_or(mode(priors.offset_rate), |run| -run.ln()),
         _ => mode(priors.onset_rate),
     };
-    parts.labels().map(rate).collect()
+    let rates = parts.labels().start..parts.labels().end - parts.confusion().len();
+    rates.map(rate).collect()
 }
 
 /// All parameters after a short fit of the superposition.
@@ -234,16 +264,25 @@ fn naive_delays(objective: &MapObjective<'_>) -> Vec<f64> {
     objective.kept().flat_map(delays).collect()
 }
 
-/// Assigns each stamp to its nearest instance, all else negative; known labels stay.
-fn naive_targets(session: &SessionData<'_>) -> Vec<Target> {
-    let mut targets = vec![Target::from(false); session.in_time.times.len()];
-    for z in session.in_time.streams.iter().flat_map(|stream| &stream.stamps) {
-        targets[nearest(&session.in_time.times, z.time)] = Target::from(true);
-    }
-    for (target, label) in targets.iter_mut().zip(&session.in_time.labels) {
-        if let Some(label) = label {
-            *target = Target::from(*label);
+/// Assigns each stamp to its nearest instance, all else negative; known labels stay. By instance and class: a stamp
+/// without a class says nothing where there are several.
+fn naive_targets(session: &SessionData<'_>, classes: usize) -> Vec<Target> {
+    let InTime { times, streams, known, .. } = &session.in_time;
+    let mut targets = vec![Target::from(false); times.len() * classes];
+    for stream in streams {
+        for z in &stream.stamps {
+            let first = nearest(times, z.time) * classes;
+            match stream.class {
+                Some(class) => targets[first + class] = Target::from(true),
+                None if classes == 1 => targets[first] = Target::from(true),
+                None => targets[first..first + classes].iter_mut().for_each(|own| own.weight = 0.0),
+            }
         }
+    }
+    for (own, label) in targets.chunks_exact_mut(classes).zip(known) {
+        let Some(label) = *label else { continue };
+        let known = own.iter_mut().enumerate();
+        known.for_each(|(k, target)| *target = Target::from(label == k + 1));
     }
     targets
 }
@@ -258,23 +297,49 @@ fn supposed_targets(
     let (instances, stamps) = (session.in_time.times.len() as f64, session.in_time.stamps_of_one());
     // At least half a stamp, at most half the instances: the log-odds stay finite.
     let rarity = (stamps.max(0.5) / instances).min(0.5);
-    let mut log_odds = vec![logit(rarity); session.in_time.times.len()];
-    if parts.stamps.labelling.is_independent() {
+    let (times, classes) = (&session.in_time.times, parts.classes());
+    // Of every class as many.
+    let mut log_odds = vec![logit(rarity) - (classes as f64).ln(); times.len() * classes];
+    if parts.stamps.are_labels_plain() {
         session.in_time.pin_labels(0, &mut log_odds);
-    } else {
+    } else if !parts.stamps.labelling.is_independent() {
         // An instance of a chain says nothing at the log-odds of its rates.
         let rates = &params[parts.labels()];
-        log_odds.fill(rates[0] - rates[1]);
+        log_odds.fill(rates[0] - rates[1] - (classes as f64).ln());
     }
     let found = parts.bind(params, &session.in_time).posterior(&log_odds)?;
-    let target = |i| Target { positive: found.positive(i).min(1.0), weight: 1.0 };
-    Ok((0..session.in_time.times.len()).map(target).collect())
+    let target = |positive: f64| Target { positive: positive.min(1.0), weight: 1.0 };
+    let positive = |i: usize| match classes {
+        1 => vec![target(found.positive(i))],
+        _ => found.present(i).iter().copied().map(target).collect(),
+    };
+    Ok((0..times.len()).flat_map(positive).collect())
 }
 
-/// The classifier's parameters after a short fit to targets.
+/// The classifier's parameters after a short fit to targets, by instance and class: each class against all else.
 fn fit_to(
     objective: &MapObjective<'_>,
     parts: &Parts,
+    priors: &Priors,
+    targets: &[Vec<Target>],
+    seed: u64,
+) -> Vec<f64> {
+    let Some(one) = parts.classifier.of_one_class() else {
+        return fit_one(objective, parts.classifier.as_ref(), priors, targets, seed);
+    };
+    let classes = parts.classes();
+    let of_class = |class: usize| {
+        let own = |all: &Vec<Target>| all.iter().skip(class).step_by(classes).copied().collect();
+        let targets: Vec<Vec<Target>> = targets.iter().map(own).collect();
+        fit_one(objective, one, priors, &targets, seed.wrapping_add(class as u64))
+    };
+    (0..classes).flat_map(of_class).collect()
+}
+
+/// The same of one class.
+fn fit_one(
+    objective: &MapObjective<'_>,
+    classifier: &dyn Classifier,
     priors: &Priors,
     targets: &[Vec<Target>],
     seed: u64,
@@ -285,8 +350,8 @@ fn fit_to(
     };
     let data = objective.kept().zip(targets).map(rows).collect();
     let control = objective.control();
-    let supervised = SupervisedObjective::new(parts.classifier.as_ref(), priors, data, control);
-    let from = parts.classifier.start(seed);
+    let supervised = SupervisedObjective::new(classifier, priors, data, control);
+    let from = classifier.start(seed);
     let options = LbfgsOptions { max_iterations: ITERATIONS, ..LbfgsOptions::default() };
     match minimise(&supervised, &from, &options, &mut quiet(control)) {
         Some(minimum) => minimum.params,

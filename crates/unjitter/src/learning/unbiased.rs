@@ -46,8 +46,8 @@ pub(super) fn unbiased(
     // A shift of each group takes a part of the scatter of its stamps.
     let mut effects = problem.parts().stamps.groups.effects().iter();
     let is_shifted = effects.any(|own| own.variation.what.moves_stamps());
-    let is_chain = !problem.parts().stamps.labelling.is_independent();
-    if !is_learned || is_chain || !(is_crowded || is_shifted) {
+    let are_plain = problem.parts().stamps.are_labels_plain();
+    if !is_learned || !are_plain || !(is_crowded || is_shifted) {
         return None;
     }
     let found: Vec<f64> = (0..options.simulations as u64)

@@ -55,7 +55,7 @@ fn unsure_detector(data: &[SessionData<'_>], parts: &Parts, params: &[f64]) -> O
     let mut log_odds = Vec::new();
     for session in data {
         let times = &session.in_time.times;
-        log_odds.resize(times.len(), 0.0);
+        log_odds.resize(times.len() * parts.classes(), 0.0);
         parts.classifier.log_odds(theta, session.features.view(), &mut log_odds);
         for p in parts.stamps.presence(&params[parts.detector().end..], times, &log_odds) {
             expected += p;

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::bound_session::SessionPosterior;
 use super::exchange::Exchange;
-use super::fitted::{Fitted, check_level};
+use super::fitted::{Fitted, check_level, rows_of};
 use super::in_time::InTime;
 use super::uncertainty::PosteriorDraws;
 use crate::align::{AlignOptions, Aligned, Averaged, Candidate};
@@ -72,11 +72,16 @@ impl Fitted {
             let mut instances = posterior.aligned_instances(session, &observed, &p_detector);
             let about = self.runs().map(|runs| runs.stamps);
             let runs = about.map(|about| posterior.aligned_runs(&observed, &mut instances, about));
+            let classes = (self.parts.classes() > 1).then(|| {
+                let detector = self.smoothed_by_class(session.times(), log_odds);
+                posterior.aligned_classes(session, &observed, self.classes(), &detector)
+            });
             let aligned = Aligned {
                 stamps: posterior.aligned_stamps(session, &observed, &firsts, level),
                 ends: posterior.aligned_ends(session, &observed, &ends, level),
                 instances,
                 runs,
+                classes,
                 log_evidence: found.log_evidence + offset,
                 best_log_weight: log_weight + offset,
             };
@@ -102,10 +107,11 @@ impl Fitted {
         let observed = session.observed_instances();
         let prepared = classifier.prepare(session.features().into(), Control::default());
         let marginals = |params: &Vec<f64>, kept: &Exchange| {
-            let mut log_odds = vec![0.0; session.len()];
+            let classes = self.parts.classes();
+            let mut log_odds = vec![0.0; session.len() * classes];
             classifier.log_odds(&params[self.parts.detector()], prepared.view(), &mut log_odds);
-            let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
-            if self.parts.stamps.labelling.is_independent() {
+            let mut pinned = rows_of(&log_odds, &observed, classes);
+            if self.parts.stamps.are_labels_plain() {
                 data.pin_labels(0, &mut pinned);
             }
             self.parts.bind(params, data).posterior_from(&pinned, kept).ok()
@@ -126,8 +132,14 @@ impl Fitted {
 /// Adds the posterior of a session to an average.
 fn add(average: &mut Averaged, found: &SessionPosterior, data: &InTime) {
     let streams = found.streams.iter().zip(&data.streams);
-    let streams = streams.map(|(own, stream)| (&own.responsibilities, stream.positions.as_slice()));
-    let instance = |i: usize| [found.positive(i), found.missed(i)];
+    let streams = streams.enumerate().map(|(k, (own, stream))| {
+        let classes = found.classes.get(k).map_or(&[][..], Vec::as_slice);
+        (&own.responsibilities, stream.positions.as_slice(), classes)
+    });
+    let instance = |i: usize| {
+        let present = if found.classes.is_empty() { &[][..] } else { found.present(i) };
+        ([found.positive(i), found.missed(i)], present)
+    };
     average.add(streams.clone().take(found.firsts), (0..data.times.len()).map(instance));
     average.add_ends(streams.skip(found.firsts));
 }

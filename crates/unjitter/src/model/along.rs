@@ -1,23 +1,74 @@
-//! Stamps about labels that depend on each other.
+//! Stamps about labels that depend on each other, or that are of several classes.
+//!
+//! The streams of one annotator are one *voice*: they are about the same events, and each is recorded as one class. How
+//! often events of a class are stamped is what the stream of that class has in its groups.
 
 use std::borrow::Cow;
 
 use super::bound_session::{BoundSession, SessionPosterior, all_log_odds, pull_back_all};
+use super::classes::Classes;
 use super::exchange::Exchange;
 use super::in_time::InTime;
 use super::stamp_model::{Found, Heard, Rows, Sums};
-use crate::inference::{Impossible, Marginals, Timeline};
-use crate::labels::{Chain, Rates, Scene, Source, Stream, Summed, SummedStream, Variable, owners};
-use crate::math::logit;
+use super::stamp_parts::StampParts;
+use crate::inference::{Impossible, Marginals, Order, Timeline};
+use crate::labels::{
+    Chain, Rates, Scene, Source, Stream, Summed, SummedStamp, SummedStream, Variable, owners,
+};
 
-/// How labels depend on each other, at the parameters, and what each stream is about.
+/// How labels depend on each other, at the parameters, what each voice is about, and what classes are recorded as.
 #[derive(Debug)]
 pub(super) struct Along {
-    pub(super) rates: Rates,
-    pub(super) variables: Vec<Variable>,
+    /// None if labels are independent.
+    rates: Option<Rates>,
+    variables: Vec<Variable>,
+    classes: Classes,
+    /// Probabilities of records, by class of the event.
+    confusion: Vec<Vec<f64>>,
+    /// The voice of each stream, its number there, and the class that it is recorded as.
+    places: Vec<Place>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    voice: usize,
+    source: usize,
+    class: Option<usize>,
 }
 
 impl Along {
+    /// None if every label is a yes or no of its own.
+    pub(super) fn new(parts: &StampParts, params: &[f64], session: &InTime) -> Option<Self> {
+        if parts.are_labels_plain() {
+            return None;
+        }
+        let rates = parts.rates(params, session.unit);
+        // An event of independent labels is one instance.
+        let usual = if rates.is_some() { parts.labelling.stamps } else { Variable::Presence };
+        let (mut variables, mut places): (Vec<Variable>, Vec<Place>) = (Vec::new(), Vec::new());
+        let mut last = None;
+        for stream in &session.streams {
+            let own = Some((stream.voice, stream.about));
+            let source = match (places.last(), last == own) {
+                (Some(Place { source, .. }), true) => source + 1,
+                _ => {
+                    variables.push(stream.about.unwrap_or(usual));
+                    0
+                }
+            };
+            last = own;
+            let class = if parts.classes.are_several() { stream.class } else { Some(0) };
+            places.push(Place { voice: variables.len() - 1, source, class });
+        }
+        let (classes, confusion) = (parts.classes.clone(), parts.recorded(params));
+        Some(Self { rates, variables, classes, confusion, places })
+    }
+
+    /// Classes of events.
+    pub(super) fn classes(&self) -> usize {
+        self.classes.count()
+    }
+
     /// Adds the log evidence of all stamps, and its derivatives in the detector's parameters; returns those in the
     /// parameters of the labels, and of each stream in its own.
     pub(super) fn add(
@@ -31,16 +82,51 @@ impl Along {
         own.value += found.log_evidence;
         let moved = found.presence.iter().zip(&found.prior).map(|(after, before)| after - before);
         pull_back_all(rows, moved.collect(), own);
-        let pull_back = |(k, found): (usize, &SummedStream)| {
+        let given: Vec<Vec<f64>> = found.streams.iter().map(|own| self.given(own)).collect();
+        let pull_back = |(k, place): (usize, &Place)| {
             let mut sums = Sums::zeros(0, bound.annotator);
-            let events = found.events.iter().sum();
-            let missed = found.missed.iter().sum();
-            let found = Found { stamps: &found.stamps[0], events, missed };
+            let voice = &found.streams[place.voice];
+            let stamps = voice.stamps[place.source].as_slice();
+            let found = match place.class {
+                Some(class) => Found {
+                    stamps,
+                    given: given[place.voice][class],
+                    events: voice.events.iter().skip(class).step_by(self.classes()).sum(),
+                    missed: voice.missed[class],
+                },
+                None => Found { stamps, given: 0.0, events: 0.0, missed: 0.0 },
+            };
             bound.streams[k].pull_back_found(bound.timeline(k), &found, &mut sums);
             sums
         };
-        let streams = found.streams.iter().enumerate().map(pull_back).collect();
-        Ok((found.d_rates.to_vec(), streams))
+        let streams = self.places.iter().enumerate().map(pull_back).collect();
+        let mut d_labels = if self.rates.is_some() { found.d_rates.to_vec() } else { Vec::new() };
+        if self.classes.are_several() {
+            d_labels.extend(self.classes.pull_back(&self.confusion, &self.records(&found)));
+        }
+        Ok((d_labels, streams))
+    }
+
+    /// Expected stamps that the events of each class gave.
+    fn given(&self, voice: &SummedStream) -> Vec<f64> {
+        let stamps = || voice.stamps.iter().flatten();
+        match self.classes() {
+            1 => vec![stamps().map(|own| own.shares.iter().sum::<f64>()).sum()],
+            count => (0..count).map(|k| stamps().map(|own| own.classes[k]).sum()).collect(),
+        }
+    }
+
+    /// Expected stamps by class of their event and of their record.
+    fn records(&self, found: &Summed) -> Vec<Vec<f64>> {
+        let mut records = vec![vec![0.0; self.classes()]; self.classes()];
+        for Place { voice, source, class } in &self.places {
+            let Some(class) = *class else { continue };
+            for stamp in &found.streams[*voice].stamps[*source] {
+                let own = records.iter_mut().zip(&stamp.classes);
+                own.for_each(|(row, p)| row[class] += p);
+            }
+        }
+        records
     }
 
     /// Sums over all labels and all ways in which stamps were given.
@@ -58,14 +144,6 @@ impl Along {
         })?
     }
 
-    /// Log-odds that an instance has what each stream of beginnings is about, without any stamps.
-    pub(super) fn event_log_odds(&self, bound: &BoundSession<'_>, scores: &[f64]) -> Vec<Vec<f64>> {
-        let chain = Chain::new(&bound.session.times, 1, Some(self.rates), scores);
-        let log_odds =
-            |&about: &Variable| chain.events(about).into_iter().map(logit).collect::<Vec<f64>>();
-        self.variables[..bound.firsts()].iter().map(log_odds).collect()
-    }
-
     /// Shows the session as labels and stamps, and the log probability that no other stamp came from nowhere.
     fn show<T>(
         &self,
@@ -74,20 +152,30 @@ impl Along {
         in_parallel: bool,
         look: impl FnOnce(&Scene<'_>, f64) -> T,
     ) -> Result<T, Impossible> {
-        let streams = 0..bound.streams.len();
-        let times: Vec<Cow<'_, [f64]>> = streams.map(|k| bound.times_of(k)).collect();
-        let (mut streams, mut no_more) = (Vec::with_capacity(times.len()), 0.0);
-        for (k, (own, &variable)) in bound.streams.iter().zip(&self.variables).enumerate() {
-            let heard = own.hear(Timeline { times: &times[k], ..bound.timeline(k) })?;
+        let clocks: Vec<Cow<'_, [f64]>> =
+            (0..bound.streams.len()).map(|k| bound.times_of(k)).collect();
+        let voice = |&variable: &Variable| {
+            let (habits, sources) = (Vec::new(), Vec::new());
+            Stream { variable, habits, order: Order::default(), sources }
+        };
+        let (mut voices, mut no_more) = (self.variables.iter().map(voice).collect::<Vec<_>>(), 0.0);
+        for ((k, own), place) in bound.streams.iter().enumerate().zip(&self.places) {
+            let heard = own.hear(Timeline { times: &clocks[k], ..bound.timeline(k) })?;
             let Heard { stamped, habit, .. } = heard;
             no_more += heard.no_more;
-            let sources = vec![Source { stamped, recorded: vec![1.0] }];
-            streams.push(Stream { variable, habits: vec![habit], order: stamped.order, sources });
+            let voice = &mut voices[place.voice];
+            let recorded = match place.class {
+                Some(class) => self.confusion.iter().map(|row| row[class]).collect(),
+                // Whatever the class.
+                None => vec![1.0; self.classes()],
+            };
+            voice.order = stamped.order;
+            voice.sources.push(Source { stamped, recorded });
+            voice.habits.extend(place.class.map(|_| habit));
         }
-        let InTime { times, labels, .. } = bound.session;
-        let known: Vec<Option<usize>> = labels.iter().map(|label| label.map(usize::from)).collect();
-        let chain = Chain::new(times, 1, Some(self.rates), scores).in_parallel(in_parallel);
-        Ok(look(&Scene { chain: &chain, known: &known, streams }, no_more))
+        let InTime { times, known, .. } = bound.session;
+        let chain = Chain::new(times, self.classes(), self.rates, scores).in_parallel(in_parallel);
+        Ok(look(&Scene { chain: &chain, known, streams: voices }, no_more))
     }
 
     /// The posterior of all streams.
@@ -98,18 +186,39 @@ impl Along {
         kept: &Exchange,
     ) -> Result<SessionPosterior, Impossible> {
         let found = self.sum(bound, scores, Some(kept), true)?;
-        let marginals = |own: &SummedStream| {
-            let rows = own.events.iter().zip(&own.silent).map(|(&event, &silent)| {
+        let (instances, count) = (bound.session.times.len(), self.classes());
+        let marginals = |place: &Place| {
+            let voice = &found.streams[place.voice];
+            let rows = (0..instances).map(|i| {
+                let at = place.class.map(|class| i * count + class);
+                let (event, silent) =
+                    at.map_or((0.0, 0.0), |at| (voice.events[at], voice.silent[at]));
                 [[(1.0 - event).max(0.0), silent], [0.0, (event - silent).max(0.0)]]
             });
-            let stamps = own.stamps.iter().flatten().map(|own| (own.first, own.shares.as_slice()));
+            let stamps = voice.stamps[place.source].iter();
+            let stamps = stamps.map(|own| (own.first, own.shares.as_slice()));
             Marginals::of_events(found.log_evidence, rows, stamps)
         };
-        let streams = found.streams.iter().map(marginals).collect();
+        let streams = self.places.iter().map(marginals).collect();
+        let classes = |place: &Place| {
+            let stamps = &found.streams[place.voice].stamps[place.source];
+            stamps.iter().map(|own: &SummedStamp| own.classes.clone()).collect()
+        };
+        let several = self.places.iter().filter(|_| self.classes.are_several());
+        let classes = several.map(classes).collect();
+        let class_of = self.places.iter().map(|place| place.class).collect();
         let log_odds = Vec::new();
         let Summed { log_evidence, presence, .. } = found;
         let firsts = bound.firsts();
-        Ok(SessionPosterior { log_evidence, streams, firsts, log_odds, presence })
+        Ok(SessionPosterior {
+            log_evidence,
+            streams,
+            firsts,
+            log_odds,
+            presence,
+            class_of,
+            classes,
+        })
     }
 
     /// The owners of stamps, by stream, and the logarithm of what such an alignment weighs.
@@ -119,24 +228,46 @@ impl Along {
         scores: &[f64],
         found: &SessionPosterior,
     ) -> (Vec<Vec<Option<usize>>>, f64) {
-        let places = |own: &Marginals| {
-            let own = &own.responsibilities;
-            let stamps = 0..own.stamps();
-            stamps.map(|l| (own.instances(l).start, own.of_stamp(l).to_vec())).collect::<Vec<_>>()
-        };
         let best = self.show(bound, scores, true, |scene, no_more| {
-            let each = |(stream, found): (&Stream<'_>, &Marginals)| {
-                let places = places(found);
-                let places: Vec<_> = places.iter().map(|(at, own)| (*at, own.as_slice())).collect();
-                let may_share = stream.habits.iter().any(|habit| habit.further > 0.0);
-                owners(&places, stream.order, may_share)
-            };
-            let all: Vec<_> = scene.streams.iter().zip(&found.streams).map(each).collect();
-            let by_source: Vec<_> = all.iter().map(|own| vec![own.clone()]).collect();
+            let each = |(voice, stream): (usize, &Stream<'_>)| self.owners(voice, stream, found);
+            let by_source: Vec<_> = scene.streams.iter().enumerate().map(each).collect();
             let log_weight = scene.log_weight(&by_source) + no_more;
-            (all, log_weight)
+            (by_source.into_iter().flatten().collect(), log_weight)
         });
         // What was summed can be shown.
         best.unwrap_or_else(|_| (vec![Vec::new(); bound.streams.len()], f64::NEG_INFINITY))
+    }
+
+    /// The owners of the stamps of a voice, by source: all its stamps compete, in the order of their times.
+    fn owners(
+        &self,
+        voice: usize,
+        stream: &Stream<'_>,
+        found: &SessionPosterior,
+    ) -> Vec<Vec<Option<usize>>> {
+        let own = found.streams.iter().zip(&self.places).filter(|(_, place)| place.voice == voice);
+        let mut stamps = Vec::new();
+        for (marginals, place) in own {
+            let (own, source) = (&marginals.responsibilities, &stream.sources[place.source]);
+            for (l, stamp) in source.stamped.stamps.iter().enumerate() {
+                stamps.push((
+                    stamp.time,
+                    place.source,
+                    l,
+                    (own.instances(l).start, own.of_stamp(l)),
+                ));
+            }
+        }
+        stamps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let places: Vec<(usize, &[f64])> = stamps.iter().map(|own| own.3).collect();
+        let may_share = stream.habits.iter().any(|habit| habit.further > 0.0);
+        let stamped = |source: &Source<'_>| vec![None; source.stamped.stamps.len()];
+        let mut by_source: Vec<_> = stream.sources.iter().map(stamped).collect();
+        for (owner, (_, source, l, _)) in
+            owners(&places, stream.order, may_share).into_iter().zip(&stamps)
+        {
+            by_source[*source][*l] = owner;
+        }
+        by_source
     }
 }

@@ -19,6 +19,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::classes::Classes;
 use super::counts::Counts;
 use super::groups::{Effect, Factor, Groups, Members};
 use super::in_time::{InTime, SessionStamps};
@@ -72,27 +73,32 @@ impl Annotator {
         let (counts, noise) = (Arc::from(counts.build()?), Arc::from(noise.build(time_unit)?));
         let model = Arc::new(OneAnnotator::new(counts, noise).with_order(order).with_background());
         Ok(Self {
-            parts: StampParts::new(Labelling::default(), model, Groups::default()),
+            parts: StampParts::new(
+                Labelling::default(),
+                Classes::default(),
+                model,
+                Groups::default(),
+            ),
             time_unit,
         })
     }
 
     /// The same with labels that depend on each other, and stamps about something else than events.
     pub fn with_labels(self, labelling: Labelling) -> Self {
-        let StampParts { model, groups, .. } = self.parts;
-        Self { parts: StampParts::new(labelling, model, groups), ..self }
+        let StampParts { classes, model, groups, .. } = self.parts;
+        Self { parts: StampParts::new(labelling, classes, model, groups), ..self }
     }
 
     /// The same with what differs between known groups of stamps. How wide they scatter is given in the unit of
     /// the data where it is a time, and is not learned: together with deviations, the most probable is none.
     pub fn with_groups(self, effects: Vec<Effect>) -> Result<Self> {
-        let StampParts { labelling, model, .. } = self.parts;
+        let StampParts { labelling, classes, model, .. } = self.parts;
         let known = |(k, effect): (usize, &Effect)| {
             checked(effect, &effects[..k]).map(|own| in_units(own, self.time_unit))
         };
         let effects = effects.iter().enumerate().map(known).collect::<Result<_>>()?;
         let groups = Groups::new(effects, model.as_ref())?;
-        Ok(Self { parts: StampParts::new(labelling, model, groups), ..self })
+        Ok(Self { parts: StampParts::new(labelling, classes, model, groups), ..self })
     }
 
     /// The groups that somebody's stamps are of, for [`SessionStamps`]. Unknown ones have the values of all

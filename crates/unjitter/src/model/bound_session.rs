@@ -4,6 +4,7 @@
 //! (`exchange`), and stamps about labels that depend on each other are summed with these (`along`).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -11,9 +12,9 @@ use super::along::Along;
 use super::exchange::{Exchange, Exchanged, Stream, exchange};
 use super::groups::Groups;
 use super::in_time::{self, InTime};
-use super::stamp_model::{Bound, BoundStampModel, Clock, Rows, Sums};
+use super::stamp_model::{Bound, BoundStampModel, Clock, ROWS, Rows, Sums};
 use super::stamp_parts::StampParts;
-use crate::inference::{Alignment, Impossible, Marginals, Timeline};
+use crate::inference::{Alignment, CountMarginals, Impossible, Marginals, Timeline};
 use crate::labels::Variable;
 
 /// The stamp model at its parameters, for every stream of stamps of a session.
@@ -47,27 +48,49 @@ pub(crate) struct SessionPosterior {
     pub(crate) firsts: usize,
     /// The log-odds of its variable that each stream saw: with what the others know.
     pub(crate) log_odds: Vec<Vec<f64>>,
-    /// p(y_i = 1 | z) by instance; empty if it is the variable of the first stream.
+    /// p(y_i = k | z) by instance and class; empty if it is the variable of the first stream.
     pub(super) presence: Vec<f64>,
+    /// The class that each stream is about; none if it is not told.
+    pub(super) class_of: Vec<Option<usize>>,
+    /// p(it came from an event of a class), by stream, stamp and class; empty if there is one class.
+    pub(crate) classes: Vec<Vec<Vec<f64>>>,
 }
 
 impl SessionPosterior {
-    /// p(y_i = 1 | z) of an instance.
+    /// p(an event is at an instance | z).
     pub(crate) fn positive(&self, instance: usize) -> f64 {
-        let first = || self.streams[0].counts.positive(instance);
-        self.presence.get(instance).copied().unwrap_or_else(first)
+        match self.present(instance) {
+            [] => self.streams[0].counts.positive(instance),
+            present => present.iter().sum(),
+        }
+    }
+
+    /// The same by class; empty if it is the variable of the first stream.
+    pub(crate) fn present(&self, instance: usize) -> &[f64] {
+        let classes = self.class_count();
+        self.presence.get(instance * classes..(instance + 1) * classes).unwrap_or_default()
+    }
+
+    fn class_count(&self) -> usize {
+        self.class_of.iter().flatten().max().map_or(1, |last| last + 1)
     }
 
     /// Probability that there was something to stamp at an instance and that nobody did: annotators are independent
     /// given the labels.
     pub(crate) fn missed(&self, instance: usize) -> f64 {
-        let [first, others @ ..] = &self.streams[..self.firsts] else { return 0.0 };
-        let (positive, missed) = (first.counts.positive(instance), first.counts.missed(instance));
-        let factor = |own: &Marginals| match positive > 0.0 {
-            true => own.counts.missed(instance) / own.counts.positive(instance).max(positive),
+        (0..self.class_count()).map(|class| self.missed_of(class, instance)).sum()
+    }
+
+    fn missed_of(&self, class: usize, instance: usize) -> f64 {
+        let streams = self.streams[..self.firsts].iter().zip(&self.class_of);
+        let mut own = streams.filter(|(_, of)| **of == Some(class)).map(|(own, _)| &own.counts);
+        let Some(first) = own.next() else { return 0.0 };
+        let (positive, missed) = (first.positive(instance), first.missed(instance));
+        let factor = |own: &CountMarginals| match positive > 0.0 {
+            true => own.missed(instance) / own.positive(instance).max(positive),
             false => 1.0,
         };
-        missed * others.iter().map(factor).product::<f64>()
+        missed * own.map(factor).product::<f64>()
     }
 }
 
@@ -86,15 +109,10 @@ impl<'a> BoundSession<'a> {
             (model.bind(&own, clock, stream.stamps.len()), clock)
         };
         let (streams, clocks) = session.streams.iter().zip(&blocks).map(bind).unzip();
-        let about = |stream: &in_time::Stream| stream.about.unwrap_or(labelling.stamps);
-        let rates = labelling.rates(&params[parts.labels()], session.unit);
-        let along = rates.filter(|_| !session.times.is_empty()).map(|rates| {
-            let variables: Vec<Variable> = session.streams.iter().map(about).collect();
-            Along { rates, variables }
-        });
-        let (labels, annotator) = (parts.labels().len(), parts.annotator().len());
+        let along = Along::new(parts, params, session).filter(|_| !session.times.is_empty());
+        let (annotator, labels) = (parts.annotator().len(), parts.labels().len());
         let dim = parts.layout.dim();
-        Self { session, groups, streams, clocks, along, labels, annotator, blocks, dim }
+        Self { session, groups, streams, clocks, along, annotator, labels, blocks, dim }
     }
 
     /// Room for what is kept from one evaluation to the next.
@@ -110,12 +128,6 @@ impl<'a> BoundSession<'a> {
     /// How many streams are not about the ends of what the others are about; these are last.
     pub(super) fn firsts(&self) -> usize {
         self.blocks.iter().filter(|&&block| block == 0).count()
-    }
-
-    /// Log-odds that an instance has what each stream is about that is not about ends, without any stamps; none if
-    /// labels are independent, whose log-odds they then are.
-    pub(crate) fn event_log_odds(&self, log_odds: &[f64]) -> Option<Vec<Vec<f64>>> {
-        self.along.as_ref().map(|along| along.event_log_odds(self, log_odds))
     }
 
     /// The stream that is all there is to sum: of independent labels, which it is about.
@@ -200,12 +212,21 @@ impl<'a> BoundSession<'a> {
         if let Some(along) = &self.along {
             return along.posterior(self, log_odds, kept);
         }
-        let presence = Vec::new();
+        let (presence, classes) = (Vec::new(), Vec::new());
+        let class_of = vec![Some(0); self.streams.len()];
         if let Some(only) = self.only() {
             let found = only.posterior(self.timeline(0), log_odds, kept.messages(0))?;
             let log_evidence = found.log_evidence;
             let (streams, log_odds) = (vec![found], vec![log_odds.to_vec()]);
-            return Ok(SessionPosterior { log_evidence, streams, firsts: 1, log_odds, presence });
+            return Ok(SessionPosterior {
+                log_evidence,
+                streams,
+                firsts: 1,
+                log_odds,
+                presence,
+                class_of,
+                classes,
+            });
         }
         let Exchanged { log_evidence, log_odds, .. } = self.exchange(log_odds, Some(kept), true)?;
         let posterior = |(k, bound): (usize, &Bound<'_>)| {
@@ -214,7 +235,15 @@ impl<'a> BoundSession<'a> {
         };
         let streams = self.streams.iter().enumerate().map(posterior).collect::<Result<_, _>>()?;
         let firsts = self.firsts();
-        Ok(SessionPosterior { log_evidence, streams, firsts, log_odds, presence })
+        Ok(SessionPosterior {
+            log_evidence,
+            streams,
+            firsts,
+            log_odds,
+            presence,
+            class_of,
+            classes,
+        })
     }
 
     /// The owners of stamps in one alignment, by stream, and the logarithm of its weight: the likeliest of each stream,
@@ -237,8 +266,9 @@ impl<'a> BoundSession<'a> {
 
     /// Log evidence of all stamps.
     pub(crate) fn log_evidence(&self, log_odds: &[f64]) -> Result<f64, Impossible> {
+        let outputs = self.along.as_ref().map_or(1, Along::classes);
         let mut sums = Sums::zeros(0, self.dim);
-        self.add(&log_odds, &mut sums)?;
+        self.add(&FixedRows { log_odds, outputs }, &mut sums)?;
         Ok(sums.value)
     }
 
@@ -253,17 +283,40 @@ impl<'a> BoundSession<'a> {
     }
 }
 
+/// Given log-odds by instance and class, without derivatives.
+struct FixedRows<'a> {
+    log_odds: &'a [f64],
+    outputs: usize,
+}
+
+impl Rows for FixedRows<'_> {
+    fn at_a_time(&self) -> usize {
+        ROWS
+    }
+
+    fn log_odds<'a>(&'a self, instances: Range<usize>, _: &'a mut [f64]) -> &'a [f64] {
+        &self.log_odds[instances.start * self.outputs..instances.end * self.outputs]
+    }
+
+    fn pull_back(&self, _: Range<usize>, _: &mut [f64], _: &mut Sums) {}
+
+    fn outputs(&self) -> usize {
+        self.outputs
+    }
+}
+
 /// Log-odds of all instances of a session, computed in parallel where the rows allow it.
 pub(super) fn all_log_odds(rows: &dyn Rows, instances: usize) -> Vec<f64> {
-    let (mut all, step) = (vec![0.0; instances], rows.at_a_time().max(1));
+    let (step, outputs) = (rows.at_a_time().max(1), rows.outputs());
+    let mut all = vec![0.0; instances * outputs];
     let fill = |(k, room): (usize, &mut [f64])| {
-        let own = k * step..k * step + room.len();
+        let own = k * step..k * step + room.len() / outputs;
         let mut log_odds = vec![0.0; room.len()];
         room.copy_from_slice(rows.log_odds(own, &mut log_odds));
     };
     match rows.in_parallel() {
-        true => all.par_chunks_mut(step).enumerate().for_each(fill),
-        false => all.chunks_mut(step).enumerate().for_each(fill),
+        true => all.par_chunks_mut(step * outputs).enumerate().for_each(fill),
+        false => all.chunks_mut(step * outputs).enumerate().for_each(fill),
     }
     all
 }
@@ -271,16 +324,16 @@ pub(super) fn all_log_odds(rows: &dyn Rows, instances: usize) -> Vec<f64> {
 /// Hands derivatives in the log-odds of all instances back to the rows, in parallel where these allow it. Sums are
 /// added in order.
 pub(super) fn pull_back_all(rows: &dyn Rows, mut d_log_odds: Vec<f64>, sums: &mut Sums) {
-    let step = rows.at_a_time().max(1);
+    let (step, outputs) = (rows.at_a_time().max(1), rows.outputs());
     let zeros = Sums::zeros(sums.d_detector.len(), sums.d_annotator.len());
     let part = |(k, own): (usize, &mut [f64])| {
         let mut sums = zeros.clone();
-        rows.pull_back(k * step..k * step + own.len(), own, &mut sums);
+        rows.pull_back(k * step..k * step + own.len() / outputs, own, &mut sums);
         sums
     };
     let parts: Vec<Sums> = match rows.in_parallel() {
-        true => d_log_odds.par_chunks_mut(step).enumerate().map(part).collect(),
-        false => d_log_odds.chunks_mut(step).enumerate().map(part).collect(),
+        true => d_log_odds.par_chunks_mut(step * outputs).enumerate().map(part).collect(),
+        false => d_log_odds.chunks_mut(step * outputs).enumerate().map(part).collect(),
     };
     parts.iter().for_each(|own| *sums += own);
 }

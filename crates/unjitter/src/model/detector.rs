@@ -9,13 +9,13 @@ use super::classifier::{Classifier, ClassifierState};
 use super::labelling::presence;
 use crate::error::require;
 use crate::labels::{Rates, Variable};
-use crate::math::sigmoid;
+use crate::math::{log_sum, sigmoid};
 use crate::params::{CLASSIFIER, Layout};
 use crate::session::{check_columns, check_features};
 use crate::{Control, Error, FeatureView, Features, Result, Session};
 
 /// Features to probability of the positive label.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Detector {
     classifier: Arc<dyn Classifier>,
     params: Vec<f64>,
@@ -42,7 +42,7 @@ impl Runs {
         Ok(())
     }
 
-    fn rates(&self) -> Rates {
+    pub(crate) fn rates(&self) -> Rates {
         Rates { onset: self.onset_rate, offset: self.offset_rate }
     }
 }
@@ -83,7 +83,7 @@ impl Detector {
 
     /// The same of instances at these times, in order, with these log-odds.
     pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        presence(self.runs.as_ref().map(Runs::rates), times, log_odds)
+        presence(self.runs.as_ref().map(Runs::rates), 1, times, log_odds)
     }
 
     /// Coefficients and intercept of a logistic classifier for raw, not standardised, features: f(x) =
@@ -137,15 +137,28 @@ impl<'de> Deserialize<'de> for Detector {
     }
 }
 
-/// Checked log-odds of new features.
+/// Checked log-odds of an event of any class, of new features.
 pub(crate) fn log_odds(
+    classifier: &dyn Classifier,
+    params: &[f64],
+    features: FeatureView<'_>,
+) -> Result<Vec<f64>> {
+    let scores = scores(classifier, params, features)?;
+    Ok(match classifier.outputs() {
+        1 => scores,
+        classes => scores.chunks_exact(classes).map(log_sum).collect(),
+    })
+}
+
+/// Checked log-odds of new features, by row and class.
+pub(crate) fn scores(
     classifier: &dyn Classifier,
     params: &[f64],
     features: FeatureView<'_>,
 ) -> Result<Vec<f64>> {
     check_columns("to predict", features.ncols(), classifier.features())?;
     check_features("to predict", features)?;
-    let mut out = vec![0.0; features.nrows()];
+    let mut out = vec![0.0; features.nrows() * classifier.outputs()];
     classifier.log_odds(
         params,
         classifier.prepare(features.into(), Control::default()).view(),

@@ -1,6 +1,7 @@
 //! A fitted model: its parts, its parameters and how learning went.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::detector::log_odds;
 use super::in_time::InTime;
@@ -253,8 +254,8 @@ impl Fitted {
         &self.warnings
     }
 
-    /// Probability that an instance is positive, p(x), one per row of `features`. Refused if labels form a chain, where
-    /// rows by themselves tell too little: see [`predict_session`](Self::predict_session).
+    /// Probability that an instance is positive, p(x), one per row of `features`: an event of any class. Refused if labels
+    /// form a chain, where rows by themselves tell too little: see [`predict_session`](Self::predict_session).
     pub fn predict<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         if !self.parts.stamps.labelling.is_independent() {
             return Err(Error::RowsOfChain);
@@ -265,12 +266,12 @@ impl Fitted {
     /// Probability that an instance of a session is positive, given all features of the session but no stamps: the
     /// same if labels are independent, and smoothed along the chain otherwise.
     pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
-        Ok(self.smoothed(session.times(), &self.log_odds(session.features())?))
+        Ok(self.smoothed(session.times(), &self.class_log_odds(session.features())?))
     }
 
-    /// p(y = 1 | features) of instances at these times, in order, with these log-odds.
+    /// p(an event | features) of instances at these times, in order, with these log-odds, by instance and class.
     pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        presence(self.rates(), times, log_odds)
+        presence(self.rates(), self.parts.classes(), times, log_odds)
     }
 
     /// How labels form runs, per unit of the data's time; none if they are independent.
@@ -316,11 +317,14 @@ impl Fitted {
     /// The same for the instances of a session. If labels form a chain, p is the probability that what stamps are about
     /// happens at an instance, such as the onset of a run.
     pub fn predict_stamped_session(&self, session: &Session) -> Result<Vec<f64>> {
-        let log_odds = self.log_odds(session.features())?;
+        let features = session.features();
         let happens = match self.rates() {
-            None => log_odds.into_iter().map(sigmoid).collect(),
-            Some(rates) => Chain::new(session.times(), 1, Some(rates), &log_odds)
-                .events(self.parts.stamps.labelling.stamps),
+            None => self.log_odds(features)?.into_iter().map(sigmoid).collect(),
+            Some(rates) => {
+                let (classes, scores) = (self.parts.classes(), self.class_log_odds(features)?);
+                Chain::new(session.times(), classes, Some(rates), &scores)
+                    .events(self.parts.stamps.labelling.stamps)
+            }
         };
         Ok(self.stamped(happens))
     }
@@ -349,10 +353,9 @@ impl Fitted {
     }
 
     /// The detector alone.
-    pub fn into_detector(self) -> Detector {
+    pub fn detector(&self) -> Detector {
         let theta = self.params[self.parts.detector()].to_vec();
-        let runs = self.runs();
-        Detector::new(self.parts.classifier, theta).with_runs(runs)
+        Detector::new(Arc::clone(&self.parts.classifier), theta).with_runs(self.runs())
     }
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.
@@ -362,8 +365,8 @@ impl Fitted {
         })
     }
 
-    /// Calls the stamp model with a session in units, the log-odds of all instances, and those of the
-    /// observed ones, ±∞ if labels are independent and this one is known.
+    /// Calls the stamp model with a session in units, the log-odds of all instances, by class, and those of the
+    /// observed ones, ±∞ if labels are plain and this one is known.
     pub(crate) fn with_log_odds<T>(
         &self,
         session: &Session,
@@ -376,14 +379,15 @@ impl Fitted {
     ) -> Result<T> {
         let name = session.name();
         check_columns(name, session.features().ncols(), self.features())?;
-        let log_odds = self.log_odds(session.features())?;
+        self.model.check_classes(session)?;
+        let log_odds = self.class_log_odds(session.features())?;
         let observed = session.observed_instances();
         let data = self.parts.stamps.in_time(session, &observed, self.time_unit);
         self.parts.stamps.groups.check_seen(session)?;
         let max_count = self.parts.stamps.model.max_count(&self.params[self.parts.annotator()]);
         data.check_capacity(name, max_count)?;
-        let mut pinned: Vec<f64> = observed.iter().map(|&i| log_odds[i]).collect();
-        if self.parts.stamps.labelling.is_independent() {
+        let mut pinned = rows_of(&log_odds, &observed, self.parts.classes());
+        if self.parts.stamps.are_labels_plain() {
             data.pin_labels(0, &mut pinned);
         }
         let bound = self.parts.bind(&self.params, &data);
@@ -391,12 +395,24 @@ impl Fitted {
             .map_err(|why| infeasible(name, &data.times, session.stamps(), why))
     }
 
-    /// Contribution of densities per unit of the data to the log evidence, and of known labels that are independent.
+    /// Contribution of densities per unit of the data to the log evidence, and of known labels that are plain.
     pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
-        let is_independent = self.parts.stamps.labelling.is_independent();
-        let labels = if is_independent { log_labels(session, log_odds) } else { 0.0 };
+        let are_plain = self.parts.stamps.are_labels_plain();
+        let labels = if are_plain { log_labels(session, log_odds) } else { 0.0 };
         let ends = if self.parts.stamps.labelling.ends { session.ends() } else { 0 };
         labels - (session.stamps().len() + ends) as f64 * self.time_unit.ln()
+    }
+}
+
+/// The log-odds of some instances, by class.
+pub(super) fn rows_of(log_odds: &[f64], instances: &[usize], classes: usize) -> Vec<f64> {
+    match classes {
+        1 => instances.iter().map(|&i| log_odds[i]).collect(),
+        _ => instances
+            .iter()
+            .flat_map(|&i| &log_odds[i * classes..(i + 1) * classes])
+            .copied()
+            .collect(),
     }
 }
 
@@ -419,7 +435,6 @@ fn log_labels(session: &Session, log_odds: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use ndarray::Array2;
@@ -476,6 +491,7 @@ mod tests {
         let parts = Parts::new(
             Box::new(classifier),
             model.labelling(),
+            crate::model::Classes::default(),
             model.stamp_model(1.0, None).unwrap(),
         );
         let outcome = Outcome {

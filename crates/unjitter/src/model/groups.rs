@@ -106,12 +106,14 @@ pub enum Factor {
     Device,
     /// The clock; that of a session without a named one is its own.
     Clock,
+    /// The class: of the event in how often it is stamped, else of the record.
+    Class,
 }
 
 impl Factor {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Annotator, Self::Session, Self::Subject, Self::Device, Self::Clock];
+    pub const ALL: [Self; 6] =
+        [Self::Annotator, Self::Session, Self::Subject, Self::Device, Self::Clock, Self::Class];
 
     /// What users call it.
     pub fn name(self) -> &'static str {
@@ -121,14 +123,16 @@ impl Factor {
             Self::Subject => "subject",
             Self::Device => "device",
             Self::Clock => "clock",
+            Self::Class => "class",
         }
     }
 
-    /// The group of an annotator's stamps in a session, if it is known.
+    /// The group of an annotator's stamps of a class in a session, if it is known.
     pub(crate) fn group<'a>(
         self,
         session: &'a Session<'_>,
         annotator: Option<&'a str>,
+        class: Option<&'a str>,
     ) -> Option<&'a str> {
         match self {
             Self::Annotator => annotator,
@@ -136,6 +140,7 @@ impl Factor {
             Self::Subject => session.subject(),
             Self::Device => session.device(),
             Self::Clock => Some(session.clock().unwrap_or(session.name())),
+            Self::Class => class,
         }
     }
 }
@@ -290,9 +295,14 @@ impl Groups {
         (scale(Varying::is_shift) * time_unit, drift)
     }
 
-    /// The groups of an annotator's stamps in a session.
-    pub(crate) fn members(&self, session: &Session<'_>, annotator: Option<&str>) -> Members {
-        self.members_of(|by| by.group(session, annotator))
+    /// The groups of an annotator's stamps of a class in a session.
+    pub(crate) fn members(
+        &self,
+        session: &Session<'_>,
+        annotator: Option<&str>,
+        class: Option<&str>,
+    ) -> Members {
+        self.members_of(|by| by.group(session, annotator, class))
     }
 
     /// The same of stamps of which the groups are told.
@@ -394,9 +404,13 @@ impl Groups {
 fn group_names(by: Factor, sessions: &[Session<'_>]) -> Vec<String> {
     let mut names = BTreeSet::new();
     for session in sessions {
+        if by == Factor::Class {
+            names.extend(session.classes().iter().cloned());
+            continue;
+        }
         let known = session.annotators().iter().map(|name| Some(name.as_str()));
         let unknown = session.annotators().is_empty().then_some(None);
-        let groups = known.chain(unknown).filter_map(|name| by.group(session, name));
+        let groups = known.chain(unknown).filter_map(|name| by.group(session, name, None));
         names.extend(groups.map(str::to_owned));
     }
     names.into_iter().collect()

@@ -1,10 +1,12 @@
-//! A session for inference: in units of time, labels as log-odds, the stamps of each annotator by themselves.
+//! A session for inference: in units of time, labels as log-odds, the stamps of each annotator by themselves, and
+//! those of each class if there are several.
 
+use super::classes::Classes;
 use super::groups::{Groups, Members};
 use super::posterior::check_capacity;
 use crate::inference::{Stamp, Timeline};
 use crate::labels::Variable;
-use crate::session::check_widths;
+use crate::session::{Label, check_widths};
 use crate::{Error, Result, Session};
 
 /// The observed instances of a session and its stamps.
@@ -16,13 +18,15 @@ pub(crate) struct InTime {
     pub(super) unit: f64,
     /// Known labels of the instances; empty if there are none.
     pub(crate) labels: Vec<Option<bool>>,
+    /// The same with classes: 0 for no event and k for class k.
+    pub(crate) known: Vec<Option<usize>>,
     /// Halfway between the first and the last instance, observed or not.
     pub(crate) middle: f64,
-    /// One for each annotator, or one if they are not known; then those about the ends of what they stamped.
+    /// One for each annotator and class, or one if neither is known; then those about the ends of what they stamped.
     pub(crate) streams: Vec<Stream>,
 }
 
-/// The stamps of one annotator.
+/// The stamps of one annotator that are recorded as one class.
 #[derive(Debug)]
 pub(crate) struct Stream {
     /// In order.
@@ -33,6 +37,10 @@ pub(crate) struct Stream {
     pub(crate) positions: Vec<usize>,
     /// The groups that these stamps are of.
     pub(crate) members: Members,
+    /// Whose stamps they are, counted from 0: streams of the same voice are about the same events.
+    pub(crate) voice: usize,
+    /// The class that they are recorded as; none if it is not told, or there is only one.
+    pub(crate) class: Option<usize>,
     /// How long somebody was annotating.
     duration: f64,
 }
@@ -41,7 +49,7 @@ impl Stream {
     /// Stamps of somebody who annotated as long as there are instances or stamps.
     fn new(times: &[f64], stamps: Vec<Stamp>, positions: Vec<usize>, members: Members) -> Self {
         let duration = Timeline::new(times, &stamps, 1.0).duration;
-        Self { stamps, about: None, positions, members, duration }
+        Self { stamps, about: None, positions, members, voice: 0, class: None, duration }
     }
 }
 
@@ -92,6 +100,7 @@ impl InTime {
         observed: &[usize],
         time_unit: f64,
         groups: &Groups,
+        classes: &Classes,
     ) -> Self {
         // Differences first, so that epoch seconds keep their digits.
         let origin = session.times()[0];
@@ -99,44 +108,65 @@ impl InTime {
         let known = |i: &usize| session.label(*i);
         let labels: Vec<Option<bool>> = observed.iter().map(known).collect();
         let any_label = labels.iter().any(Option::is_some);
+        let known = observed.iter().filter(|_| any_label);
+        let known = known.map(|&i| known_label(session, i, classes)).collect();
         let times: Vec<f64> = observed.iter().map(|&i| in_units(&session.times()[i])).collect();
         let intervals = session.observed().map(|intervals| {
             intervals.iter().map(|(from, to)| (to - from) / time_unit).sum::<f64>()
         });
-        let stream = |annotator: Option<usize>| {
-            let all = 0..session.stamps().len();
-            let positions: Vec<usize> =
-                all.filter(|&l| session.annotator_of(l) == annotator).collect();
+        let stream = |annotator: Option<usize>, class: Option<usize>| {
+            let is_own = |l: &usize| {
+                let own = session.class_of(*l).and_then(|name| classes.number(name));
+                session.annotator_of(*l) == annotator && (own == class || !classes.are_several())
+            };
+            let positions: Vec<usize> = (0..session.stamps().len()).filter(is_own).collect();
             let stamp = |&l: &usize| Stamp {
                 time: in_units(&session.stamps()[l]),
                 width: session.width_of(l) / time_unit,
             };
             let stamps = positions.iter().map(stamp).collect();
             let name = annotator.map(|k| session.annotators()[k].as_str());
-            let members = groups.members(session, name);
+            let recorded = class.map(|k| classes.names()[k].as_str());
+            let members = groups.members(session, name, recorded);
             let stream = Stream::new(&times, stamps, positions, members);
-            Stream { duration: intervals.unwrap_or(stream.duration), ..stream }
+            let (voice, duration) = (annotator.unwrap_or(0), intervals.unwrap_or(stream.duration));
+            Stream { voice, class, duration, ..stream }
         };
-        let streams = match session.annotators().len() {
-            0 => vec![stream(None)],
-            count => (0..count).map(|k| stream(Some(k))).collect(),
+        let voices = match session.annotators().len() {
+            0 => vec![None],
+            count => (0..count).map(Some).collect(),
+        };
+        let streams = match classes.are_several() {
+            false => voices.into_iter().map(|own| stream(own, None)).collect(),
+            true => {
+                let of_voice = |own: Option<usize>| {
+                    let untold = Some(stream(own, None)).filter(|own| !own.stamps.is_empty());
+                    let told = (0..classes.count()).map(move |k| (own, Some(k)));
+                    told.map(|(own, class)| stream(own, class)).chain(untold).collect::<Vec<_>>()
+                };
+                voices.into_iter().flat_map(of_voice).collect()
+            }
         };
         let labels = if any_label { labels } else { Vec::new() };
         let middle = 0.5 * in_units(&session.times()[session.len() - 1]);
-        Self { times, unit: 1.0, labels, middle, streams }
+        Self { times, unit: 1.0, labels, known, middle, streams }
     }
 
     /// The same with the ends of stamps, at known times or as uncertain as their beginnings. Somebody whose stamps tell no
     /// end did not look for any; one who stamped nothing saw no end either.
     pub(crate) fn with_ends(mut self, session: &Session<'_>, time_unit: f64) -> Self {
         let origin = session.times()[0];
+        let tells_ends = |own: &Stream| own.positions.iter().any(|&l| session.end_of(l).is_some());
+        let voice_tells_ends =
+            |voice: usize| self.streams.iter().any(|own| own.voice == voice && tells_ends(own));
         let ends = |own: &Stream| {
             let end = |&l: &usize| {
                 let (time, width) = (session.end_of(l)? - origin, session.width_of(l));
                 Some((Stamp { time: time / time_unit, width: width / time_unit }, l))
             };
             let mut ends: Vec<(Stamp, usize)> = own.positions.iter().filter_map(end).collect();
-            if ends.is_empty() && !own.stamps.is_empty() {
+            let stamped = |other: &Stream| other.voice == own.voice && !other.stamps.is_empty();
+            if !voice_tells_ends(own.voice) && self.streams.iter().any(stamped) {
                 return None;
             }
             ends.sort_by(|(a, _), (b, _)| a.time.total_cmp(&b.time));
@@ -144,7 +174,8 @@ impl InTime {
             let stream = Stream::new(&self.times, stamps, positions, own.members.clone());
             let duration =
                 if session.observed().is_some() { own.duration } else { stream.duration };
-            Some(Stream { about: Some(Variable::End), duration, ..stream })
+            let (voice, class) = (own.voice, own.class);
+            Some(Stream { about: Some(Variable::End), voice, class, duration, ..stream })
         };
         let ends: Vec<Stream> = self.streams.iter().filter_map(ends).collect();
         self.streams.extend(ends);
@@ -160,12 +191,13 @@ impl InTime {
             let width = |l: usize| widths.get(l).copied().unwrap_or(0.0);
             let stamp = |&l: &usize| Stamp { time: stamps[l], width: width(l) };
             let stamps = positions.iter().map(stamp).collect();
-            Stream::new(times, stamps, positions, members.clone())
+            Stream { voice: k, ..Stream::new(times, stamps, positions, members.clone()) }
         };
         let streams = members.iter().enumerate().map(stream).collect();
         let ends = times.first().zip(times.last());
         let middle = ends.map_or(0.0, |(first, last)| first + 0.5 * (last - first));
-        Self { times: times.to_vec(), unit, labels: Vec::new(), middle, streams }
+        let (labels, known) = (Vec::new(), Vec::new());
+        Self { times: times.to_vec(), unit, labels, known, middle, streams }
     }
 
     /// The same with other stamps, in units: those of each stream.
@@ -174,13 +206,12 @@ impl InTime {
         let stream = |(own, stamps): (&Stream, Vec<f64>)| Stream {
             positions: position.by_ref().take(stamps.len()).collect(),
             stamps: Stamp::at(&stamps),
-            about: own.about,
             members: own.members.clone(),
-            duration: own.duration,
+            ..*own
         };
         let streams = self.streams.iter().zip(stamps).map(stream).collect();
-        let (times, labels) = (self.times.clone(), self.labels.clone());
-        Self { times, unit: self.unit, labels, middle: self.middle, streams }
+        let (times, labels, known) = (self.times.clone(), self.labels.clone(), self.known.clone());
+        Self { times, labels, known, streams, ..*self }
     }
 
     /// Fails if there are more stamps of a stream than the instances can give.
@@ -196,9 +227,15 @@ impl InTime {
         self.streams.iter().map(|stream| stream.stamps.len()).sum()
     }
 
+    /// Annotators and what each is about.
+    fn voices(&self) -> usize {
+        let same = |a: &Stream, b: &Stream| (a.voice, a.about) == (b.voice, b.about);
+        self.streams.chunk_by(same).count()
+    }
+
     /// Stamps of one annotator, on average: as many as there are events, about.
     pub(crate) fn stamps_of_one(&self) -> f64 {
-        self.stamps() as f64 / self.streams.len() as f64
+        self.stamps() as f64 / self.voices() as f64
     }
 
     /// Instances and the stamps of a stream in time.
@@ -224,5 +261,20 @@ impl InTime {
                 None => {}
             }
         }
+    }
+}
+
+/// The label of an instance with its class, if it is known: 0 for no event and k for class k.
+pub(crate) fn known_label(
+    session: &Session<'_>,
+    instance: usize,
+    classes: &Classes,
+) -> Option<usize> {
+    if !classes.are_several() {
+        return session.label(instance).map(usize::from);
+    }
+    match session.class_label(instance) {
+        Some(Label::Event(name)) => classes.number(name).map(|k| k + 1),
+        _ => session.label(instance).filter(|is_event| !is_event).map(usize::from),
     }
 }

@@ -1,7 +1,7 @@
 //! How the labels of a session depend on each other, and what of them stamps are about.
 
 use crate::labels::{Chain, Labels, Rates, Variable};
-use crate::math::sigmoid;
+use crate::math::{log_sum, sigmoid};
 use crate::params::{ParameterSpec, Role, Transform};
 
 /// The name of the part of the parameters of labels.
@@ -46,10 +46,36 @@ impl Labelling {
     }
 }
 
-/// p(y = 1) of instances at these times with these log-odds, along the chain if there is one.
-pub(super) fn presence(rates: Option<Rates>, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-    match rates {
-        None => log_odds.iter().map(|&f| sigmoid(f)).collect(),
-        Some(rates) => Chain::new(times, 1, Some(rates), log_odds).presence(),
+/// p(an event) of instances at these times with these log-odds by instance and class, along the chain if there is one.
+pub(super) fn presence(
+    rates: Option<Rates>,
+    classes: usize,
+    times: &[f64],
+    log_odds: &[f64],
+) -> Vec<f64> {
+    let by_class = presence_by_class(rates, classes, times, log_odds);
+    match classes {
+        1 => by_class,
+        _ => by_class.chunks_exact(classes).map(|own| own.iter().sum()).collect(),
     }
+}
+
+/// The same by instance and class.
+pub(super) fn presence_by_class(
+    rates: Option<Rates>,
+    classes: usize,
+    times: &[f64],
+    log_odds: &[f64],
+) -> Vec<f64> {
+    match (rates, classes) {
+        (None, 1) => log_odds.iter().map(|&f| sigmoid(f)).collect(),
+        (None, _) => log_odds.chunks_exact(classes).flat_map(softmax).collect(),
+        (rates, _) => Chain::new(times, classes, rates, log_odds).presence(),
+    }
+}
+
+/// Probabilities of classes, where no event has log-odds 0.
+pub(super) fn softmax(log_odds: &[f64]) -> Vec<f64> {
+    let total = log_sum(&[log_odds, &[0.0]].concat());
+    log_odds.iter().map(|f| (f - total).exp()).collect()
 }

@@ -559,10 +559,10 @@ impl BoundStampModel for BoundAnnotator<'_> {
             let from_nowhere = stamps.len() as f64 - owned;
             sums.d_annotator[noise.end] += from_nowhere + self.no_more(timeline);
         }
-        let Found { events, missed, .. } = *found;
+        let Found { events, missed, given, .. } = *found;
         let expected = match self.tables.ratios() {
-            Some(_) => [events - owned, owned],
-            None => [missed, owned],
+            Some(_) => [events - given, given],
+            None => [missed, given],
         };
         model.counts.pull_back(&self.counts, 1, &expected, &mut sums.d_annotator[..noise.start]);
     }

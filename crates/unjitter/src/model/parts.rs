@@ -4,13 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bound_session::BoundSession;
-use super::classifier::Classifier;
+use super::classes::Classes;
+use super::classifier::{Classifier, PerClass};
 use super::groups::{Effect, Groups};
 use super::in_time::InTime;
 use super::labelling::Labelling;
 use super::stamp_model::StampModel;
 use super::stamp_parts::StampParts;
 use super::uncertainty::GroupPosterior;
+use crate::labels::Rates;
 use crate::params::{CLASSIFIER, Layout};
 
 /// Detector and annotator, with the layout of their parameters: the classifier's come first.
@@ -25,14 +27,19 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Combines them, the same for all stamps.
+    /// Combines them, the same for all stamps. Several classes have a copy of the classifier each.
     pub fn new(
         classifier: Box<dyn Classifier>,
         labelling: Labelling,
+        classes: Classes,
         stamp_model: impl StampModel + 'static,
     ) -> Self {
-        let stamps = StampParts::new(labelling, Arc::new(stamp_model), Groups::default());
-        Self::of(Arc::from(classifier), stamps)
+        let classifier: Arc<dyn Classifier> = match classes.are_several() {
+            true => Arc::new(PerClass::new(classifier, classes.names().to_vec())),
+            false => Arc::from(classifier),
+        };
+        let stamps = StampParts::new(labelling, classes, Arc::new(stamp_model), Groups::default());
+        Self::of(classifier, stamps)
     }
 
     fn of(classifier: Arc<dyn Classifier>, stamps: StampParts) -> Self {
@@ -43,15 +50,16 @@ impl Parts {
 
     /// The same classifier with another stamp model, the same for all stamps.
     pub fn with_stamp_model(&self, stamp_model: impl StampModel + 'static) -> Self {
+        let StampParts { labelling, classes, .. } = &self.stamps;
         let model = Arc::new(stamp_model);
-        let stamps = StampParts::new(self.stamps.labelling, model, Groups::default());
+        let stamps = StampParts::new(*labelling, classes.clone(), model, Groups::default());
         Self::of(Arc::clone(&self.classifier), stamps)
     }
 
     /// The same parts with what differs between groups.
     pub(crate) fn with_groups(&self, groups: Groups) -> Self {
-        let StampParts { labelling, model, .. } = &self.stamps;
-        let stamps = StampParts::new(*labelling, Arc::clone(model), groups);
+        let StampParts { labelling, classes, model, .. } = &self.stamps;
+        let stamps = StampParts::new(*labelling, classes.clone(), Arc::clone(model), groups);
         Self::of(Arc::clone(&self.classifier), stamps)
     }
 
@@ -65,7 +73,7 @@ impl Parts {
         self.layout.part(CLASSIFIER)
     }
 
-    /// Range of the parameters of the labels; empty if these are independent.
+    /// Range of the parameters of the labels and of their classes; empty if every label is a yes or no of its own.
     pub fn labels(&self) -> Range<usize> {
         self.behind_detector(self.stamps.labels())
     }
@@ -83,6 +91,21 @@ impl Parts {
     /// Range of the deviations of groups.
     pub fn deviations(&self) -> Range<usize> {
         self.behind_detector(self.stamps.deviations())
+    }
+
+    /// Classes of events; one if they have none.
+    pub(crate) fn classes(&self) -> usize {
+        self.stamps.classes.count()
+    }
+
+    /// Range of the confusion matrix; empty if nothing can be confused.
+    pub(crate) fn confusion(&self) -> Range<usize> {
+        self.behind_detector(self.stamps.confusion())
+    }
+
+    /// The transitions of a chain at some parameters; see [`StampParts::rates`].
+    pub(crate) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
+        self.stamps.rates(&params[self.detector().end..], unit)
     }
 
     fn behind_detector(&self, own: Range<usize>) -> Range<usize> {

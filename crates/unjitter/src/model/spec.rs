@@ -1,7 +1,10 @@
 //! What to fit: parts, priors and frozen parameters.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
+use super::classes::Classes;
 use super::classifier::ClassifierSpec;
 use super::counts::Counts;
 use super::groups::{Factor, Variation, Varying};
@@ -55,6 +58,9 @@ pub struct Model {
     /// What of a run stamps are about, if labels form a chain.
     #[serde(skip_serializing_if = "is_default")]
     pub stamps: Variable,
+    /// Classes of events, in order of their names; none to learn those that sessions have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
     /// Whether stamps tell the ends of runs too, with noise and rates of their own. Sessions with ends make it so.
     #[serde(skip_serializing_if = "is_default")]
     pub ends: bool,
@@ -129,6 +135,7 @@ impl Default for Model {
             frozen: Vec::new(),
             labels: Labels::default(),
             stamps: Variable::default(),
+            classes: Vec::new(),
             ends: false,
             varies: Vec::new(),
             clock_range: None,
@@ -154,6 +161,11 @@ impl Model {
         self
     }
 
+    /// The classes of events by name.
+    pub(crate) fn class_names(&self) -> Classes {
+        Classes::new(&self.classes)
+    }
+
     /// How labels depend on each other, and what of them stamps are about.
     pub(crate) fn labelling(&self) -> Labelling {
         Labelling { labels: self.labels, stamps: self.stamps, ends: self.ends }
@@ -168,6 +180,36 @@ impl Model {
             return Err(Error::EndsOfOther { session: session.name().to_owned() });
         }
         Ok(Self { labels: Labels::Chain, ends: true, ..self.clone() })
+    }
+
+    /// The same model with the classes of these sessions, unless it has its own, which must be among these then.
+    pub(crate) fn with_classes_of(&self, sessions: &[Session<'_>]) -> Result<Self> {
+        let mut model = self.clone();
+        if model.classes.is_empty() {
+            let names: BTreeSet<&String> = sessions.iter().flat_map(Session::classes).collect();
+            model.classes = names.into_iter().cloned().collect();
+        }
+        sessions.iter().try_for_each(|session| model.check_classes(session))?;
+        Ok(model)
+    }
+
+    /// Fails if a session has classes that a model with classes does not know, or an event without one.
+    pub(crate) fn check_classes(&self, session: &Session<'_>) -> Result<()> {
+        if self.classes.is_empty() {
+            return Ok(());
+        }
+        let name = || session.name().to_owned();
+        let is_known = |class: &&String| self.classes.binary_search(class).is_ok();
+        if let Some(class) = session.classes().iter().find(|class| !is_known(class)) {
+            let (class, known) = (class.clone(), self.classes.join(", "));
+            return Err(Error::UnknownClass { session: name(), class, known });
+        }
+        let is_event = |&i: &usize| session.label(i) == Some(true);
+        let is_bare = |i: &usize| is_event(i) && session.class_label(*i).is_none();
+        match (0..session.len()).find(is_bare).filter(|_| self.classes.len() > 1) {
+            Some(instance) => Err(Error::LabelWithoutClass { session: name(), instance }),
+            None => Ok(()),
+        }
     }
 
     /// The model of the stamps, whose times are in this unit; so many of them per unit of the data are usual,
@@ -211,6 +253,9 @@ impl Model {
         if let Some(range) = self.clock_range {
             require("clock_range", range, range > 0.0, "a time above 0")?;
         }
+        if !self.classes.is_sorted_by(|a, b| a < b) || self.classes.contains(&String::new()) {
+            return Err(Error::ClassNames { found: self.classes.join(", ") });
+        }
         if self.ends && (self.labels, self.stamps) != (Labels::Chain, Variable::Onset) {
             return Err(Error::EndsWithoutRuns);
         }
@@ -222,6 +267,10 @@ impl Model {
             return Err(FALSE_RATE_OF_CHAIN);
         }
         for (k, variation) in self.varies.iter().enumerate() {
+            let is_clock = matches!(variation.what, Varying::Offset | Varying::Drift);
+            if is_clock && variation.by == Factor::Class {
+                return Err(Error::ClockOfClass { variation: variation.to_string() });
+            }
             if self.varies[..k].contains(variation) {
                 return Err(Error::VariesTwice { variation: variation.to_string() });
             }

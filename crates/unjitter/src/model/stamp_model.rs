@@ -172,11 +172,13 @@ pub struct Heard<'a> {
     pub(crate) no_more: f64,
 }
 
-/// What the sum found of these stamps.
+/// What the sum found of the stamps that are recorded as a class, and of the events that are of it.
 #[derive(Debug)]
 pub struct Found<'a> {
     /// Where each stamp belongs.
     pub(crate) stamps: &'a [SummedStamp],
+    /// Expected number of stamps that the events gave, whatever these are recorded as.
+    pub(crate) given: f64,
     /// Expected number of events.
     pub(crate) events: f64,
     /// Expected number of events without a stamp.
@@ -273,7 +275,7 @@ pub trait Rows: Sync {
     /// How many rows stay in cache between the two.
     fn at_a_time(&self) -> usize;
 
-    /// Log-odds, borrowed or written to `room`; ±∞ if a label is known.
+    /// Log-odds by instance and class, borrowed or written to `room`; ±∞ if a label is known and plain.
     fn log_odds<'a>(&'a self, instances: Range<usize>, room: &'a mut [f64]) -> &'a [f64];
 
     /// Takes the derivatives of the stamps' evidence in these log-odds, which are 0 if a label is known,
@@ -288,6 +290,11 @@ pub trait Rows: Sync {
     /// Where several annotators keep what they told each other.
     fn exchange(&self) -> Option<&Exchange> {
         None
+    }
+
+    /// Log-odds of an instance: one for each class of events.
+    fn outputs(&self) -> usize {
+        1
     }
 
     /// Whether other threads may work on other rows of the session.

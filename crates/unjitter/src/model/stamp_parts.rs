@@ -4,11 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bound_session::BoundSession;
+use super::classes::{CONFUSION, Classes};
 use super::groups::{GROUPS, Groups};
 use super::in_time::InTime;
 use super::labelling::{ENDS, LABELS, Labelling, presence};
 use super::stamp_model::StampModel;
 use crate::Session;
+use crate::labels::Rates;
 use crate::params::{Layout, ParameterSpec};
 
 /// Labels, the stamps they give rise to and what differs between groups of these, with the layout of their
@@ -18,6 +20,8 @@ use crate::params::{Layout, ParameterSpec};
 pub struct StampParts {
     /// Log-odds to labels.
     pub labelling: Labelling,
+    /// Classes of events, and what these are recorded as.
+    pub classes: Classes,
     /// Labels to stamps.
     pub model: Arc<dyn StampModel>,
     /// What differs between groups of stamps.
@@ -28,14 +32,19 @@ pub struct StampParts {
 
 impl StampParts {
     /// Combines them.
-    pub(crate) fn new(labelling: Labelling, model: Arc<dyn StampModel>, groups: Groups) -> Self {
-        let layout = Layout::new(parts(labelling, model.as_ref(), &groups));
-        Self { labelling, model, groups, layout }
+    pub(crate) fn new(
+        labelling: Labelling,
+        classes: Classes,
+        model: Arc<dyn StampModel>,
+        groups: Groups,
+    ) -> Self {
+        let layout = Layout::new(parts(labelling, &classes, model.as_ref(), &groups));
+        Self { labelling, classes, model, groups, layout }
     }
 
     /// The parameters of each by name.
     pub(super) fn parts(&self) -> Vec<(String, Vec<ParameterSpec>)> {
-        parts(self.labelling, self.model.as_ref(), &self.groups)
+        parts(self.labelling, &self.classes, self.model.as_ref(), &self.groups)
     }
 
     /// The same parts with stamps scored as a superposition.
@@ -43,9 +52,19 @@ impl StampParts {
         Self { model: Arc::clone(&self.model).superposed(), ..self.clone() }
     }
 
-    /// Range of the parameters of the labels; empty if these are independent.
+    /// Whether every label is a yes or no of its own. One that is known then has infinite log-odds.
+    pub(crate) fn are_labels_plain(&self) -> bool {
+        self.labelling.is_independent() && !self.classes.are_several()
+    }
+
+    /// Range of the parameters of the labels, those of their classes last; empty if these are plain.
     pub(crate) fn labels(&self) -> Range<usize> {
-        0..self.layout.part(LABELS).len()
+        0..self.layout.part(LABELS).len() + self.confusion().len()
+    }
+
+    /// Range of the confusion matrix; empty if nothing can be confused.
+    pub(crate) fn confusion(&self) -> Range<usize> {
+        self.layout.part(CONFUSION)
     }
 
     /// Range of the annotator's parameters, without those about ends and the deviations of groups.
@@ -69,6 +88,17 @@ impl StampParts {
         self.layout.dim() - self.groups.dim()..self.layout.dim()
     }
 
+    /// The transitions at these parameters, for times of which one unit of the parameters is so many; none if labels are
+    /// independent.
+    pub(crate) fn rates(&self, params: &[f64], unit: f64) -> Option<Rates> {
+        self.labelling.rates(&params[self.layout.part(LABELS)], unit)
+    }
+
+    /// Probabilities of records, by class of the event.
+    pub(crate) fn recorded(&self, params: &[f64]) -> Vec<Vec<f64>> {
+        self.classes.confusion(&params[self.confusion()])
+    }
+
     /// The observed instances of a session, by position, and the stamps that these parts are about.
     pub(crate) fn in_time(
         &self,
@@ -76,13 +106,13 @@ impl StampParts {
         observed: &[usize],
         time_unit: f64,
     ) -> InTime {
-        let in_time = InTime::new(session, observed, time_unit, &self.groups);
+        let in_time = InTime::new(session, observed, time_unit, &self.groups, &self.classes);
         if self.labelling.ends { in_time.with_ends(session, time_unit) } else { in_time }
     }
 
-    /// p(y = 1) without stamps, of instances at these times in units with these log-odds.
+    /// p(an event) without stamps, of instances at these times in units with these log-odds by instance and class.
     pub(crate) fn presence(&self, params: &[f64], times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        presence(self.labelling.rates(&params[self.labels()], 1.0), times, log_odds)
+        presence(self.rates(params, 1.0), self.classes.count(), times, log_odds)
     }
 
     /// The stamp model at its parameters, for the annotators of a session.
@@ -93,12 +123,16 @@ impl StampParts {
 
 fn parts(
     labelling: Labelling,
+    classes: &Classes,
     model: &dyn StampModel,
     groups: &Groups,
 ) -> Vec<(String, Vec<ParameterSpec>)> {
     let mut parts = Vec::new();
     if !labelling.is_independent() {
         parts.push((LABELS.to_owned(), labelling.parameters()));
+    }
+    if classes.are_several() {
+        parts.push((CONFUSION.to_owned(), classes.parameters()));
     }
     parts.extend(model.parts().into_iter().map(|(name, own)| (name.to_owned(), own)));
     if labelling.ends {

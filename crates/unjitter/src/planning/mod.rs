@@ -110,6 +110,7 @@ impl Fitted {
         if sessions.is_empty() {
             return Err(Error::NoSessions);
         }
+        self.check_one_class("plan")?;
         if self.model.labels == Labels::Chain {
             return Err(Error::NotOfChain {
                 what: "a plan",

@@ -2,10 +2,12 @@
 
 mod annotator;
 mod bouts;
+mod classes;
 mod respiration;
 mod sloppiness;
 
 pub use annotator::{Annotator, Delays, Presses, Spurious};
 pub use bouts::EndSloppiness;
+pub use classes::ClassPresses;
 pub use respiration::{ChestBand, Respiration};
 pub use sloppiness::{Sloppiness, Tails};

@@ -13,9 +13,9 @@ use crate::Result;
 pub(super) const SECOND: i128 = 1_000_000_000;
 /// Finer ones are written only if the text had them.
 const MICROSECOND_DECIMALS: usize = 6;
-/// Seconds from 1970 to the beginning of the year 1, and to the end of the year 9999.
+/// Seconds from 1970 to the beginning of the year 1, and to 9999-12-30T22:00:00, where timestamps of `jiff` end.
 const FIRST_SECOND: i128 = -62_135_596_800;
-const LAST_SECOND: i128 = 253_402_300_799;
+const LAST_SECOND: i128 = 253_402_207_200;
 
 /// An instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -290,7 +290,7 @@ mod tests {
         ] {
             assert!(parse(text).is_none(), "{text}");
         }
-        let (instant, spelling) = parse("9999-12-31T23:59:59").unwrap();
+        let (instant, spelling) = parse("9999-12-30T22:00:00").unwrap();
         let error = spelling.text(instant + SECOND).unwrap_err().to_string();
         assert!(error.contains("outside of the years 1 to 9999"), "{error}");
     }

@@ -5,7 +5,8 @@
 //! records have gaps between them: packages that write EDF take them as continuous, and would lose the gaps.
 //! Layout: <https://www.edfplus.info/specs/edfplus.html>
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::fs::File;
 use std::io::{Read as _, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -151,11 +152,12 @@ impl Recording {
         signal: usize,
         known: &'a mut Lists,
     ) -> Result<&'a Vec<Tal>> {
-        if !known.contains_key(&(record, signal)) {
-            let tals = read_tals(&self.path, file, &self.header, record, signal)?;
-            known.insert((record, signal), tals);
+        match known.entry((record, signal)) {
+            Entry::Occupied(tals) => Ok(tals.into_mut()),
+            Entry::Vacant(place) => {
+                Ok(place.insert(read_tals(&self.path, file, &self.header, record, signal)?))
+            }
         }
-        Ok(&known[&(record, signal)])
     }
 }
 

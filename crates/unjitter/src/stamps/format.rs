@@ -276,9 +276,7 @@ impl Format {
     /// The format by the name of a file, or by what is beside it or in it.
     pub fn told_by_file(path: &Path) -> Result<&'static Self> {
         let told = Self::told_by_name(path);
-        // What these names tell, tables of other programs are called too.
-        let is_table = |format: &&Self| ["csv", "bids", "audacity"].contains(&format.name);
-        if let Some(format) = told.filter(|format| !is_table(format)) {
+        if let Some(format) = told.filter(|format| !format.shares_names()) {
             return Ok(format);
         }
         let header = wfdb::header_beside(path);
@@ -295,6 +293,11 @@ impl Format {
             Some(name) => Self::named(name),
             None => told.ok_or_else(|| cannot_tell(path)),
         }
+    }
+
+    /// Whether tables of other programs are called like files of this format.
+    pub(crate) fn shares_names(&self) -> bool {
+        ["csv", "bids", "audacity", "empatica"].contains(&self.name)
     }
 
     /// Whether a file of this format may have that name.

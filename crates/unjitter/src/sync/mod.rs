@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::error::require;
 use crate::model::{Factor, Fitted};
-use crate::{Control, Result, Session, Warning};
+use crate::{Control, Error, Result, Session, Warning};
 use search::Clocked;
 
 /// How far to look.
@@ -116,7 +116,7 @@ pub(crate) fn moved_by(
     let middle = 0.5 * (session.times()[0] + session.times()[session.len() - 1]);
     let move_back = |(l, stamp): (usize, &f64)| {
         let annotator = session.annotator_of(l).map(|k| session.annotators()[k].as_str());
-        match by.group(session, annotator).and_then(&shift) {
+        match by.group(session, annotator, None).and_then(&shift) {
             Some((offset, drift)) => middle + (stamp - offset - middle) / (1.0 + drift),
             None => *stamp,
         }
@@ -137,6 +137,9 @@ pub fn sync(
         require("range", range, range > 0.0, "a time above 0")?;
     }
     require("drift", drift, (0.0..1.0).contains(&drift), "a number from 0 to below 1")?;
+    if options.by == Factor::Class {
+        return Err(Error::ClockOfClass { variation: "clocks by class".to_owned() });
+    }
     let fitted = &fitted.population();
     let range = range.unwrap_or_else(|| usual_range(fitted, sessions)) / fitted.time_unit;
     let clocks = Clocked::all(sessions, options.by)?;

@@ -34,7 +34,7 @@ impl<'a> Clocked<'a> {
             let annotators = session.annotators();
             for k in 0..annotators.len().max(1) {
                 let annotator = annotators.get(k).map(String::as_str);
-                let Some(name) = by.group(session, annotator) else { continue };
+                let Some(name) = by.group(session, annotator, None) else { continue };
                 clocks.entry(name.to_owned()).or_default().push(session.stream(k)?);
             }
         }

@@ -60,7 +60,7 @@ fn recorded_data_is_calm() {
         for stamps in ["stamps_1x.csv", "stamps_2x.csv", "true_events.csv"] {
             let files = DatasetFiles {
                 instances: folder.join("instances.csv"),
-                events: Some(folder.join(stamps)),
+                events: Some(folder.join(stamps)).into(),
                 sessions: Some(folder.join("sessions.csv")),
                 ..DatasetFiles::default()
             };

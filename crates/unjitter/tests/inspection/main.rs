@@ -83,7 +83,7 @@ impl Tables {
         };
         let files = DatasetFiles {
             instances: write("instances.csv", &self.instances),
-            events: (!self.events.is_empty()).then(|| write("events.csv", &self.events)),
+            events: (!self.events.is_empty()).then(|| write("events.csv", &self.events)).into(),
             ..DatasetFiles::default()
         };
         inspect_files(&files, &Columns::default()).unwrap()

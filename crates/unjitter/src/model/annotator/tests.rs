@@ -272,7 +272,7 @@ fn group_of(person: &'static str) -> impl Fn(Factor) -> Option<&'static str> {
         Factor::Annotator => Some(person),
         Factor::Subject => Some("s1"),
         Factor::Clock => Some("phone"),
-        Factor::Session | Factor::Device => None,
+        Factor::Session | Factor::Device | Factor::Class => None,
     }
 }
 
@@ -362,7 +362,8 @@ fn sessions_are_those_of_a_detector() {
         let (annotator, params, members) = grouped(labelling, order, UNIT);
         let got = gradient_of_two(&annotator, &params, &members, &LOG_ODDS);
         let all: Vec<usize> = (0..TIMES.len()).collect();
-        let in_time = InTime::new(&session(), &all, UNIT, &annotator.parts.groups);
+        let in_time =
+            InTime::new(&session(), &all, UNIT, &annotator.parts.groups, &Classes::default());
         let rows = Given { log_odds: &LOG_ODDS, d_log_odds: Mutex::new(vec![0.0; 7]) };
         let mut sums = Sums::zeros(0, params.len());
         annotator.parts.bind(&params, &in_time).add(&rows, &mut sums).expect("an alignment");
@@ -449,7 +450,8 @@ fn stamps_of_a_chain_are_given_labels_that_are_certain() {
         let mut labels = vec![None; TIMES.len()];
         labels[i] = Some(label);
         let session = session().with_labels(labels).expect("labels");
-        let in_time = InTime::new(&session, &all, 1.0, &annotator.parts.groups);
+        let in_time =
+            InTime::new(&session, &all, 1.0, &annotator.parts.groups, &Classes::default());
         let both = annotator.parts.bind(&params, &in_time).log_evidence(&LOG_ODDS);
         let of_label = (if label { prior[i] } else { 1.0 - prior[i] }).ln();
         // Messages settle to 1e-7, and the evidence is stationary in them.

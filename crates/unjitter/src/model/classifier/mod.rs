@@ -9,6 +9,7 @@ mod linear;
 mod logistic;
 mod matrix;
 mod mlp;
+mod per_class;
 mod radial;
 mod spec;
 mod standardise;
@@ -25,6 +26,7 @@ pub use kernel::{Kernel, KernelSettings, KernelState, MAX_LANDMARKS};
 pub use logistic::Logistic;
 pub use matrix::Matrix;
 pub use mlp::{Activation, MAX_PARAMETERS, Mlp};
+pub(crate) use per_class::PerClass;
 pub use spec::{ClassifierSpec, ClassifierState};
 pub use standardise::Standardiser;
 
@@ -36,6 +38,16 @@ pub trait Classifier: Debug + Send + Sync {
     /// Number of feature columns it takes.
     fn features(&self) -> usize;
 
+    /// Log-odds of a row: one for each class of events, against no event.
+    fn outputs(&self) -> usize {
+        1
+    }
+
+    /// The classifier that each output is a copy of, whose parameters come one after the other, if there are several.
+    fn of_one_class(&self) -> Option<&dyn Classifier> {
+        None
+    }
+
     /// Unconstrained parameters to start from.
     fn start(&self, seed: u64) -> Vec<f64>;
 
@@ -44,7 +56,7 @@ pub trait Classifier: Debug + Send + Sync {
     /// must not be used.
     fn prepare<'a>(&self, features: Features<'a>, control: Control<'_>) -> Features<'a>;
 
-    /// Overwrites `out` (one per row) with the log-odds.
+    /// Overwrites `out` (one per row and output, those of a row together) with the log-odds.
     fn log_odds(&self, params: &[f64], prepared: FeatureView<'_>, out: &mut [f64]);
 
     /// Adds `Σ_i d_log_odds[i] · ∂ log_odds[i] / ∂params` to `d_params`.

@@ -1,0 +1,92 @@
+"""Classes of events: those of stamps and labels, and what a detector says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._annotators import Names
+from ._calendar import is_missing
+
+# As scikit-learn's metrics name them.
+AVERAGES = ("macro", "micro")
+UNKNOWN = -1
+
+
+def classes_of(classes: Any, stamps: int, where: str) -> Names | None:
+    """The class that each stamp is recorded as."""
+    if classes is None:
+        return None
+    given = np.asarray(classes, dtype=object)
+    if given.ndim != 1 or len(given) != stamps:
+        raise ValueError(
+            f"{where}: classes has shape {given.shape}, expected ({stamps},), one for each of "
+            "events"
+        )
+    missing = [position for position, name in enumerate(given) if is_missing(name)]
+    if missing:
+        raise ValueError(f"{where}: class {missing[0]} is missing, expected a name")
+    return np.array([str(name) for name in given], dtype=object)
+
+
+def class_labels(given: NDArray[Any]) -> tuple[NDArray[np.int8], tuple[str | None, ...]]:
+    """Labels of which some are names of classes: whether there is an event, and of which class."""
+    known = np.full(len(given), UNKNOWN, dtype=np.int8)
+    names: list[str | None] = [None] * len(given)
+    for index, label in enumerate(given):
+        if is_missing(label) or (not isinstance(label, str) and label == UNKNOWN):
+            continue
+        is_event = isinstance(label, str) or label != 0
+        known[index] = int(is_event)
+        names[index] = str(label) if is_event else None
+    return known, tuple(names)
+
+
+def given_labels(known: NDArray[np.int8], names: Sequence[str | None]) -> list[Any]:
+    """The same labels as they were given."""
+    return [None if own == UNKNOWN else name or 0 for own, name in zip(known, names)]
+
+
+def told_classes(names: Sequence[str], probabilities: NDArray[np.float64], at: float) -> Names:
+    """The likeliest class of each row if an event is as likely as this, else None."""
+    likeliest: Names = np.array(names, dtype=object)[probabilities.argmax(axis=1)]
+    likeliest[probabilities.sum(axis=1) < at] = None
+    return likeliest
+
+
+def class_scores(
+    names: Sequence[str], truth: Sequence[str | None], found: Sequence[str | None]
+) -> dict[str, list[Any]]:
+    """Precision, recall and F1 of each class over instances, and their averages: the mean of all
+    classes (macro), and over all events together (micro)."""
+    counts = [
+        (
+            sum(t == name == f for t, f in zip(truth, found)),
+            sum(f == name for f in found),
+            sum(t == name for t in truth),
+        )
+        for name in names
+    ]
+    rows = [_scores(*own) for own in counts]
+    macro = tuple(float(np.mean([row[k] for row in rows])) for k in range(3))
+    micro = _scores(*(sum(own[k] for own in counts) for k in range(3)))
+    events = [own[2] for own in counts]
+    table = [*rows, macro, micro]
+    return {
+        "class": [*names, *AVERAGES],
+        "precision": [row[0] for row in table],
+        "recall": [row[1] for row in table],
+        "f1": [row[2] for row in table],
+        "events": [*events, sum(events), sum(events)],
+    }
+
+
+def _scores(right: int, found: int, events: int) -> tuple[float, float, float]:
+    return (
+        right / found if found else 0.0,
+        right / events if events else 0.0,
+        2.0 * right / (found + events) if found + events else 0.0,
+    )
