@@ -72,6 +72,18 @@ fn recorded_data_is_calm() {
 }
 
 #[test]
+fn events_in_a_row_that_each_have_a_stamp_are_no_runs() {
+    let mut sessions = made(3);
+    for session in &mut sessions {
+        let is_positive = |i: &usize| i % 30 >= 10 && i % 30 < 14;
+        session.labels = (0..300).map(|i| u8::from(is_positive(&i)).to_string()).collect();
+        session.stamps = (0..300).filter(is_positive).map(|i| session.times[i] + 0.3).collect();
+    }
+    let found = kinds(&Tables::of(&sessions).findings());
+    assert!(!found.contains(&"label_runs".to_owned()), "{found:?}");
+}
+
+#[test]
 fn features_change_where_the_events_are() {
     let mut sessions = made(6);
     let changes = |sessions: &[Made]| Tables::of(sessions).inspect().changes.unwrap().peaks;
