@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from unjitter import EventDetector, Session
 
 NAMES = ("cough", "sneeze")

@@ -196,6 +196,7 @@ class Detector(BaseEstimator):  # type: ignore[misc]
     def _each_probability(self, X: Any, told: Any) -> Any:
         """What is told of the probability of each instance, as :meth:`_each` does; sessions are
         asked as a whole."""
+        self._check_fitted()
         if are_sessions(X):
             each = [told(self._fitted.predict_session(session)) for session in self._known(X)]
             return each[0] if isinstance(X, Session) else each

@@ -93,7 +93,7 @@ fn runs_are_fitted_predicted_and_aligned() {
         let err = folder.fails(2, &[verb, "."]);
         assert!(err.contains("it supposes independent labels, and these form a chain"), "{err}");
     }
-    let err = folder.fails(2, &["review", ".", "--no-open"]);
+    let err = folder.fails(2, &["review", ".", "--model", "model.json", "--no-open"]);
     assert!(err.contains("a review supposes independent labels"), "{err}");
 }
 
@@ -109,7 +109,8 @@ fn runs_are_compared_by_their_begin() {
     let out = folder.ok(&["evaluate", ".", "--config", "evaluate.toml"]);
     assert!(out.contains("An event is a run of instances, and found by one that begins within"));
     assert!(out.contains("LR-M") && out.contains("LR-H") && !out.contains("LR-MI"), "{out}");
-    let err = folder.fails(2, &["evaluate", ".", "--labels", "chain", "--learners", "MI"]);
+    let err =
+        folder.fails(2, &["evaluate", ".", "--labels", "chain", "--learners", "MI", "--force"]);
     assert!(err.contains("MI supposes independent labels"), "{err}");
 }
 
