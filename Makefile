@@ -72,9 +72,11 @@ reference: $(VENV)/.ready
 	$(VENV)/bin/python reference/runs.py --check
 	$(VENV)/bin/python reference/bouts.py --check
 
+# sed_scores_eval asks for `pathlib`, which Python has long had itself: the old one would hide it from some programs.
 $(VENV)/.ready: python/requirements-test.txt reference/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(VENV)/bin/pip uninstall --quiet --yes pathlib
 	touch $@
 
 # The Python package, built and installed; with checks for overflow, which a release leaves out.

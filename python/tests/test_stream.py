@@ -28,7 +28,8 @@ def recordings():
 
 @pytest.fixture(scope="module", params=["independent", "chain"])
 def detector(request, recordings):
-    return EventDetector(labels=request.param).fit(recordings[1:])
+    # Runs taken for single events leave probabilities low.
+    return EventDetector(labels=request.param, threshold=0.2).fit(recordings[1:])
 
 
 def followed(stream, recording, step=1):
@@ -80,7 +81,7 @@ def test_mistakes_are_named_and_change_nothing(detector, recordings):
     one = recordings[0]
     stream = detector.stream()
     stream.push(one.times[:5], one.X[:5])
-    with pytest.raises(ValueError, match="time 0 is 0.0, expected a finite number, not before"):
+    with pytest.raises(ValueError, match="time 0 is 0, expected a finite number, not before"):
         stream.push(0.0, one.X[5])
     with pytest.raises(ValueError, match="1 features, but EventDetector is expecting 2"):
         stream.push(one.times[5], one.X[5, :1])
@@ -90,7 +91,7 @@ def test_mistakes_are_named_and_change_nothing(detector, recordings):
     found = [event.start for own in left for event in own.events]
     want = [start for start in detector.detect(one) if start > one.times[5]]
     assert found == want
-    with pytest.raises(ValueError, match="tolerance is 2.0, expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match="tolerance is 2, expected a number from 0 to 1"):
         detector.stream(tolerance=2.0)
-    with pytest.raises(ValueError, match="within is -1.0, expected a time of at least 0"):
+    with pytest.raises(ValueError, match="within is -1, expected a time of at least 0"):
         detector.stream(within=-1.0)

@@ -2,6 +2,7 @@
 
 mod align;
 mod bouts;
+mod classes;
 mod config;
 mod demo;
 mod diagnose;

@@ -75,6 +75,9 @@ pub fn stamp_files_in(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// What BIDS calls the time of an event.
+const ONSET: &str = "onset";
+
 /// The format of a file of events, if it is a stamp file of another program and no table of ours: a table whose
 /// header has our column of times or of sessions is ours, whatever it is called.
 pub(super) fn format_of(path: &Path, columns: &Columns) -> Result<Option<&'static Format>> {
@@ -87,7 +90,11 @@ pub(super) fn format_of(path: &Path, columns: &Columns) -> Result<Option<&'stati
     }
     let [session, time] = names(columns);
     let table = Table::from_reader(display_name(path), open(path)?, true);
-    let is_ours = table.is_ok_and(|table| table.find(time).or(table.find(session)).is_some());
+    let is_ours = table.is_ok_and(|table| {
+        // What BIDS files are called, some tables of ours are called too.
+        let is_other = format.name == "bids" && table.find(ONSET).is_none();
+        is_other || table.find(time).or(table.find(session)).is_some()
+    });
     Ok((!is_ours).then_some(format))
 }
 

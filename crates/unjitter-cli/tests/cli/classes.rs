@@ -1,0 +1,69 @@
+//! Events of several classes.
+
+use crate::folder::Folder;
+
+/// Sessions in which an event of one of two classes comes every tenth instance; a feature tells each, and one record in
+/// ten is wrong.
+fn with_classes() -> Folder {
+    let folder = Folder::new();
+    let mut instances = String::from("session,time,dry,wet,label\n");
+    let mut events = String::from("session,time,class,note\n");
+    for session in 0..16 {
+        for i in 0..80 {
+            let noise = |k: i32| f64::from((7 * i + 3 * session + k) % 11) / 11.0;
+            let class = (i % 10 == 4).then_some((i / 10 + session) % 2);
+            let feature = |own: i32| noise(own) + if class == Some(own) { 3.0 } else { 0.0 };
+            let label = class.map_or("0", |k| ["cough", "sneeze"][k as usize]);
+            instances += &format!("s{session},{i},{},{},{label}\n", feature(0), feature(1));
+            if let Some(k) = class {
+                let is_wrong = (i / 10 + 3 * session) % 10 == 0;
+                let recorded = ["cough", "sneeze"][(k + i32::from(is_wrong)) as usize % 2];
+                let time = f64::from(i) + 0.6 * noise(5);
+                events += &format!("s{session},{time},{recorded},n{i}\n");
+            }
+        }
+    }
+    folder.write("instances.csv", &instances);
+    folder.write("events.csv", &events);
+    folder
+}
+
+#[test]
+fn every_verb_tells_of_classes_or_says_that_it_does_not() {
+    let folder = with_classes();
+    let fit = folder.ok(&["fit", ".", "--classes", "class", "--restarts", "1"]);
+    assert!(fit.contains("Events of each class are recorded as"), "{fit}");
+    assert!(!fit.contains("kinds apart") && !fit.contains("other instances"), "{fit}");
+    folder.ok(&["align", ".", "--level", "0.9"]);
+    let aligned = folder.read("aligned.csv");
+    let mut lines = aligned.lines();
+    assert!(lines.next().unwrap().ends_with(",p_spurious,aligned_class,p_class"), "{aligned}");
+    // By column: the record, and what alignment tells.
+    let (mut recorded, mut told) = (0, 0);
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let (session, instance) = (cells[0][1..].parse::<usize>().unwrap(), cells[3]);
+        let event = instance[1..].parse::<usize>().unwrap();
+        let class = ["cough", "sneeze"][(event / 10 + session) % 2];
+        recorded += usize::from(cells[2] == class);
+        told += usize::from(cells[cells.len() - 2] == class);
+    }
+    assert!(told > recorded + 5 && told >= 124, "{told} {recorded}: {aligned}");
+    folder.ok(&["predict", ".", "-o", "p.csv", "--detected", "d.csv"]);
+    assert!(folder.read("p.csv").starts_with("session,time,probability,p_cough,p_sneeze\n"));
+    let detected = folder.read("d.csv");
+    assert!(detected.starts_with("session,time,probability,class\ns0,4,"), "{detected}");
+    assert_eq!(detected.lines().count(), 129);
+    let refused = folder.run(&["diagnose", "."]).err;
+    assert!(refused.contains("does not work with several classes of events"), "{refused}");
+}
+
+#[test]
+fn classes_that_are_not_there_are_refused() {
+    let folder = with_classes();
+    let told = |column: &str| folder.run(&["fit", ".", "--classes", column]).err;
+    assert!(told("kind").contains("no column `kind`"), "{}", told("kind"));
+    let events = folder.read("events.csv").replacen(",cough,", ",,", 1);
+    folder.write("events.csv", &events);
+    assert!(told("class").contains("is not the class of the event"), "{}", told("class"));
+}
