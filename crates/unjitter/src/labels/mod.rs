@@ -7,7 +7,7 @@
 //! ```
 //!
 //! with the log-odds f of instances by themselves, and transitions g that depend on the time between two
-//! instances ([`Rates`]). Stamps are about one yes/no variable per instance that follows from the labels
+//! instances (`rates`). Stamps are about one yes/no variable per instance that follows from the labels
 //! ([`Variable`]). `chain` sums over the labels alone, `sums` over labels and stamps together. Everything is linear in the
 //! number of instances. `docs/model.md` has the formulas.
 
