@@ -3,6 +3,7 @@
 use ndarray::Array2;
 
 use unjitter::inference::Order;
+use unjitter::labels::{Labels, Variable};
 use unjitter::learning::{Objective, Problem};
 use unjitter::math::Random;
 use unjitter::model::{Classes, Labelling, OneAnnotator, Parts};
@@ -77,7 +78,7 @@ fn parts(model: &Model, sessions: &[Session]) -> Parts {
     let features: Vec<_> = sessions.iter().map(Session::features).collect();
     Parts::new(
         model.classifier.fit(&features, SEED, Control::default()).unwrap(),
-        Labelling::default(),
+        Labelling { labels: model.labels, stamps: model.stamps, ends: false },
         Classes::default(),
         OneAnnotator::new(
             model.counts.build().unwrap().into(),
@@ -99,6 +100,10 @@ fn free_params(model: &Model, parts: &Parts) -> Vec<f64> {
     set("counts.false_rate", &[0.06]);
     set("counts.hit_rate", &[0.8]);
     set("background.rate", &[0.03]);
+    if model.labels == Labels::Chain {
+        set("labels.onset_rate", &[0.15]);
+        set("labels.offset_rate", &[0.4]);
+    }
     for (name, values) in model.noise.kind().example_values() {
         // One location alone is where a kink or an edge is; several are smooth, and as they came.
         match parts.layout.parameter(&format!("noise.{name}")).unwrap().spec.role {
@@ -154,6 +159,20 @@ fn every_combination_of_parts() {
             for kind in Noise::kinds() {
                 let (classifier, noise) = (classifier.clone(), kind.example());
                 check(&Model { classifier, counts: counts.clone(), noise, ..Model::default() });
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_in_a_chain() {
+    for stamps in [Variable::Onset, Variable::End, Variable::Presence] {
+        for counts in [Counts::Bernoulli, Counts::Poisson] {
+            for kind in Noise::kinds() {
+                let (counts, noise) = (counts.clone(), kind.example());
+                let model =
+                    Model { counts, noise, labels: Labels::Chain, stamps, ..Model::default() };
+                check(&model.freeze("counts.false_rate", &[0.0]));
             }
         }
     }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use peak::{peak_of, peak_of_all};
 use unjitter::inference::{Impossible, Order, Stamp, Timeline};
+use unjitter::labels::Labels;
 use unjitter::learning::{LbfgsOptions, Objective, Problem};
 use unjitter::memory::{memory_limit, set_memory_limit};
 use unjitter::model::{
@@ -394,4 +395,29 @@ fn too_much_memory_is_refused_with_numbers() {
         set_memory_limit(0);
         assert_eq!(memory_limit(), 1);
     });
+}
+
+#[test]
+fn a_chain_takes_memory_in_proportion_to_instances() {
+    let model = Model { labels: Labels::Chain, ..Model::default() };
+    let held = |instances: usize| {
+        let times: Vec<f64> = (0..instances).map(|i| i as f64).collect();
+        let shown = |(i, _): (usize, usize)| f64::from(u8::from(i % 40 < 8));
+        let features = ndarray::Array2::from_shape_fn((instances, 1), shown);
+        let stamps = times.iter().copied().step_by(40).collect();
+        let sessions = [Session::new("day", features, times, stamps).unwrap()];
+        let problem = Problem::new(&model, &sessions, 0, Control::default()).unwrap();
+        let objective = problem.objective().unwrap();
+        let start = problem.start(&objective, 0, 0).unwrap();
+        let mut gradient = vec![0.0; objective.dim()];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let evaluate = || pool.install(|| objective.evaluate(&start, &mut gradient));
+        let (value, held) = with_limit(|| peak_of_all(evaluate));
+        assert!(value.is_finite());
+        held as f64 / instances as f64
+    };
+    let (short, long) = (held(10_000), held(80_000));
+    println!("{short:.0} and {long:.0} bytes for each instance");
+    // Vectors of results grow by doubling; a session takes a page or two besides.
+    assert!(long < 1.2 * short && long < 1000.0, "{short} {long}");
 }
