@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo check test test-torch test-engines test-adapters test-pythons bench format lint docs \
 	rust-test bench-test reference page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies pages site
+	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies pages site program
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,8 +30,8 @@ check:
 	$(PYTHON) -m unittest discover -s reference -q
 	$(PYTHON) reference/oracle.py --check
 
-# Everything.
-test: lint docs rust-test bench-test instructions reference page-test experiments-quick python-test site new-noise
+# What everybody can run before a change; .ci/run has the rest.
+test: lint docs rust-test bench-test reference page-test experiments-quick python-test
 
 format: $(VENV)/.ready
 	cargo fmt --all
@@ -52,7 +52,7 @@ docs:
 
 rust-test:
 	cargo test --workspace --quiet
-	$(if $(wildcard ../shared/data),cargo test --quiet -p unjitter --test real_data --test inspection -- \
+	$(if $(wildcard ../shared/data),cargo test --quiet --workspace --test real_data --test inspection -- \
 		--ignored,@echo "no recordings beside the checkout: the tests that need them were not run")
 
 # Benches in test mode: each runs once, so that none can rot.
@@ -79,6 +79,11 @@ $(VENV)/.ready: python/requirements-test.txt reference/requirements.txt
 	$(VENV)/bin/pip uninstall --quiet --yes pathlib
 	touch $@
 
+# The programs as their tests use them. Of the whole workspace, always: one package by itself would choose other
+# features of what it depends on, and all would be compiled again.
+program:
+	cargo test --workspace --no-run --quiet
+
 # The Python package, built and installed; with checks for overflow, which a release leaves out.
 wheel: $(VENV)/.ready
 	rm -rf target/wheels
@@ -87,8 +92,7 @@ wheel: $(VENV)/.ready
 		target/wheels/*.whl
 
 # The last lines: the README as it stands, where nothing is installed but the wheel and its needs.
-python-test: wheel
-	cargo build --quiet -p unjitter-cli
+python-test: wheel program
 	$(VENV)/bin/mypy --config-file python/pyproject.toml --package unjitter
 	$(VENV)/bin/python -m mypy.stubtest unjitter._core \
 		--allowlist python/stubtest-allowlist.txt
@@ -106,8 +110,7 @@ python-test: wheel
 	target/bare/bin/python -m doctest README.md
 
 # The code in the pages, run and compared with what they show; figures that it draws go to the site.
-pages: wheel
-	cargo build --quiet -p unjitter-cli
+pages: wheel program
 	$(VENV)/bin/pytest --quiet site/tests
 	PATH=$(CURDIR)/target/debug:$(PATH) $(VENV)/bin/python site/run.py target/pages
 
@@ -190,8 +193,7 @@ $(ADAPTERS)/.ready: python/requirements-adapters.txt
 	touch $@
 
 # One wheel serves all versions of Python: the same file on every one that is installed here.
-test-pythons: wheel
-	cargo build --quiet -p unjitter-cli
+test-pythons: wheel program
 	for version in 3.10 3.11 3.12 3.13; do \
 		python$$version --version 2> /dev/null || continue; \
 		python$$version -m venv target/python$$version && \
@@ -234,16 +236,16 @@ experiments:
 	cargo run --release --quiet -p unjitter-experiments -- $(EXPERIMENTS) --commit $(COMMIT)
 
 # A small version of all six.
-experiments-quick:
+experiments-quick: program
 	rm -rf target/experiments
-	cargo run --quiet -p unjitter-experiments -- $(EXPERIMENTS) --quick --output target/experiments
+	target/debug/unjitter-experiments $(EXPERIMENTS) --quick --output target/experiments
 
 # The report in headless Chromium: a made-up one with every oddity, and the demo's. Then the page of review.
-page-test: $(PAGE)/node_modules/.ready
+page-test: $(PAGE)/node_modules/.ready program
 	mkdir -p target/page
 	UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html \
-		cargo test --quiet -p unjitter-cli --lib a_page_with_everything_on_it
-	cargo run --quiet -p unjitter-cli -- demo --quiet --force --output target/page/demo
+		cargo test --quiet --workspace --lib a_page_with_everything_on_it
+	target/debug/unjitter demo --quiet --force --output target/page/demo
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html node --test page.test.mjs
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/demo/report.html node --test demo.test.mjs
 	cd $(PAGE) && node --test review.test.mjs
