@@ -58,14 +58,19 @@ pub struct Departed {
 /// A recording that goes on.
 ///
 /// ```
+/// # use ndarray::Array2;
 /// # use unjitter::evaluation::StreamOptions;
-/// # use unjitter::simulation::{Profile, simulate};
-/// # let sessions = simulate(&Profile::puffmarker(), 1)?;
-/// # let sessions: Vec<_> = sessions.into_iter().map(|one| one.session).collect();
-/// let fitted = unjitter::Model::default().fit(&sessions[1..4], &Default::default())?;
+/// # use unjitter::simulation::{Sloppiness, Wearable};
+/// # use unjitter::{Control, FitOptions, Model, Session};
+/// # let few = Wearable { people: 3, seconds: 100.0, windows_per_second: 1.0, ..Wearable::default() };
+/// # let recordings = Sloppiness::default().annotate(&few.simulate(1, Control::default())?, 1.0, 1)?;
+/// # let sessions: Vec<Session> = recordings.into_iter().map(|one| one.session).collect();
+/// let fitted = Model::default().fit(&sessions[1..], &FitOptions::default(), Control::default())?;
 /// let mut stream = fitted.detector().stream(StreamOptions::default())?;
-/// for (time, row) in sessions[0].times().iter().zip(sessions[0].features().rows()) {
-///     for event in stream.push(&[*time], row.insert_axis(ndarray::Axis(0)))?.events {
+/// let coming = &sessions[0];
+/// for (i, &time) in coming.times().iter().enumerate() {
+///     let row = Array2::from_shape_fn((1, 6), |(_, column)| coming.features().row(i)[column]);
+///     for event in stream.push(&[time], row)?.events {
 ///         println!("at {}", event.time);
 ///     }
 /// }
