@@ -15,7 +15,7 @@ AUDIT := .venv-audit
 SITE := .venv-site
 RELEASE := target/release-check
 PAGE := crates/unjitter-cli/tests/page
-EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers))
+EXPERIMENTS := $(addprefix experiments/,$(addsuffix .toml,kept human spread pressed components classifiers segments))
 # What results were made with; changes that are not committed count, so that no stale work is used.
 COMMIT = $(shell git describe --always --dirty=-changed-$$(git diff HEAD | cksum | cut -d' ' -f1))
 
@@ -235,7 +235,7 @@ $(AUDIT)/.ready:
 experiments:
 	cargo run --release --quiet -p unjitter-experiments -- $(EXPERIMENTS) --commit $(COMMIT)
 
-# A small version of all six.
+# A small version of each.
 experiments-quick: program
 	rm -rf target/experiments
 	target/debug/unjitter-experiments $(EXPERIMENTS) --quick --output target/experiments

@@ -12,6 +12,7 @@ pub(crate) fn figure(outcome: &Outcome) -> String {
     let title = format!("{}: {}", outcome.dataset.name, outcome.title);
     let score = match outcome.measure {
         Measure::F1 => "F1, mean over folds and seeds",
+        Measure::Bouts => "F1 of bouts, mean over folds and seeds",
         Measure::Kept => "share kept, mean over sessions and seeds",
     };
     let range = (spread(outcome) > NARROW).then_some((0.0, 1.0));

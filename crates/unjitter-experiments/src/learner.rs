@@ -4,6 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use unjitter::evaluation::Contender;
 use unjitter::inference::Order;
+use unjitter::labels::Labels;
 use unjitter::learning::{FitOptions, LbfgsOptions};
 use unjitter::{ClassifierSpec, Model, Noise};
 use unjitter_cli::learners::{Grid, Kind};
@@ -30,6 +31,9 @@ pub(crate) struct LearnerSpec {
     pub model: Option<Whose>,
     /// Whether stamps keep the order of their instances, only for `imprecise`; by default as in the model.
     pub alignment: Option<Order>,
+    /// How labels depend on each other; by default not at all.
+    #[serde(default)]
+    pub labels: Labels,
     /// Precisions of the prior on weights.
     #[serde(default = "one")]
     pub weight_precision: Vec<f64>,
@@ -96,6 +100,9 @@ impl LearnerSpec {
 
     /// What the name adds where the model is not the library's default.
     fn variant(&self) -> &'static str {
+        if self.labels == Labels::Chain {
+            return " (chain)";
+        }
         let whose = self.model.unwrap_or_default();
         match (whose, self.alignment.unwrap_or(whose.model().alignment)) {
             (Whose::Library, Order::Free) => "",
@@ -133,6 +140,7 @@ impl LearnerSpec {
             model: Model {
                 classifier: self.classifier.clone(),
                 noise,
+                labels: self.labels,
                 alignment: self.alignment.unwrap_or(model.alignment),
                 ..model
             },

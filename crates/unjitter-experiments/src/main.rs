@@ -2,9 +2,10 @@
 //! and seeds; running it gives tables and figures.
 //!
 //! `command` is the command line, `spec` the specification, `plan` the grid; `run` works through it with
-//! a journal per cell; `outcome` holds the numbers, `results` writes them, `stopwatch` measures the time.
+//! a journal per cell; `bouts` counts runs; `outcome` holds the numbers, `results` writes them, `stopwatch` measures the time.
 //! All computation is the library's; messages, figures and files use the code of the command line.
 
+mod bouts;
 mod command;
 mod datasets;
 mod figure;

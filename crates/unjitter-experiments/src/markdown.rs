@@ -77,8 +77,8 @@ fn how(outcome: &Outcome) -> String {
     let (data, how) = (&outcome.dataset, &outcome.how);
     let seeds: Vec<String> = how.seeds.iter().map(u64::to_string).collect();
     let folds = match outcome.measure {
-        Measure::F1 => format!(", {} outer and {} inner folds", how.folds, how.inner_folds),
         Measure::Kept => String::new(),
+        _ => format!(", {} outer and {} inner folds", how.folds, how.inner_folds),
     };
     let quick = if how.quick { "Quick version. " } else { "" };
     let took = how.took.map_or(String::new(), |took| format!(" in {}", in_words(took.seconds)));

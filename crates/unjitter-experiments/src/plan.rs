@@ -52,7 +52,10 @@ pub(crate) fn settings(spec: &Spec) -> Vec<Setting> {
         let mut setting = Setting { x: Some(x), ..plain.clone() };
         let annotator = &mut setting.annotator;
         match sweep.over {
-            Over::Spread => annotator.spread = x,
+            Over::Spread => {
+                annotator.spread = x;
+                annotator.ends.iter_mut().for_each(|ends| ends.spread = x);
+            }
             Over::Delay => annotator.delay = x,
             Over::OffsetSpread => annotator.offset_spread = x,
             Over::Pressed => annotator.pressed = x,
@@ -92,7 +95,7 @@ fn annotate(
     unit: f64,
     seed: u64,
 ) -> Result<Vec<Recording<'static>>> {
-    annotator.annotator(&dataset.recordings, unit)?.annotate_all(&dataset.recordings, seed)
+    annotator.annotate(&dataset.recordings, unit, seed)
 }
 
 /// Every learner on every drawing. `version` separates numbers of different versions of the program.

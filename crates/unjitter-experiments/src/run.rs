@@ -14,6 +14,7 @@ use unjitter::{Control, Progress};
 use unjitter_cli::inputs;
 use unjitter_cli::learners::Kind;
 
+use crate::bouts;
 use crate::datasets::Dataset;
 use crate::outcome::{DatasetSummary, How, Outcome, Point, Role, Series, Test};
 use crate::plan::{self, Cell, Setting};
@@ -71,7 +72,7 @@ pub(crate) fn run(
             .with_context(|| format!("experiment {} on {}", spec.name, dataset.name))?;
         plans.push(cells);
     }
-    let scores = judge_all(&plans, options, begin, control)?;
+    let scores = judge_all(spec.measure, &plans, options, begin, control)?;
     let outcome = |(dataset, cells): (&Dataset, &Vec<Cell>)| {
         let series = series(&spec, &settings, cells, &scores)?;
         finish(&spec, dataset, series, options)
@@ -99,6 +100,7 @@ struct Scores {
 
 /// Evaluates every distinct cell once.
 fn judge_all(
+    measure: Measure,
     plans: &[Vec<Cell>],
     options: &RunOptions,
     begin: &dyn Fn(&str),
@@ -122,7 +124,7 @@ fn judge_all(
         begin(&cell.label);
         let watch = |cells: Progress| control.tell(before + cells.done, total, None);
         let own = Control { watch: Some(&watch), ..control };
-        let judged = judge(cell, options, own).with_context(|| cell.label.clone())?;
+        let judged = judge(measure, cell, options, own).with_context(|| cell.label.clone())?;
         let (folds, pooled) = (judged.f1_where_positive(), judged.pooled());
         let missing = || format!("{}: a session has no hand-aligned labels", cell.label);
         let (folds, pooled) = folds.zip(pooled).with_context(missing)?;
@@ -133,6 +135,7 @@ fn judge_all(
 }
 
 fn judge(
+    measure: Measure,
     cell: &Cell,
     options: &RunOptions,
     control: Control<'_>,
@@ -141,13 +144,16 @@ fn judge(
     journal.iter().try_for_each(|journal| inputs::refuse(journal))?;
     let contenders = std::slice::from_ref(&cell.contender);
     let comparison = cell.options.run(&cell.recordings, contenders, journal.as_deref(), control);
-    let comparison = match comparison {
+    let mut comparison = match comparison {
         Err(error @ unjitter::Error::Journal { .. }) => {
             let advice = "the journal cannot be used; delete it, or choose another work folder";
             return Err(anyhow::Error::new(error).context(advice));
         }
         other => other?,
     };
+    if measure == Measure::Bouts {
+        bouts::count(&cell.recordings, &mut comparison)?;
+    }
     comparison.contenders.into_iter().next().context("one contender was judged")
 }
 
@@ -235,7 +241,7 @@ fn finish(
     options: &RunOptions,
 ) -> anyhow::Result<Outcome> {
     let truth = || dataset.recordings.iter().flat_map(|recording| recording.truth.iter().flatten());
-    let is_judged = spec.measure == Measure::F1;
+    let is_judged = spec.measure != Measure::Kept;
     Ok(Outcome {
         name: spec.name.clone(),
         panel: spec.panel.clone(),

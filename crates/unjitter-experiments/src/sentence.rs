@@ -10,8 +10,8 @@ const SIGNIFICANT: f64 = 0.05;
 pub(crate) fn sentence(outcome: &Outcome) -> String {
     let parts = match (outcome.measure, outcome.sweep.is_some()) {
         (Measure::Kept, _) => kept(outcome),
-        (Measure::F1, true) => swept(outcome),
-        (Measure::F1, false) => ranked(outcome),
+        (_, true) => swept(outcome),
+        (_, false) => ranked(outcome),
     };
     let parts: Vec<String> = parts.into_iter().chain(tested(&outcome.tests)).collect();
     parts.join(" ")

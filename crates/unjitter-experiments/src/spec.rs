@@ -68,6 +68,8 @@ pub(crate) enum Measure {
     /// F1 of detectors on held-out sessions.
     #[default]
     F1,
+    /// F1 of runs of positive instances that they find, of which half must be in common.
+    Bouts,
     /// Share of true positives that are still positive after naive alignment; no learner needed.
     Kept,
 }
@@ -107,7 +109,7 @@ pub(crate) struct Sweep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Over {
-    /// The annotator's spread.
+    /// The annotator's spread, at both ends if both are pressed.
     Spread,
     /// Its mean delay.
     Delay,
@@ -207,7 +209,7 @@ impl Spec {
 
     fn check_learners(&self) -> Result<(), Mistake> {
         match (self.measure, self.learners.is_empty()) {
-            (Measure::F1, true) => {
+            (Measure::F1 | Measure::Bouts, true) => {
                 return Err(Mistake::new("learners", "is missing, expected at least one"));
             }
             (Measure::Kept, false) => {

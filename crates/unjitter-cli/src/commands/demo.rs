@@ -8,7 +8,7 @@ use unjitter::diagnosis::agreement;
 use unjitter::evaluation::{CrossValidation, EventScoring, Summary};
 use unjitter::io::{Channels, Columns, Dataset, DatasetFiles, RawSignal, read_signals};
 use unjitter::learning::median_spacing;
-use unjitter::simulation::{Sloppiness, Tails};
+use unjitter::simulation::{Respiration, Sloppiness, Tails};
 use unjitter::{AlignOptions, ClassifierSpec, FitOptions, Fitted, Model};
 
 use super::align::{align, events_table, missed_table};
@@ -17,7 +17,7 @@ use super::evaluate::{How, compare, table};
 use super::fit::{fit, notes, with_notes};
 use super::report::{Content, questions};
 use super::review::Review;
-use super::simulate::{Made, Preset};
+use super::simulate::Made;
 use crate::annotator_text::annotator;
 use crate::console::Console;
 use crate::demo_clocks::{self, ClockDemo, clock_demo};
@@ -156,7 +156,7 @@ impl Demo {
             extra: EXTRA,
             ..Sloppiness::default()
         };
-        let made = Made::respiration(Preset::Mpuff.respiration(None), self.seed)?;
+        let made = Made::respiration(&Respiration::mpuff(), self.seed)?;
         let made = made.annotated(&sloppiness, self.seed)?;
         let folder = tempfile::tempdir()?;
         for (name, bytes) in made.files() {

@@ -7,7 +7,9 @@ use serde::Serialize;
 use unjitter::io::{Clock, Columns, Dataset, DatasetFiles, TableText, compress};
 use unjitter::learning::median_spacing;
 use unjitter::signal::{CYCLE_FEATURES, CycleOptions};
-use unjitter::simulation::{ChestBand, EndSloppiness, Respiration, Sloppiness, Tails};
+use unjitter::simulation::{
+    ChestBand, EndSloppiness, Respiration, Sloppiness, Tails, WEARABLE_FEATURES, Wearable,
+};
 use unjitter::{Control, Recording, Session};
 
 use crate::config::ConfigFile;
@@ -19,14 +21,17 @@ use crate::words::{count, counted, seconds};
 /// Make a dataset with sloppy stamps and a known truth
 ///
 /// Chest-band recordings of people who smoke, cut into breaths, with a stamp for each puff from an
-/// annotator as sloppy as you say; or, with --from, new stamps for a labelled dataset of yours.
+/// annotator as sloppy as you say; or, with --preset wearable, windows of movement in which
+/// something is done for a while, stamped at both ends; or, with --from, new stamps for a labelled
+/// dataset of yours.
 /// Times of the annotator are in multiples of the median spacing of instances.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Simulate {
-    /// How large: the paper's mPuff (13 sessions) or puffMarker (30 sessions)
+    /// What, and how large: breaths as in the paper's mPuff (13 sessions) or puffMarker (30 sessions), or
+    /// a wearable's overlapping windows (24 sessions)
     #[arg(long, default_value = "mpuff")]
     preset: Preset,
-    /// Sessions, if not as many as the preset has; puffs and breaths go with them
+    /// Sessions, if not as many as the preset has; events and instances go with them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     sessions: Option<u16>,
     /// Press for the labels of this dataset instead
@@ -47,12 +52,13 @@ pub(crate) struct Simulate {
     config: ConfigFile,
 }
 
-/// A dataset of the paper.
-#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+/// A dataset of the paper, or one whose events last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Preset {
+enum Preset {
     Mpuff,
     Puffmarker,
+    Wearable,
 }
 
 /// How sloppy.
@@ -95,7 +101,8 @@ pub(crate) struct AnnotatorArgs {
     #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = "Annotator")]
     habits: f64,
     /// Press ends too: an event is a run of instances, and this is the standard deviation of the delays of
-    /// its end, in median spacings; events.csv then has columns `start` and `end`
+    /// its end, in median spacings; events.csv then has columns `start` and `end`. Of the wearable's events
+    /// ends are always pressed, with --spread if nothing else is said
     #[arg(long, value_name = "X", help_heading = "Annotator")]
     end_spread: Option<f64>,
     /// Mean delay of ends, in median spacings
@@ -191,18 +198,24 @@ struct SimulateResult<'a> {
 
 impl Simulate {
     pub(crate) fn run(self, console: &Console) -> anyhow::Result<()> {
-        let last = if self.from.is_none() { "signal.csv.gz" } else { "observed.csv" };
-        let names = ["instances.csv", "events.csv", "true_events.csv", last];
-        let paths: Vec<PathBuf> = names.iter().map(|name| self.output.join(name)).collect();
+        let last = match (&self.from, self.preset) {
+            (Some(_), _) => Some("observed.csv"),
+            (None, Preset::Wearable) => None,
+            (None, _) => Some("signal.csv.gz"),
+        };
+        let names = ["instances.csv", "events.csv", "true_events.csv"].into_iter().chain(last);
+        let paths: Vec<PathBuf> = names.map(|name| self.output.join(name)).collect();
         let mut output = Output::promise(paths.iter().map(PathBuf::as_path), self.force)?;
-        let sloppiness = self.annotator.sloppiness()?;
+        let mut sloppiness = self.annotator.sloppiness()?;
         let made = match &self.from {
             Some(folder) => Made::from_folder(folder)?,
-            None => Made::respiration(
-                self.preset.respiration(self.sessions.map(usize::from)),
-                self.seed,
-            )?,
+            None => self.preset.simulate(self.sessions.map(usize::from), self.seed)?,
         };
+        if self.from.is_none() && self.preset == Preset::Wearable {
+            let as_beginnings =
+                EndSloppiness { delay: self.annotator.delay, spread: self.annotator.spread };
+            sloppiness.ends = sloppiness.ends.or(Some(as_beginnings));
+        }
         let made = made.annotated(&sloppiness, self.seed)?;
         for (name, bytes) in made.files() {
             output.add(self.output.join(name), bytes);
@@ -225,30 +238,40 @@ impl Simulate {
 }
 
 impl Preset {
-    /// The preset, with another number of sessions if given.
-    pub(crate) fn respiration(self, sessions: Option<usize>) -> Respiration {
-        let all = match self {
-            Self::Mpuff => Respiration::mpuff(),
-            Self::Puffmarker => Respiration::puffmarker(),
+    /// The recordings, with another number of sessions if given, not annotated yet.
+    fn simulate(self, sessions: Option<usize>, seed: u64) -> anyhow::Result<Made> {
+        let breaths = |all: Respiration| match sessions {
+            Some(sessions) => Made::respiration(&all.with_sessions(sessions), seed),
+            None => Made::respiration(&all, seed),
         };
-        match sessions {
-            Some(sessions) => all.with_sessions(sessions),
-            None => all,
+        match self {
+            Self::Mpuff => breaths(Respiration::mpuff()),
+            Self::Puffmarker => breaths(Respiration::puffmarker()),
+            Self::Wearable => {
+                let all = Wearable::default();
+                let study = Wearable { people: sessions.unwrap_or(all.people), ..all };
+                let recordings = study.simulate(seed, Control::default())?;
+                Ok(Made::new(recordings, &WEARABLE_FEATURES, vec![]))
+            }
         }
     }
 }
 
 impl Made {
+    fn new(recordings: Vec<Recording<'static>>, features: &[&str], bands: Vec<ChestBand>) -> Self {
+        let features = features.iter().map(|name| (*name).to_owned()).collect();
+        let clocks = vec![Clock::default(); recordings.len()];
+        Self { recordings, clocks, features, bands }
+    }
+
     /// Chest-band recordings, not annotated yet.
-    pub(crate) fn respiration(options: Respiration, seed: u64) -> anyhow::Result<Self> {
+    pub(crate) fn respiration(options: &Respiration, seed: u64) -> anyhow::Result<Self> {
         let bands = options.simulate(seed, Control::default())?;
         let mut recordings = Vec::new();
         for band in &bands {
             recordings.push(band.session(&CycleOptions::default())?.recording());
         }
-        let features = CYCLE_FEATURES.iter().map(|name| (*name).to_owned()).collect();
-        let clocks = vec![Clock::default(); recordings.len()];
-        Ok(Self { recordings, clocks, features, bands })
+        Ok(Self::new(recordings, CYCLE_FEATURES, bands))
     }
 
     fn from_folder(folder: &std::path::Path) -> anyhow::Result<Self> {
@@ -329,7 +352,7 @@ impl Made {
     /// True events; runs from their first instance to their last where ends are pressed.
     fn true_events(&self) -> Vec<u8> {
         if self.has_ends() {
-            return self.true_bouts();
+            return self.true_bouts_table();
         }
         let mut table = TableText::new(b',', ["session", "time"]);
         for (recording, clock) in self.recordings.iter().zip(&self.clocks) {
@@ -340,18 +363,12 @@ impl Made {
         table.into()
     }
 
-    fn true_bouts(&self) -> Vec<u8> {
+    fn true_bouts_table(&self) -> Vec<u8> {
         let mut table = TableText::new(b',', ["session", "start", "end"]);
-        for (Recording { session, truth }, clock) in self.recordings.iter().zip(&self.clocks) {
-            let truth = truth.as_deref().unwrap_or_default();
-            let mut first = 0;
-            for run in truth.chunk_by(|a, b| a == b) {
-                let (start, last) =
-                    (session.times()[first], session.times()[first + run.len() - 1]);
-                first += run.len();
-                if run[0] {
-                    table.push([session.name(), &clock.write(start), &clock.write(last)]);
-                }
+        for (recording, clock) in self.recordings.iter().zip(&self.clocks) {
+            for (start, last) in true_bouts(recording) {
+                let name = recording.session.name();
+                table.push([name, &clock.write(start), &clock.write(last)]);
             }
         }
         table.into()
@@ -378,11 +395,15 @@ impl Made {
     }
 
     fn result<'a>(&self, folder: &'a PathBuf) -> SimulateResult<'a> {
+        let events = |recording: &Recording| match self.has_ends() {
+            true => true_bouts(recording).len(),
+            false => true_events(recording).len(),
+        };
         SimulateResult {
             folder,
             sessions: self.recordings.len(),
             instances: self.recordings.iter().map(|one| one.session.len()).sum(),
-            events: self.recordings.iter().map(|one| true_events(one).len()).sum(),
+            events: self.recordings.iter().map(events).sum(),
             stamps: self.recordings.iter().map(|one| one.session.stamps().len()).sum(),
         }
     }
@@ -392,4 +413,18 @@ fn true_events(recording: &Recording) -> Vec<f64> {
     let truth = recording.truth.iter().flatten();
     let times = recording.session.times().iter().zip(truth);
     times.filter(|(_, label)| **label).map(|(time, _)| *time).collect()
+}
+
+/// Times of the first and the last instance of every run of true ones.
+fn true_bouts(recording: &Recording) -> Vec<(f64, f64)> {
+    let (times, truth) =
+        (recording.session.times(), recording.truth.as_deref().unwrap_or_default());
+    let (mut bouts, mut first) = (Vec::new(), 0);
+    for run in truth.chunk_by(|a, b| a == b) {
+        if run[0] {
+            bouts.push((times[first], times[first + run.len() - 1]));
+        }
+        first += run.len();
+    }
+    bouts
 }

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::events::Detection;
 use super::matching::Pair;
 use super::rounding::slack;
 use super::scores::Scores;
@@ -26,6 +27,17 @@ pub struct Bout {
     pub start: f64,
     /// When it ends: not before it begins.
     pub end: f64,
+}
+
+/// Runs of instances in order of time as bouts: a last instance lasts for `spacing`, as long as instances usually are
+/// apart, but not beyond the next run.
+pub fn lasting(runs: &[Detection], spacing: f64) -> Vec<Bout> {
+    let until = |k: usize| runs.get(k + 1).map_or(f64::INFINITY, |next| next.time);
+    let bout = |(k, run): (usize, &Detection)| Bout {
+        start: run.time,
+        end: (run.end + spacing).min(until(k)),
+    };
+    runs.iter().enumerate().map(bout).collect()
 }
 
 /// What counts.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::bouts::{Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics};
+use super::bouts::{Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics, lasting};
 use super::detection::{EventMetrics, SessionEvents, event_metrics};
 use super::events::{Detection, EventOptions, detect_events};
 use super::tolerance::Tolerance;
@@ -152,16 +152,6 @@ impl EventScoring {
             EventOptions { min_separation: self.min_separation, ..EventOptions::default() };
         detect_events(&[], &[], &options).map(|_| ())
     }
-}
-
-/// Runs in order of time, each with the time that its last instance lasts: until the next run at most.
-fn lasting(runs: &[Detection], spacing: f64) -> Vec<Bout> {
-    let until = |k: usize| runs.get(k + 1).map_or(f64::INFINITY, |next| next.time);
-    let bout = |(k, run): (usize, &Detection)| Bout {
-        start: run.time,
-        end: (run.end + spacing).min(until(k)),
-    };
-    runs.iter().enumerate().map(bout).collect()
 }
 
 /// Events in annotated intervals, none of which a run leaves.

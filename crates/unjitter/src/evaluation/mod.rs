@@ -31,7 +31,7 @@ mod threshold;
 mod tolerance;
 
 pub use bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
-pub use bouts::{Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics, match_bouts};
+pub use bouts::{Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics, lasting, match_bouts};
 pub use calibration::{
     Bins, ReliabilityBin, brier_score, expected_calibration_error, log_loss, reliability_curve,
 };

@@ -25,7 +25,7 @@ pub struct EndSloppiness {
 }
 
 /// First and last instance of every run.
-fn runs(truth: &[bool]) -> Vec<(usize, usize)> {
+pub(super) fn runs(truth: &[bool]) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for i in (0..truth.len()).filter(|&i| truth[i]) {
         match runs.last_mut() {
