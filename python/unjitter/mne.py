@@ -33,6 +33,10 @@ __all__ = ["annotate", "annotations", "session", "stamps"]
 
 # What MNE itself leaves out where it makes events of annotations.
 NO_STAMPS = ("bad", "edge")
+# What stands before the descriptions of stamps that were put right here.
+ALIGNED = "aligned/"
+# What only these have among their extras, whatever stands before their descriptions.
+OURS = ("stamp", "p_spurious")
 
 
 def stamps(
@@ -49,7 +53,8 @@ def stamps(
     ----------
     raw : mne.io.Raw
     only : str or iterable of str, optional
-        The descriptions wanted; by default all but those that begin with "bad" or "edge".
+        The descriptions wanted; by default all but those that begin with "bad" or "edge", and the
+        aligned ones that :func:`annotate` added.
     events : array-like of shape (n_events, 3), optional
         Instead of the annotations, events as ``mne.find_events`` gives them.
     event_id : mapping of str to int, optional
@@ -83,7 +88,10 @@ def stamps(
     descriptions = [str(text) for text in own.description]
     seconds = np.asarray(own.onset, dtype=np.float64) - raw.first_time
     if only is None:
-        kept = [not text.lower().startswith(NO_STAMPS) for text in descriptions]
+        kept = [
+            not text.lower().startswith(NO_STAMPS) and not _is_ours(text, extras)
+            for text, extras in zip(descriptions, own.extras)
+        ]
     else:
         kept = [True] * len(descriptions)
     found = Stamps(
@@ -105,6 +113,7 @@ def session(
     name: str | None = None,
     subject: str | None = None,
     observed: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     **windows: Any,
 ) -> Session:
     """A session of sliding windows over channels; or of beats, where their samples are given.
@@ -115,7 +124,8 @@ def session(
     ----------
     raw : mne.io.Raw
     stamps : Stamps
-        As :func:`stamps` gives them.
+        As :func:`stamps` gives them. Those that last are bouts, as in :class:`unjitter.Session`;
+        ``Stamps(stamps.times, stamps.labels)`` uses the beginnings alone.
     picks : str, list or slice
         The channels, as in ``raw.pick``; by default those of data that are not marked as bad.
     peaks : array-like of shape (n_peaks,) or (n_peaks, 3), optional
@@ -124,6 +134,8 @@ def session(
         The number that `peaks` give to the first sample; as in :func:`stamps`.
     name, subject, observed
         As in :class:`unjitter.Session`; `observed` in seconds from the first sample.
+    classes : array-like of str of shape (n_stamps,), optional
+        As in :class:`unjitter.Session`: ``stamps.labels`` where descriptions are classes of events.
     **windows
         Options of :func:`unjitter.signal.windows`, such as ``length`` and ``step``.
 
@@ -148,12 +160,12 @@ def session(
     channels = dict(zip(picked.ch_names, samples))
     recording = Recording(channels, dict.fromkeys(channels, times))
     moments = None if peaks is None else _seconds(raw, "peaks", peaks, first_sample)
-    own = {"name": name, "subject": subject, "observed": observed}
+    own = {"name": name, "subject": subject, "observed": observed, "classes": classes}
     return recording.session(stamps, moments, windows, **own)
 
 
 def annotations(
-    raw: Any, stamps: Stamps, aligned: Any = None, *, prefix: str = "aligned/"
+    raw: Any, stamps: Stamps, aligned: Any = None, *, prefix: str = ALIGNED
 ) -> mne.Annotations:
     """Stamps as annotations, which ``raw.set_annotations`` puts where they belong.
 
@@ -166,7 +178,9 @@ def annotations(
     aligned : DataFrame, optional
         The table of :meth:`unjitter.EventDetector.align` for a session with these stamps. Each is
         then at its ``time``, and its ``extras`` have the ``stamp`` as it was given, ``low``,
-        ``high`` and ``p_spurious``.
+        ``high`` and ``p_spurious``. Bouts last until their ``end``, and have ``end_stamp``,
+        ``end_low``, ``end_high`` and ``end_p_spurious``, too; stamps of classes have their
+        ``aligned_class`` and ``p_class``.
     prefix : str
         What stands before the descriptions of aligned stamps. MNE reads "aligned/blink" as a
         blink too.
@@ -183,22 +197,23 @@ def annotations(
     >>> unjitter.mne.annotations(raw, unjitter.stamps.Stamps([1.5], ["cough"]))
     <Annotations | 1 segment: cough (1)>
     """
-    places = None if aligned is None else places_of(aligned, stamps.times)
+    places = None if aligned is None else places_of(aligned, stamps.times, stamps.durations)
     seconds = stamps.times if places is None else places.times
     dated = raw.info["meas_date"] is not None
     before = "" if places is None else prefix
     return mne.Annotations(
         # Without a date MNE takes onsets from the first sample, and adds what was cropped itself.
         seconds + raw.first_time if dated else seconds,
-        stamps.durations,
+        stamps.durations if places is None else places.durations(stamps),
         [f"{before}{label or 'stamp'}" for label in stamps.labels],
         orig_time=raw.info["meas_date"],
         extras=None if places is None else _extras(stamps, places),
     )
 
 
-def annotate(raw: Any, stamps: Stamps, aligned: Any = None, *, prefix: str = "aligned/") -> Any:
-    """Add stamps to the annotations of a Raw; `annotations` explains the parameters.
+def annotate(raw: Any, stamps: Stamps, aligned: Any = None, *, prefix: str = ALIGNED) -> Any:
+    """Add stamps to the annotations of a Raw; `annotations` explains the parameters. Where the same
+    stamps were aligned before, by the same prefix, they move.
 
     Returns
     -------
@@ -213,10 +228,14 @@ def annotate(raw: Any, stamps: Stamps, aligned: Any = None, *, prefix: str = "al
     >>> unjitter.mne.annotate(raw, unjitter.stamps.Stamps([1.5], ["cough"])).annotations.onset
     array([1.5])
     """
+    new = annotations(raw, stamps, aligned, prefix=prefix)
     before = raw.annotations.copy()
+    if aligned is not None:
+        again = {_of_stamp(one) for one in new}
+        before.delete([k for k, one in enumerate(before) if _of_stamp(one) in again])
     if raw.info["meas_date"] is None:
         before.onset = before.onset - raw.first_time
-    return raw.set_annotations(before + annotations(raw, stamps, aligned, prefix=prefix))
+    return raw.set_annotations(before + new)
 
 
 def _of_events(
@@ -249,9 +268,25 @@ def _seconds(raw: Any, what: str, samples: ArrayLike, first_sample: int | None) 
     return (finite(what, table) - first) / float(raw.info["sfreq"])
 
 
-def _extras(stamps: Stamps, places: Places) -> list[dict[str, float]]:
-    columns = {"stamp": stamps.times, **places._asdict()}
-    del columns["times"]
-    return [
-        {name: float(values[k]) for name, values in columns.items()} for k in range(len(stamps))
-    ]
+def _is_ours(description: str, extras: Mapping[str, Any] | None) -> bool:
+    """Whether an annotation is a stamp that was put right here. Some formats keep no extras; text
+    has those of one annotation for all, empty."""
+    has_ours = all((extras or {}).get(name) not in (None, "") for name in OURS)
+    return has_ours or description.startswith(ALIGNED)
+
+
+def _of_stamp(annotation: Mapping[str, Any]) -> tuple[str, Any]:
+    """The description of an annotation, and the stamp that it is about if it was put right here."""
+    extras = annotation.get("extras") or {}
+    return str(annotation["description"]), extras.get("stamp")
+
+
+def _extras(stamps: Stamps, places: Places) -> list[dict[str, float | str]]:
+    """What is known of each stamp: one without an end has nothing to say of it."""
+    columns = places.told(stamps)
+    rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
+    return [{name: _plain(value) for name, value in row.items() if value == value} for row in rows]
+
+
+def _plain(value: Any) -> float | str:
+    return value if isinstance(value, str) else float(value)

@@ -70,6 +70,7 @@ def session(
     name: str | None = None,
     subject: str | None = None,
     observed: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
 ) -> Session:
     """A session with an instance for each peak but the first and the last.
 
@@ -80,14 +81,15 @@ def session(
     info : dict
         What it gives beside it.
     events : Stamps, or array-like of shape (n_stamps,)
-        Seconds from the first sample.
+        Seconds from the first sample. Stamps that last are bouts, as in :class:`unjitter.Session`;
+        their ``times`` are the beginnings alone.
     of : str, optional
         The entry of `info` with the peaks, as in :func:`peaks`.
     columns : sequence of str, optional
         The signals that features are made of; by default the columns that hold decimal numbers, of
         which none is missing everywhere, but for the raw signal.
-    name, subject, observed
-        As in :class:`unjitter.Session`.
+    name, subject, observed, classes
+        As in :class:`unjitter.Session`; `classes` are ``events.labels`` where these are classes.
 
     Returns
     -------
@@ -116,9 +118,8 @@ def session(
     channels = {column: np.asarray(table[column], dtype=np.float64) for column in named}
     times = np.arange(len(signals)) / rate
     recording = Recording(channels, dict.fromkeys(channels, times))
-    stamps = events if isinstance(events, Stamps) else Stamps(events)
-    own = {"name": name, "subject": subject, "observed": observed}
-    return recording.session(stamps, peaks(info, of), {}, **own)
+    own = {"name": name, "subject": subject, "observed": observed, "classes": classes}
+    return recording.session(events, peaks(info, of), {}, **own)
 
 
 def _rate_of(info: Mapping[str, Any]) -> float:

@@ -54,7 +54,9 @@ def stamps(stream: Any, events: Any, phase: str | Iterable[str] | None = None) -
         Picks of other stations, channels or times are left out. A code that a pick does not give,
         such as that of the location, is that of any trace.
     phase : str or iterable of str, optional
-        The phases wanted, as in ``phase_hint``; all by default.
+        The phases wanted; all by default. The phase of a pick is its ``phase_hint``, or else that
+        of the arrival that names it, first of the preferred origin of its event. One that none of
+        `events` has is refused; that none of its picks is on the stream may be.
 
     Returns
     -------
@@ -79,8 +81,8 @@ def stamps(stream: Any, events: Any, phase: str | Iterable[str] | None = None) -
     own = _chosen(traces, events, phase)
     origin = start.datetime
     return Stamps(
-        [_between(start, pick.time) for pick in own],
-        [pick.phase_hint or "" for pick in own],
+        [_between(start, pick.time) for pick, _ in own],
+        [own_phase for _, own_phase in own],
         None,
         # ObsPy's dates are in UTC and do not say so.
         origin.replace(tzinfo=timezone.utc),
@@ -95,6 +97,7 @@ def session(
     name: str | None = None,
     subject: str | None = None,
     observed: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
     **windows: Any,
 ) -> Session:
     """A session of sliding windows over the channels of a stream.
@@ -110,6 +113,8 @@ def session(
         Times of peaks, in seconds, which are then the instances.
     name, subject, observed
         As in :class:`unjitter.Session`; `observed` in seconds from the start of the stream.
+    classes : array-like of str of shape (n_stamps,), optional
+        As in :class:`unjitter.Session`: ``stamps.labels`` where phases are classes of events.
     **windows
         Options of :func:`unjitter.signal.windows`, such as ``length`` and ``step``.
 
@@ -135,7 +140,10 @@ def session(
         {code: np.concatenate([_samples(part) for part in own]) for code, own in channels.items()},
         {
             code: np.concatenate(
-                [part.times() + _between(start, part.stats.starttime) for part in own]
+                [
+                    np.ma.getdata(part.times()) + _between(start, part.stats.starttime)
+                    for part in own
+                ]
             )
             for code, own in channels.items()
         },
@@ -143,7 +151,7 @@ def session(
     for code, times in recording.times.items():
         if np.any(np.diff(times) <= 0.0):
             raise ValueError(f"traces of {code} overlap; merge the stream, or leave one out")
-    own = {"name": name, "subject": subject, "observed": observed}
+    own = {"name": name, "subject": subject, "observed": observed, "classes": classes}
     return recording.session(stamps, peaks, windows, **own)
 
 
@@ -194,7 +202,7 @@ def repicked(
     traces = _traces(stream)
     start = _start(traces)
     copied = events.copy() if isinstance(events, (Catalog, Event)) else [p.copy() for p in events]
-    own = _chosen(traces, copied, phase)
+    own = [pick for pick, _ in _chosen(traces, copied, phase)]
     places = places_of(aligned, finite("picks", [_between(start, pick.time) for pick in own]))
     for pick, time, low, high in zip(own, places.times, places.low, places.high):
         pick.time = start + float(time)
@@ -267,20 +275,36 @@ def _samples(trace: Any) -> Any:
     return np.ma.filled(np.ma.asarray(trace.data, dtype=np.float64), np.nan)
 
 
-def _chosen(traces: list[Any], events: Any, phase: str | Iterable[str] | None) -> list[Any]:
-    """The picks on the traces, in order of time."""
+def _chosen(
+    traces: list[Any], events: Any, phase: str | Iterable[str] | None
+) -> list[tuple[Any, str]]:
+    """The picks on the traces with their phases, in order of time."""
+    every = _with_phases(events)
+    if phase is not None:
+        wanted = [phase] if isinstance(phase, str) else list(phase)
+        known = sorted({own for _, own in every if own})
+        for own in wanted:
+            if own not in known:
+                there = ", ".join(map(repr, known)) or "none"
+                raise ValueError(f"no pick is of phase {own!r}; the phases are {there}")
+        every = [(pick, own) for pick, own in every if own in wanted]
+    found = [one for one in every if any(_is_on(one[0], trace) for trace in traces)]
+    return sorted(found, key=lambda one: one[0].time)
+
+
+def _with_phases(events: Any) -> list[tuple[Any, str]]:
+    """All picks with their phases; without any, an empty one."""
     if isinstance(events, Catalog):
-        every = [pick for event in events for pick in event.picks]
-    else:
-        every = list(events.picks if isinstance(events, Event) else events)
-    wanted = {phase} if isinstance(phase, str) else None if phase is None else set(phase)
-    found = [
-        pick
-        for pick in every
-        if (wanted is None or pick.phase_hint in wanted)
-        and any(_is_on(pick, trace) for trace in traces)
-    ]
-    return sorted(found, key=lambda pick: pick.time)
+        return [own for event in events for own in _with_phases(event)]
+    if not isinstance(events, Event):
+        return [(pick, pick.phase_hint or "") for pick in events]
+    preferred = events.preferred_origin()
+    phases: dict[str, str] = {}
+    for origin in ([] if preferred is None else [preferred]) + list(events.origins):
+        for arrival in origin.arrivals:
+            if arrival.pick_id is not None and arrival.phase:
+                phases.setdefault(arrival.pick_id.id, arrival.phase)
+    return [(pick, pick.phase_hint or phases.get(pick.resource_id.id, "")) for pick in events.picks]
 
 
 def _is_on(pick: Any, trace: Any) -> bool:

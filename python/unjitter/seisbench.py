@@ -62,7 +62,9 @@ def stamps(metadata: Mapping[str, Any], phase: Phases = None) -> Stamps:
     )
 
 
-def sessions(dataset: Any, phase: Phases = None, **windows: Any) -> list[Session]:
+def sessions(
+    dataset: Any, phase: Phases = None, *, classes: bool = False, **windows: Any
+) -> list[Session]:
     """A session of sliding windows for each trace of a dataset.
 
     Parameters
@@ -71,7 +73,9 @@ def sessions(dataset: Any, phase: Phases = None, **windows: Any) -> list[Session
         Or anything with a length, and ``get_sample(k)`` that gives components by samples, and the
         metadata.
     phase : str or iterable of str, optional
-        The phases that are stamps, as in :func:`stamps`. Sessions tell them apart by nothing.
+        The phases that are stamps, as in :func:`stamps`.
+    classes : bool
+        Whether phases are the ``classes`` of events. By default sessions do not tell them apart.
     **windows
         Options of :func:`unjitter.signal.windows`, such as ``length`` and ``step``.
 
@@ -93,7 +97,9 @@ def sessions(dataset: Any, phase: Phases = None, **windows: Any) -> list[Session
         name = str(metadata.get("trace_name", k))
         recording = Recording(channels, dict.fromkeys(channels, times))
         try:
-            found.append(recording.session(stamps(metadata, phase), None, windows, name=name))
+            own = stamps(metadata, phase)
+            told = own.labels if classes else None
+            found.append(recording.session(own, None, windows, name=name, classes=told))
         except ValueError as error:
             raise ValueError(f"trace {name}: {error}") from None
     return found

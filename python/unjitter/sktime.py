@@ -8,7 +8,9 @@ whose events were stamped late and sloppily.
 sktime's transformers before it for features of windows. `y` is sktime's frame of known events.
 Positions of rows, as sktime has events, are too coarse for stamps, so ``ilocs`` may be fractions,
 and a column ``times`` gives stamps by the index instead: as numbers or dates between those of rows
-or beyond them. Of a panel, a column ``instances`` says to which series each stamp belongs.
+or beyond them. Of a panel, a column ``instances`` says to which series each stamp belongs. How long
+events last and what ``labels`` they have is not read: every stamp is of a beginning, and of the one
+class.
 
 The released base class fits a series or a panel and has no other way to learn from several series.
 ``pip install 'unjitter[sktime]'`` brings sktime.
@@ -25,6 +27,7 @@ from sklearn.base import clone
 from ._calendar import Calendar, read_times
 from ._check import number
 from ._detector import EventDetector
+from ._pooled import positive_column
 from ._session import Session
 from .stamps.source import FloatArray
 from .stamps.stamps import finite
@@ -158,7 +161,7 @@ class StampDetector(BaseDetector):  # type: ignore[misc]
         return pd.DataFrame({"scores": np.concatenate([own for *_, own in self._events(X)])})
 
     def _transform_scores(self, X: Any) -> Any:
-        scores = [self.detector_.predict_proba(own.session)[:, 1] for own in _series(X)]
+        scores = [positive_column(self.detector_.predict_proba(own.session)) for own in _series(X)]
         return pd.DataFrame({"scores": np.concatenate(scores)}, index=X.index)
 
     def _events(self, X: Any) -> Iterator[tuple[_Series, Any, Any, FloatArray]]:

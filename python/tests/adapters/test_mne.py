@@ -7,9 +7,10 @@ from datetime import datetime, timedelta, timezone
 import mne
 import numpy as np
 import pytest
-from conftest import RATE, SECONDS, WINDOWS, closer, detector
+from conftest import APART, RATE, SECONDS, WINDOWS, closer, detector, nearer
 
 import unjitter.mne
+from unjitter import EventDetector, Session
 from unjitter.stamps import Stamps
 
 DATE = datetime(2024, 5, 31, 14, 3, 27, 500_000, tzinfo=timezone.utc)
@@ -26,9 +27,7 @@ def raw_of(samples, date=DATE):
 def raw(recorded):
     own = raw_of(recorded.samples)
     descriptions = ["pulse"] * len(recorded.pressed)
-    return own.set_annotations(
-        mne.Annotations(recorded.pressed, 0.25, descriptions, orig_time=DATE)
-    )
+    return own.set_annotations(mne.Annotations(recorded.pressed, 0.0, descriptions, orig_time=DATE))
 
 
 @pytest.mark.parametrize("date", [DATE, None])
@@ -71,12 +70,139 @@ def test_aligned_stamps_are_annotations_near_the_truth(raw, recorded, tmp_path):
     back = mne.io.read_raw_fif(tmp_path / "own_raw.fif", verbose=False)
     moved = unjitter.mne.stamps(back, only="aligned/pulse")
     np.testing.assert_allclose(moved.times, np.sort(aligned["time"]), rtol=1e-6)
-    assert len(unjitter.mne.stamps(back)) == 2 * len(stamps)
+    # What was put right is no stamp: to align once more is to align the same stamps.
+    assert unjitter.mne.stamps(raw) == stamps
+    assert len(unjitter.mne.stamps(back)) == len(stamps)
     extras = [own for own in back.annotations.extras if own]
     order = np.argsort(aligned["time"], kind="stable")
     for name in ("stamp", "low", "high", "p_spurious"):
         kept = [own[name] for own in extras]
         np.testing.assert_allclose(kept, aligned[name].to_numpy()[order], rtol=0.0, atol=1e-9)
+
+
+def test_what_is_aligned_again_moves(raw):
+    stamps = unjitter.mne.stamps(raw)
+    columns = {name: stamps.times for name in ("stamp", "time", "low", "high", "p_spurious")}
+    for earlier in (1.0, 0.5):
+        table = unjitter.Table({**columns, "time": stamps.times - earlier})
+        unjitter.mne.annotate(raw, stamps, table)
+    assert len(raw.annotations) == 2 * len(stamps)
+    moved = unjitter.mne.stamps(raw, only="aligned/pulse")
+    np.testing.assert_allclose(moved.times, stamps.times - 0.5)
+    unjitter.mne.annotate(raw, stamps, table, prefix="other/")
+    assert len(raw.annotations) == 3 * len(stamps)
+
+
+@pytest.mark.parametrize("prefix", ["aligned/", "put right: "])
+@pytest.mark.filterwarnings("ignore:Extra field")
+def test_what_was_put_right_is_known_by_its_name_or_by_its_extras(raw, tmp_path, prefix):
+    stamps = unjitter.mne.stamps(raw)
+    columns = {name: stamps.times for name in ("stamp", "time", "low", "high", "p_spurious")}
+    unjitter.mne.annotate(raw, stamps, unjitter.Table(columns), prefix=prefix)
+    assert unjitter.mne.stamps(raw) == stamps
+    assert len(unjitter.mne.stamps(raw, only=f"{prefix}pulse")) == len(stamps)
+    # A text file has extras for all, as text.
+    raw.annotations.save(tmp_path / "own-annotations.txt")
+    back = mne.read_annotations(tmp_path / "own-annotations.txt")
+    assert unjitter.mne.stamps(raw.set_annotations(back)).labels == stamps.labels
+    # Others have names alone.
+    alone = mne.Annotations(back.onset, back.duration, back.description, back.orig_time)
+    found = unjitter.mne.stamps(raw.set_annotations(alone))
+    assert len(found) == (1 if prefix == "aligned/" else 2) * len(stamps)
+
+
+def test_stamps_of_windows_that_form_runs_come_nearer(raw, recorded):
+    stamps = unjitter.mne.stamps(raw, only="pulse")
+    session = unjitter.mne.session(raw, stamps, picks=["Fp1"], length=0.5, step=0.1)
+    runs = EventDetector(labels="chain", restarts=2, n_jobs=1).fit([session])
+    aligned = runs.align(session)
+    assert closer(aligned, recorded.true)
+    unjitter.mne.annotate(raw, stamps, aligned)
+    moved = unjitter.mne.stamps(raw, only="aligned/pulse")
+    np.testing.assert_allclose(moved.times, np.sort(aligned["time"]))
+    assert not np.any(moved.durations)
+
+
+def test_annotations_that_last_are_bouts_and_keep_both_ends(lasting, tmp_path):
+    raw = raw_of(lasting.samples)
+    begins, ends = lasting.told.T
+    raw.set_annotations(mne.Annotations(begins, ends - begins, "walk", orig_time=DATE))
+    raw.crop(tmin=2.0)
+    stamps = unjitter.mne.stamps(raw)
+    session = unjitter.mne.session(raw, stamps, picks=["Fp1"], **APART)
+    np.testing.assert_array_equal(session.ends, Session(session.X, session.times, stamps).ends)
+    aligned = detector().fit([session]).align(session)
+    found = aligned[["time", "end"]].to_numpy() + 2.0
+    assert nearer(lasting.told, found, lasting.true)
+    unjitter.mne.annotate(raw, stamps, aligned)
+    raw.save(tmp_path / "own_raw.fif", verbose=False)
+    back = mne.io.read_raw_fif(tmp_path / "own_raw.fif", verbose=False)
+    moved = unjitter.mne.stamps(back, only="aligned/walk")
+    order = np.argsort(aligned["time"], kind="stable")
+    # FIF files keep onsets and durations in single precision.
+    np.testing.assert_allclose(moved.times, aligned["time"].to_numpy()[order], rtol=1e-6)
+    until = moved.times + moved.durations
+    np.testing.assert_allclose(until, aligned["end"].to_numpy()[order], rtol=1e-6)
+    extras = [own for own in back.annotations.extras if own]
+    for name in ("end_stamp", "end_low", "end_high", "end_p_spurious"):
+        kept = [own[name] for own in extras]
+        np.testing.assert_allclose(kept, aligned[name].to_numpy()[order], rtol=0.0, atol=1e-9)
+
+
+def test_stamps_without_an_end_stay_without_one(raw):
+    stamps = Stamps([10.0, 20.0], ["a", "b"], [2.0, 0.0])
+    session = unjitter.mne.session(raw, stamps, length=1.0, step=1.0)
+    np.testing.assert_array_equal(session.ends, [12.0, np.nan])
+    columns = {"stamp": [10.0, 20.0], "time": [9.0, 19.0], "low": [8.0, 18.0], "high": [9.5, 19.5]}
+    columns |= {"p_spurious": [0.0, 0.5], "end_stamp": [12.0, np.nan], "end": [13.0, np.nan]}
+    columns |= {"end_low": [11.5, np.nan], "end_high": [14.0, np.nan]}
+    table = unjitter.Table({**columns, "end_p_spurious": [0.25, np.nan]})
+    moved = unjitter.mne.annotations(raw, stamps, table)
+    assert moved.duration.tolist() == [4.0, 0.0]
+    assert moved.extras[0]["end_p_spurious"] == 0.25
+    assert "end_stamp" not in moved.extras[1]
+    other = Stamps([10.0, 20.0], ["a", "b"], [2.5, 0.0])
+    with pytest.raises(ValueError, match="row 0 .* a stamp until 12 s, expected 12.5 s"):
+        unjitter.mne.annotations(raw, other, table)
+    with pytest.raises(ValueError, match="row 0 .* a stamp until 12 s, expected nan s"):
+        unjitter.mne.annotations(raw, Stamps([10.0, 20.0]), table)
+    lost = unjitter.Table({name: table[name] for name in table.columns} | {"end": [np.nan, np.nan]})
+    with pytest.raises(ValueError, match="aligned: end: found nan at index 0"):
+        unjitter.mne.annotations(raw, stamps, lost)
+    # Beginnings alone were aligned: how long each lasts is not known any better.
+    alone = table[["stamp", "time", "low", "high", "p_spurious"]]
+    assert unjitter.mne.annotations(raw, stamps, alone).duration.tolist() == [2.0, 0.0]
+
+
+def test_what_lasts_to_the_last_sample_is_within_the_recording(raw):
+    raw.set_annotations(mne.Annotations([390.0], [10.0], "walk", orig_time=DATE))
+    stamps = unjitter.mne.stamps(raw)
+    assert unjitter.mne.session(raw, stamps, length=1.0, step=1.0).ends.tolist() == [400.0]
+    with pytest.raises(ValueError, match="end of stamp 0 is at 3039 s, but the samples last"):
+        unjitter.mne.session(raw, Stamps([39.0], None, [3000.0]), length=1.0, step=1.0)
+
+
+def test_descriptions_are_classes_on_request(recorded):
+    samples = recorded.samples.copy()
+    names = np.array(["up", "down"])[np.arange(len(recorded.true)) % 2]
+    for begin in recorded.true[1::2]:
+        first = round(begin * RATE)
+        samples[first : first + 25] -= 8.0
+    raw = raw_of(samples)
+    raw.set_annotations(mne.Annotations(recorded.pressed, 0.0, names, orig_time=DATE))
+    stamps = unjitter.mne.stamps(raw)
+    plain = unjitter.mne.session(raw, stamps, picks=["Fp1"], **APART)
+    assert plain.classes is None
+    session = unjitter.mne.session(raw, stamps, picks=["Fp1"], classes=stamps.labels, **APART)
+    assert list(session.classes) == list(names)
+    beats = unjitter.mne.session(raw, stamps, peaks=[1, 5, 9], classes=stamps.labels)
+    assert list(beats.classes) == list(names)
+    aligned = detector().fit([session]).align(session)
+    told = unjitter.mne.annotations(raw, stamps, aligned)
+    assert set(told.description) == {"aligned/up", "aligned/down"}
+    order = np.argsort(aligned["time"], kind="stable")
+    for name in ("aligned_class", "p_class"):
+        assert [own[name] for own in told.extras] == list(aligned[name].to_numpy()[order])
 
 
 def test_windows_are_those_of_the_samples(raw):

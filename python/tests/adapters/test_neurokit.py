@@ -73,6 +73,16 @@ def test_breaths_and_responses_of_the_skin():
     np.testing.assert_allclose(unjitter.neurokit.peaks(info), info["SCR_Peaks"] / 50)
 
 
+def test_stamps_keep_their_ends_their_classes_and_their_order(processed):
+    stamps = Stamps([31.0, 12.5], ["b", "a"], [2.0, 0.0])
+    session = unjitter.neurokit.session(*processed, stamps, classes=stamps.labels)
+    np.testing.assert_array_equal(session.ends, [np.nan, 33.0])
+    assert list(session.classes) == ["a", "b"]
+    given = unjitter.neurokit.session(*processed, [31.0, 12.5], classes=["b", "a"])
+    assert list(given.classes) == ["a", "b"]
+    assert given.ends is None
+
+
 def test_mistakes_are_told(processed):
     signals, info = processed
     with pytest.raises(ValueError, match="stamp 1 is at 31000 s, but the samples last from 0 s"):

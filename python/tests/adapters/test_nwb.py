@@ -7,9 +7,10 @@ from datetime import datetime, timezone
 import numpy as np
 import pynwb
 import pytest
-from conftest import RATE, WINDOWS, closer, detector
+from conftest import APART, RATE, WINDOWS, closer, detector, nearer
 from pynwb.epoch import TimeIntervals
 from pynwb.event import EventsTable
+from pynwb.misc import AnnotationSeries, IntervalSeries
 
 import unjitter.nwb
 from unjitter.stamps import Stamps
@@ -115,6 +116,108 @@ def test_events_that_are_series_of_timestamps(tmp_path):
         assert unjitter.nwb.stamps(io.read(), "presses").times.tolist() == [2.25, 9.5]
 
 
+def test_texts_of_a_series_are_labels(tmp_path):
+    own = nwbfile()
+    notes = AnnotationSeries(name="notes", data=["rears", "grooms"], timestamps=[9.5, 2.25])
+    own.add_acquisition(notes)
+    own.add_acquisition(AnnotationSeries(name="none", data=[], timestamps=[]))
+    expected = Stamps([2.25, 9.5], ["grooms", "rears"], None, DATE)
+    assert unjitter.nwb.stamps(own, "notes") == expected
+    assert len(unjitter.nwb.stamps(own, "none")) == 0
+    with written(own, tmp_path / "own.nwb") as io:
+        assert unjitter.nwb.stamps(io.read(), "notes") == expected
+
+
+def test_intervals_of_a_series_last(tmp_path):
+    own = nwbfile()
+    data, when = [1, 2, -1, -2, 1], [1.0, 2.0, 2.5, 6.0, 7.0]
+    own.add_acquisition(IntervalSeries(name="bouts", data=data, timestamps=when))
+    expected = Stamps([1.0, 2.0, 7.0], ["1", "2", "1"], [1.5, 4.0, 0.0], DATE)
+    assert unjitter.nwb.stamps(own, "bouts") == expected
+    with written(own, tmp_path / "own.nwb") as io:
+        assert unjitter.nwb.stamps(io.read(), "bouts") == expected
+    for data, told in (
+        ([-1], "bad: an interval of type 1 ends at 0 s unbegun"),
+        ([1, -2], "bad: an interval of type 2 ends at 1 s unbegun"),
+        ([3, 3], "bad: an interval of type 3 begins at 1 s within another"),
+        ([1, 0], "bad: data is 0 at 1 s"),
+    ):
+        bad = IntervalSeries(name="bad", data=data, timestamps=np.arange(float(len(data))))
+        with pytest.raises(ValueError, match=told):
+            unjitter.nwb.stamps(bad)
+
+
+def test_bouts_keep_both_ends(lasting, tmp_path):
+    own = nwbfile()
+    begins, ends = lasting.told.T + BEGIN
+    bouts = TimeIntervals(name="bouts", description="of walking")
+    for begin, end in zip(begins, ends):
+        bouts.add_interval(start_time=begin, stop_time=end)
+    own.add_time_intervals(bouts)
+    stamps = unjitter.nwb.stamps(own, "bouts")
+    series = pynwb.TimeSeries(
+        name="speed", data=lasting.samples, unit="m/s", rate=RATE, starting_time=BEGIN
+    )
+    session = unjitter.nwb.session(series, stamps, **APART)
+    np.testing.assert_allclose(session.ends, ends)
+    aligned = detector().fit([session]).align(session)
+    found = aligned[["time", "end"]].to_numpy() - BEGIN
+    assert nearer(lasting.told, found, lasting.true)
+    own.add_events_table(unjitter.nwb.events_table("aligned", stamps, aligned))
+    with written(own, tmp_path / "own.nwb") as io:
+        table = io.read().events["aligned"]
+        moved = unjitter.nwb.stamps(table)
+        order = np.argsort(aligned["time"], kind="stable")
+        told = aligned.iloc[order]
+        np.testing.assert_array_equal(moved.times, told["time"])
+        np.testing.assert_allclose(moved.times + moved.durations, told["end"])
+        for name in ("end_stamp", "end_low", "end_high", "end_p_spurious"):
+            np.testing.assert_array_equal(table[name][:], told[name])
+    assert pynwb.validate(path=tmp_path / "own.nwb") == []
+
+
+def test_labels_are_classes_on_request(recorded):
+    series = pynwb.TimeSeries(name="s", data=recorded.samples, unit="Pa", rate=RATE)
+    stamps = Stamps([2.0, 1.0], ["left", "right"])
+    assert unjitter.nwb.session(series, stamps, **WINDOWS).classes is None
+    session = unjitter.nwb.session(series, stamps, classes=stamps.labels, **WINDOWS)
+    assert list(session.classes) == ["right", "left"]
+    columns = {"stamp": [1.0, 2.0], "time": [3.0, 1.5], "low": [2.5, 1.0], "high": [3.5, 2.0]}
+    columns |= {"p_spurious": [0.25, 0.5], "aligned_class": ["left", "right"]}
+    table = unjitter.nwb.events_table(
+        "m", stamps, unjitter.Table({**columns, "p_class": [0.5, 1.0]})
+    )
+    assert list(table["annotation"][:]) == ["left", "right"]
+    assert list(table["aligned_class"][:]) == ["right", "left"]
+    assert list(table["p_class"][:]) == [1.0, 0.5]
+
+
+def test_every_channel_has_its_own_conversion(recorded):
+    own = nwbfile()
+    probe = own.create_device(name="probe")
+    group = own.create_electrode_group(name="g", description="g", location="CA1", device=probe)
+    for _ in range(2):
+        own.add_electrode(location="CA1", group=group)
+    counts = np.column_stack([recorded.samples, recorded.samples])
+    how = {"rate": RATE, "conversion": 10.0, "offset": 3.0}
+    both = own.create_electrode_table_region(region=[0, 1], description="both")
+    voltage = pynwb.ecephys.ElectricalSeries(
+        name="v", data=counts, electrodes=both, channel_conversion=np.array([1.0, 4.0]), **how
+    )
+    session = unjitter.nwb.session(voltage, Stamps([]), length=1.0, step=1.0)
+    for channel, converted in enumerate(voltage.get_data_in_units().T):
+        mean = session.X[:, session.feature_names.index(f"v_{channel}_mean")]
+        np.testing.assert_allclose(mean, converted.reshape(-1, int(RATE)).mean(axis=1))
+    one = own.create_electrode_table_region(region=[0], description="one")
+    alone = pynwb.ecephys.ElectricalSeries(
+        name="v", data=recorded.samples, electrodes=one, channel_conversion=[4.0], **how
+    )
+    session = unjitter.nwb.session(alone, Stamps([]), length=1.0, step=1.0)
+    # By hand, since PyNWB knows arrays of factors alone.
+    means = 40.0 * recorded.samples.reshape(-1, int(RATE)).mean(axis=1) + 3.0
+    np.testing.assert_allclose(session.X[:, session.feature_names.index("v_mean")], means)
+
+
 def test_samples_have_their_unit_and_their_own_times(recorded):
     regular = pynwb.TimeSeries(
         name="both",
@@ -155,6 +258,11 @@ def test_mistakes_are_told(recorded):
         unjitter.nwb.stamps(own, "licks")
     with pytest.raises(ValueError, match="s has a rate and no timestamps, expected events"):
         unjitter.nwb.stamps(own, "s")
+    notes = AnnotationSeries(name="notes", data=["rears"], timestamps=[1.0])
+    with pytest.raises(ValueError, match="notes is a series, which has no column 'kind'"):
+        unjitter.nwb.stamps(notes, label="kind")
+    with pytest.raises(ValueError, match="s is a series, which has no column 'kind'"):
+        unjitter.nwb.stamps(own, "s", label="kind")
     with pytest.raises(ValueError, match="has no column 'timestamp' or 'start_time'"):
         unjitter.nwb.stamps(pynwb.core.DynamicTable(name="t", description="of nothing"))
     empty = EventsTable(name="none", description="of nothing")

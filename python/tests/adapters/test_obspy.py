@@ -82,6 +82,50 @@ def test_only_picks_on_these_traces_are_stamps(recorded):
     assert len(unjitter.obspy.stamps(trace, [])) == 0
 
 
+def test_a_phase_that_nobody_picked_is_refused(recorded):
+    trace = trace_of(recorded.samples)
+    elsewhere = Pick(time=START + 5000.0, waveform_id=FUR, phase_hint="Sn")
+    catalog = catalog_of([8.0, 20.0])
+    catalog.append(Event(picks=[elsewhere]))
+    with pytest.raises(ValueError, match="no pick is of phase 'p'; the phases are 'P', 'Sn'"):
+        unjitter.obspy.stamps(trace, catalog, phase="p")
+    with pytest.raises(ValueError, match="no pick is of phase 'S'; the phases are 'P', 'Sn'"):
+        unjitter.obspy.repicked(catalog, trace, unjitter.Table({}), phase=["P", "S"])
+    with pytest.raises(ValueError, match="no pick is of phase 'P'; the phases are none"):
+        unjitter.obspy.stamps(trace, [Pick(time=START + 7.0)], phase="P")
+    # A stream on which nobody picked it is a recording without stamps.
+    assert len(unjitter.obspy.stamps(trace, catalog, phase="Sn")) == 0
+
+
+def test_phases_of_arrivals_are_those_of_their_picks(recorded):
+    trace = trace_of(recorded.samples)
+    picks = [Pick(time=START + second, waveform_id=FUR) for second in (5.0, 8.0, 11.0, 14.0)]
+    picks[3].phase_hint = "Pn"
+
+    def origin(*phases):
+        told = zip(picks, phases)
+        return Origin(arrivals=[Arrival(pick_id=pick.resource_id, phase=own) for pick, own in told])
+
+    first, better = origin("P", "P", "P", "P"), origin("P", "S")
+    event = Event(picks=picks, origins=[first, better])
+    assert unjitter.obspy.stamps(trace, event).labels == ["P", "P", "P", "Pn"]
+    event.preferred_origin_id = better.resource_id
+    assert unjitter.obspy.stamps(trace, event).labels == ["P", "S", "P", "Pn"]
+    assert unjitter.obspy.stamps(trace, Catalog([event]), "P").times.tolist() == [5.0, 11.0]
+    moved = {"stamp": [8.0], "time": [7.5], "low": [7.25], "high": [9.0], "p_spurious": [0.1]}
+    table = unjitter.Table({name: np.array(own) for name, own in moved.items()})
+    better = unjitter.obspy.repicked(Catalog([event]), trace, table, "S")
+    assert [pick.time - START for pick in better[0].picks] == [5.0, 7.5, 11.0, 14.0]
+
+
+def test_phases_are_classes_on_request(recorded):
+    trace = trace_of(recorded.samples)
+    stamps = Stamps([9.0, 8.0], ["S", "P"])
+    assert unjitter.obspy.session(trace, stamps, **WINDOWS).classes is None
+    session = unjitter.obspy.session(trace, stamps, classes=stamps.labels, **WINDOWS)
+    assert list(session.classes) == ["P", "S"]
+
+
 def test_repicked_keeps_what_was_given(recorded):
     trace = trace_of(recorded.samples)
     table = unjitter.Table(

@@ -82,6 +82,15 @@ def test_better_arrivals_are_in_the_rows_of_their_traces():
     )
 
 
+def test_phases_are_classes_on_request():
+    dataset = Dataset(3, traces=4)
+    dataset.metadata["trace_S_arrival_sample"] = 600.0
+    plain = unjitter.seisbench.sessions(dataset, **WINDOWS)
+    assert {session.classes for session in plain} == {None}
+    sessions = unjitter.seisbench.sessions(dataset, classes=True, **WINDOWS)
+    assert [list(session.classes) for session in sessions] == [["P", "S"]] * 3 + [["S"]]
+
+
 def test_several_phases_of_a_trace_go_back_to_their_columns():
     rows = [
         {**HEAD, "trace_P_arrival_sample": 100.0, "trace_S_arrival_sample": 50.0},
