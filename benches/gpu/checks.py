@@ -82,12 +82,17 @@ def _told(check: Callable[[], None]) -> str:
     return "ok"
 
 
+def objective(loss, logits: torch.Tensor, given: Batch) -> torch.Tensor:
+    """That of the docs, as if the batch were all there is."""
+    return loss(logits, *given.data) + loss.penalty() / len(given.lengths)
+
+
 def _ready(library, device: str, **options):
     given = batch(8, 264, seed=4).to(device)
     loss = library.Loss(start=START, **options).to(device)
     logits = given.logits.requires_grad_()
     for _ in range(3):
-        loss(logits, *given.data).backward()
+        objective(loss, logits, given).backward()
     torch.cuda.synchronize()
     expected = logits.grad.clone() / 3
     logits.grad = None
@@ -99,29 +104,32 @@ def no_waiting(library, device: str) -> None:
         given, loss, logits, _ = _ready(library, device, alignment=alignment)
         torch.cuda.set_sync_debug_mode("error")
         try:
-            loss(logits, *given.data).backward()
+            objective(loss, logits, given).backward()
         finally:
             torch.cuda.set_sync_debug_mode("default")
 
 
 def graph(library, device: str) -> None:
     given, loss, logits, expected = _ready(library, device)
+    learned = [logits, *loss.parameters()]
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
-        torch.autograd.grad(loss(logits, *given.data), logits)
+        want = torch.autograd.grad(objective(loss, logits, given), learned)
     torch.cuda.synchronize()
     captured = torch.cuda.CUDAGraph()
     with torch.cuda.graph(captured):
-        (gradient,) = torch.autograd.grad(loss(logits, *given.data), logits)
-    gradient.zero_()
+        gradients = torch.autograd.grad(objective(loss, logits, given), learned)
+    for own in gradients:
+        own.zero_()
     captured.replay()
     torch.cuda.synchronize()
-    assert torch.allclose(gradient, expected, rtol=1e-5, atol=1e-7)
+    assert torch.allclose(gradients[0], expected, rtol=1e-5, atol=1e-7)
+    assert all(torch.allclose(*own, rtol=1e-5, atol=1e-6) for own in zip(gradients, want))
 
 
 def compiled(library, device: str) -> None:
     given, loss, logits, expected = _ready(library, device)
-    torch.compile(loss, fullgraph=True)(logits, *given.data).backward()
+    torch.compile(objective, fullgraph=True)(loss, logits, given).backward()
     assert torch.allclose(logits.grad, expected, rtol=1e-5, atol=1e-7)
 
 

@@ -8,8 +8,9 @@ ABOUT = """\
 Forward and backward in milliseconds, the median of 9 turns of 5 each; 5 % stamps, spread of two
 spacings, windows of 33 instances. "core" is the same loss on the CPU with logits on the GPU, as for
 parts without a kernel. CTC is torch's own on the GPU, another function of the same size. A step
-is forward and backward of a GRU of two layers, 64 wide, both ways; its last columns say what ours
-takes longer than with cross-entropy. "graph" is a CUDA graph of the loss alone: the GPU's part.
+is forward and backward of a GRU of two layers, 64 wide, both ways, with the penalty; its last
+columns say what ours takes longer than with cross-entropy. "graph" is a CUDA graph of the loss
+alone: the GPU's part.
 """
 
 

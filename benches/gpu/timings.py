@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import torch
+from checks import objective
 from data import FEATURES, START, Batch, batch
 from torch.nn.functional import binary_cross_entropy_with_logits, ctc_loss, logsigmoid
 
@@ -65,8 +66,8 @@ def row(library: ModuleType, device: str, size: int, length: int, quick: bool) -
         "step, cross-entropy": step(
             lambda logits: binary_cross_entropy_with_logits(logits, given.labels)
         ),
-        "step, free": step(lambda logits: losses["free"](logits, *given.data)),
-        "step, ordered": step(lambda logits: losses["ordered"](logits, *given.data)),
+        "step, free": step(lambda logits: objective(losses["free"], logits, given)),
+        "step, ordered": step(lambda logits: objective(losses["ordered"], logits, given)),
     }
     found: dict = {"batch": size, "length": length, **in_turns(works, device, 2 if quick else 9)}
     library.path.DEVICES = {device}

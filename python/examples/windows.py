@@ -53,7 +53,7 @@ def simulate(random: torch.Generator, windows: int) -> Session:
 
 def minus_log_evidence(loss: ImpreciseLabelLoss, logits: Tensor, batch: SessionBatch) -> Tensor:
     """Minus the log probability of the stamps, on average over the recordings of a batch."""
-    return loss(logits, batch.times, batch.events, batch.lengths, batch.event_lengths)
+    return loss(logits, batch)
 
 
 def train(

@@ -166,12 +166,11 @@ impl Annotator {
         };
         let solved: Vec<Gradient> = solved.into_iter().flatten().collect::<PyResult<_>>()?;
 
-        let width = params.len();
+        let shape = (solved.len(), params.len());
         let values: Vec<f64> = solved.iter().map(|found| found.log_evidence).collect();
-        let d_params = solved.iter().flat_map(|found| found.d_params.iter().copied()).collect();
-        let d_params =
-            Array2::from_shape_vec((solved.len(), width), d_params).expect("one row per sequence");
-        let d_log_odds: Vec<f64> = solved.into_iter().flat_map(|found| found.d_log_odds).collect();
+        let d_params = joined(solved.iter().map(|found| &found.d_params[..]));
+        let d_params = Array2::from_shape_vec(shape, d_params).expect("one row per sequence");
+        let d_log_odds = joined(solved.iter().map(|found| &found.d_log_odds[..]));
         Ok((values.into_pyarray(py), d_log_odds.into_pyarray(py), d_params.into_pyarray(py)))
     }
 }
@@ -299,6 +298,13 @@ fn cut<'a, T>(what: &str, mut flat: &'a [T], lengths: &[usize]) -> PyResult<Vec<
     }
     let piece = |&length: &usize| flat.split_off(..length).expect("they add up");
     Ok(lengths.iter().map(piece).collect())
+}
+
+/// The pieces one after the other, copied whole.
+fn joined<'a>(pieces: impl Iterator<Item = &'a [f64]> + Clone) -> Vec<f64> {
+    let mut all = Vec::with_capacity(pieces.clone().map(<[f64]>::len).sum());
+    pieces.for_each(|piece| all.extend_from_slice(piece));
+    all
 }
 
 /// All results, in order, in pieces that keep so many of the threads busy.

@@ -15,8 +15,8 @@ TYPES = {
     "*fp64": "numbers times stamps values d_params totals heads running",
     "*i32": "status firsts ends",
     "*i64": "lengths event_lengths offsets event_offsets",
-    "*fp32": "log_odds d_log_odds logs weights emitted",
-    "i32": "instances time_stride most_stamps steps_of_search room rounds",
+    "*fp32": "log_odds d_log_odds logs weights emitted damped",
+    "i32": "instances time_stride most_stamps steps_of_search room limit rounds",
 }
 
 

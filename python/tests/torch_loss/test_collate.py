@@ -115,6 +115,20 @@ def test_who_stamps_alone_needs_no_numbers():
     assert [own["annotator"] for own in batch.groups] == [["ann"], ["ann"]]
 
 
+def test_a_loss_takes_a_batch_whole():
+    people = made(9, 0, seed=1).replace(events={"ann": [EPOCH + 2.2], "bob": []}, rounded=[0.5])
+    batch = collate([people, made(12, 2, seed=2)])
+    loss = ImpreciseLabelLoss(reduction="none", dtype=torch.float64)
+    logits = torch.zeros(2, 12, dtype=torch.float64)
+    given = (batch.times, batch.events, batch.lengths, batch.event_lengths)
+    want = loss(logits, *given, annotators=batch.annotators, groups=batch.groups)
+    assert torch.equal(loss(logits, batch), want)
+    # Whose stamps they are matters: bob, who gave none, counts.
+    assert not torch.equal(loss(logits, *given), want)
+    with pytest.raises(ValueError, match="SessionBatch has times, stamps and all else"):
+        loss(logits, batch, batch.events)
+
+
 @pytest.mark.parametrize(
     ("sessions", "message"),
     [
@@ -123,12 +137,24 @@ def test_who_stamps_alone_needs_no_numbers():
         ([made(3, 0), Session(np.zeros((2, 1)), [0, 1], [])], "session 1 has 1 features.*has 2"),
         ([made(3, 0).replace(observed=[(EPOCH, EPOCH + 1)])], "session 0 has spans.*observed"),
         ([Session(np.zeros((2, 1)), [0, 1], [0.5], ends=[0.9])], "session 0 has ends.*replace"),
+        (
+            [made(3, 2).replace(classes=["in", "out"])],
+            r"session 0 has events of several classes.*replace\(classes=None, labels",
+        ),
+        ([made(3, 1, ["in", 0, None])], "session 0 has events of several classes"),
         ([made(2, 0, name="walk").replace(X=[[1, 2], [3, 1e39]])], "walk: feature 1 of instance 1"),
     ],
 )
 def test_what_does_not_go_into_a_batch_is_named(sessions, message):
     with pytest.raises(ValueError, match=message):
         collate(sessions)
+
+
+def test_classes_can_be_made_one_kind():
+    session = made(3, 2, ["in", 0, None]).replace(classes=["in", "out"])
+    batch = collate([session.replace(classes=None, labels=session.labels)])
+    assert batch.labels.tolist() == [[1, 0, -1]]
+    assert batch.event_lengths.tolist() == [2]
 
 
 def test_columns_must_mean_the_same():

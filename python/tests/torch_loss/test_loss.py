@@ -299,8 +299,10 @@ def test_cuda_logits_give_cuda_results():
     again = logits.detach().cpu().requires_grad_()
     want = on_cpu(again, padded(TIMES, 0.0), EVENTS, lengths.cpu())
     want.backward()
-    assert torch.equal(value.cpu(), want)
-    assert torch.equal(logits.grad.cpu(), again.grad)
+    # What the docs state: of values relative to their size, of gradients to the largest one.
+    assert value.item() == pytest.approx(want.item(), rel=1e-5)
+    error = (logits.grad.cpu() - again.grad).abs().max()
+    assert error <= 1e-4 * again.grad.abs().max()
 
 
 # The compiler's own, about tensors that cross the break.

@@ -7,7 +7,7 @@ import pytest
 import torch
 from enumerated import Enumerated
 
-from unjitter import EventDetector, Session
+from unjitter import EventDetector, GaussianMixture, Session
 from unjitter.torch import ImpreciseLabelLoss, groups_of
 
 ORDERS = pytest.mark.parametrize("alignment", ["free", "ordered"])
@@ -73,6 +73,41 @@ def test_gradients_match_finite_differences(alignment, labels):
     def value(*own):
         # The parameters are gradcheck's own tensors: perturbed in place.
         return loss(list(own[:2]), [TIMES, TIMES], EVENTS, groups=WHERE)
+
+    assert torch.autograd.gradcheck(value, given)
+
+
+PARTS = {
+    "poisson": {"counts": "poisson"},
+    "poisson chain": {"counts": "poisson", "labels": "chain"},
+    "mixture": {"noise": GaussianMixture(components=2)},
+    "student_t": {"noise": "student_t"},
+}
+
+
+@ORDERS
+@pytest.mark.parametrize("kind", PARTS)
+def test_other_parts_match_finite_differences(alignment, kind):
+    options, own = PARTS[kind], {"delay": 0.4, "spread": 0.9}
+    if kind == "mixture":
+        own = {"weights": [0.3, 0.7], "delays": [-0.2, 1.1], "spreads": [0.5, 0.8]}
+    if kind == "student_t":
+        own = {"delay": 0.4, "scale": 0.7, "degrees_of_freedom": 3.5}
+    rates = {name: START[name] for name in ("hit_rate", "background_rate")}
+    false = {} if "labels" in options else {"false_rate": 0.05}
+    loss = loss_of(
+        {**rates, **false, **own, **DEVIATIONS},
+        alignment=alignment,
+        reduction="none",
+        time_unit=1.7,
+        varies=VARIES,
+        groups=GROUPS,
+        **options,
+    )
+    given = (*logits_of(LOGITS, LOGITS), *loss.unconstrained.values())
+
+    def value(*changed):
+        return loss(list(changed[:2]), [TIMES, TIMES], EVENTS, groups=WHERE)
 
     assert torch.autograd.gradcheck(value, given)
 
@@ -197,6 +232,17 @@ def test_who_stamps_nothing_speaks_too(alignment):
     oracle = Enumerated(times, [-1.0, 2.0, -1.0])
     want = oracle.log_evidence({"stamps": [1.4], **own}, {"stamps": [], **own})
     assert -both.item() == pytest.approx(want, abs=1e-10)  # messages settle to 1e-7
+    assert both > alone
+
+
+def test_the_largest_number_tells_how_many_annotated():
+    (logits,) = logits_of([-1.0, 2.0, -1.0])
+    loss, times = loss_of(), [0.0, 1.0, 2.0]
+    named = {"annotator": ["ann", "bob"]}
+    alone = loss(logits, times, [1.4], annotators=[0])
+    both = loss(logits, times, [1.4], annotators=[0], groups=named)
+    assert torch.equal(alone, loss(logits, times, {"ann": [1.4]}))
+    assert torch.equal(both, loss(logits, times, {"ann": [1.4], "bob": []}))
     assert both > alone
 
 

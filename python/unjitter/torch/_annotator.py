@@ -17,9 +17,11 @@ from .._check import number, one_of
 from .._models import Categorical, Counts, counts_model
 from .._noise import Noise, noise_model
 from .._priors import Priors
+from . import _path
 from ._gradient import Known, differentiable
 from ._groups import deviations, effects
 from ._numbers import bare
+from ._prior import log_prior
 from ._start import begin, check_name, short
 
 _Floats = NDArray[np.float64]
@@ -57,7 +59,8 @@ class Annotator(nn.Module):
         self._effects = effects(varies, clock, groups, scatter)
         self._counts, self._noise = counts_model(counts), noise_model(noise)
         self._measure_in(time_unit)
-        self._priors = json.dumps((Priors() if priors is None else priors).settings(1.0))
+        self._densities = (Priors() if priors is None else priors).settings(1.0)
+        self._priors = json.dumps(self._densities)
         self.unconstrained = nn.ParameterDict()
         known = {**self._counts.values(), **self._noise.values()}
         if background_rate is not None:
@@ -73,13 +76,13 @@ class Annotator(nn.Module):
         look = Annotator._look_at_ends
         self.register_load_state_dict_post_hook(look)  # type: ignore[no-untyped-call]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def penalty(self) -> Tensor:
         """Minus the log prior of the rates, the delay and how groups deviate, for the table in the
         notes of :class:`ImpreciseLabelLoss`.
 
         Only learned parameters count. The prior is a density of natural values, so that its peak is
-        the most probable rate or spread.
+        the most probable rate or spread. On a GPU that has kernels for the loss it is computed
+        there, without waiting.
 
         Returns
         -------
@@ -94,12 +97,25 @@ class Annotator(nn.Module):
         >>> bool(loss.unconstrained["hit_rate"].grad > 0)  # it would rather be lower
         True
         """
+        like = next(self.parameters())
+        if like.device.type in _path.DEVICES and self._has_plain_parts():
+            found = log_prior(dict(self.unconstrained.items()), self._densities)
+            return -found.to(like.dtype)
+        value: Tensor = self._penalty_of_core()
+        return value.to(like.device, like.dtype)
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def _penalty_of_core(self) -> Tensor:
         params = self._vector()
         value, gradient = self._log_prior(params)
         known = Known(np.array([value]), gradient[:0], gradient[None, :], [0])
-        log_prior = differentiable([], params, known)
-        like = next(self.parameters())
-        return (-log_prior[0]).to(like.device, like.dtype)
+        return -differentiable([], params, known)[0]
+
+    def _has_plain_parts(self) -> bool:
+        """Whether there are kernels for its kinds of parts, as far as the prior knows these."""
+        is_plain = _path.why_not_labels(self.labels, bool(self._effects)) is None
+        is_known = self._counts.kind in _path.COUNTS and self._noise.kind in _path.NOISES
+        return is_plain and is_known
 
     def hold(self: _Own, *names: str) -> _Own:
         """Fix parameters at their present values; returns the loss itself.

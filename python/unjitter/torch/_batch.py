@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from ._gradient import is_real
+from ._gradient import only_real
 from ._groups import by_sequence
 from ._numbers import (
     bare,
@@ -73,7 +73,7 @@ class Batch:
         if isinstance(logits, Tensor):
             rows = whole_numbers("lengths", lengths, *padded_rows(logits))
             check_floating(logits)
-            log_odds = _doubles(logits)[is_real(rows, logits.shape[1])]
+            log_odds = only_real(_doubles(logits), rows)
             times = _padded_times(times, logits.shape, rows)
             logits = [logits]
         else:
@@ -133,7 +133,7 @@ def _listed_logits(logits: Sequence[Tensor]) -> tuple[_Floats, list[int]]:
 def _doubles(logits: Tensor) -> _Floats:
     # NumPy has no bfloat16.
     wide = logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
-    return bare(wide.cpu()).astype(np.float64)
+    return np.asarray(bare(wide.cpu()), dtype=np.float64)
 
 
 def check_floating(logits: Tensor) -> None:
@@ -151,7 +151,7 @@ def _padded_times(times: Any, shape: Sequence[int], rows: list[int]) -> _Floats:
             f"times have shape {table.shape}, expected that of the logits, {tuple(shape)}, or "
             f"{tuple(shape[1:])} for times that all sequences share"
         )
-    return np.broadcast_to(table, shape)[is_real(rows, shape[1])]
+    return only_real(np.broadcast_to(table, shape), rows)
 
 
 def _flat_times(times: Any, rows: list[int]) -> _Floats:

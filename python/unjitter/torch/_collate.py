@@ -19,6 +19,8 @@ from ._groups import session_groups, several
 class SessionBatch(NamedTuple):
     """Sessions side by side, the shorter ones padded with zeros; made by :func:`collate`.
 
+    A loss takes it whole, with all that is known of the stamps: ``loss(logits, batch)``.
+
     Attributes
     ----------
     features : float32 Tensor of shape (B, T, D)
@@ -55,8 +57,9 @@ def collate(sessions: Sequence[Session]) -> SessionBatch:
     Parameters
     ----------
     sessions : list of Session
-        With the same features. Sessions with `observed` intervals or `ends` are refused, since the
-        loss does not support them: make a session of each annotated interval, and leave out ends.
+        With the same features. Sessions with `observed` intervals, `ends` or `classes` are refused,
+        since the loss does not support them: make a session of each annotated interval, and leave
+        out ends and classes.
 
     Returns
     -------
@@ -72,7 +75,7 @@ def collate(sessions: Sequence[Session]) -> SessionBatch:
     >>> network, loss = torch.nn.Linear(sessions[0].X.shape[1], 1), ImpreciseLabelLoss()
     >>> for batch in DataLoader(sessions, batch_size=2, collate_fn=collate):
     ...     logits = network(batch.features).squeeze(-1)
-    ...     value = loss(logits, batch.times, batch.events, batch.lengths, batch.event_lengths)
+    ...     value = loss(logits, batch)
     >>> logits.shape == batch.times.shape
     True
     """
@@ -113,6 +116,11 @@ def _check(title: str, session: Session, first: Session) -> None:
         raise ValueError(
             f"{title} has ends of its events, which the loss does not know: "
             "session.replace(ends=None) leaves their beginnings"
+        )
+    if session.classes is not None or session.label_classes is not None:
+        raise ValueError(
+            f"{title} has events of several classes, which the loss does not tell apart: "
+            "session.replace(classes=None, labels=session.labels) makes them events of one kind"
         )
     lost = np.argwhere(np.isinf(_single(session)) & np.isfinite(session.X))
     if len(lost):

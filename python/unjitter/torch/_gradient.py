@@ -58,8 +58,8 @@ class _PulledBack(torch.autograd.Function):
         known, d_values, _, *logits = given
         scales = d_values.detach().numpy()
         d_params = (scales[:, None] * known.d_params).sum(0)
-        d_log_odds = np.repeat(scales, known.lengths) * known.d_log_odds
-        return torch.from_numpy(d_params), *in_place(d_log_odds, logits, known.lengths)
+        d_log_odds = in_place(known.d_log_odds, logits, known.lengths, scales)
+        return torch.from_numpy(d_params), *d_log_odds
 
     @staticmethod
     def backward(ctx: Any, *_: Tensor) -> Any:
@@ -75,16 +75,32 @@ def is_real(lengths: list[int], most: int) -> NDArray[np.bool_]:
     return real
 
 
-def in_place(flat: _Floats, logits: Sequence[Tensor], lengths: list[int]) -> list[Tensor]:
-    """Numbers of all sequences in the form of their logits; zero where these are padding."""
+def only_real(table: _Floats, lengths: list[int]) -> _Floats:
+    """The numbers of a table that are no padding, row after row. Masks take longer than the rest of
+    a step, and few tables need any."""
+    if all(length == table.shape[1] for length in lengths):
+        return table.reshape(-1, *table.shape[2:])
+    return table[is_real(lengths, table.shape[1])]
+
+
+def in_place(
+    flat: _Floats, logits: Sequence[Tensor], lengths: list[int], scales: _Floats
+) -> list[Tensor]:
+    """Numbers of all sequences, each times its scale, in the form of their logits; zero where these
+    are padding."""
     if len(logits) == 1 and logits[0].ndim == 2:
-        table = np.zeros(tuple(logits[0].shape))
-        table[is_real(lengths, table.shape[1])] = flat
-        return [_as(table, logits[0])]
+        rows, most = logits[0].shape
+        if all(length == most for length in lengths):
+            return [_scaled(flat.reshape(rows, most), scales[:, None], logits[0])]
+        table = np.zeros((rows, most))
+        table[is_real(lengths, most)] = flat
+        return [_scaled(table, scales[:, None], logits[0])]
     pieces = np.split(flat, np.cumsum(lengths)[:-1]) if logits else []
-    return [_as(own, like) for own, like in zip(pieces, logits)]
+    return [_scaled(*own) for own in zip(pieces, scales, logits)]
 
 
-def _as(values: _Floats, like: Tensor) -> Tensor:
-    single = values if like.dtype == torch.float64 else values.astype(np.float32)
-    return torch.from_numpy(single).to(like.device, like.dtype)
+def _scaled(values: _Floats, scale: Any, like: Tensor) -> Tensor:
+    """Products of doubles, rounded once."""
+    dtype = np.float64 if like.dtype == torch.float64 else np.float32
+    scaled = np.multiply(values, scale, out=np.empty(values.shape, dtype), casting="same_kind")
+    return torch.from_numpy(scaled).to(like.device, like.dtype)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -15,6 +16,7 @@ from .._priors import Priors
 from . import _path
 from ._annotator import Annotator
 from ._batch import Batch
+from ._collate import SessionBatch
 from ._gpu.room import Room
 from ._gradient import Known, differentiable, in_place
 from ._numbers import bare, check_resolution, flat_numbers
@@ -38,7 +40,9 @@ class ImpreciseLabelLoss(Annotator):
     alignment : {"free", "ordered"}
         Which alignments count, as in :class:`unjitter.EventDetector`. "free": stamps may come in
         another order than their instances; the sum over all alignments is approximated by belief
-        propagation. "ordered": stamps keep the order of their instances, and the sum is exact.
+        propagation. "ordered": stamps keep the order of their instances, and the sum over those of
+        one annotator with independent labels is exact. How exact those of several annotators and
+        of chains are, sections 24 and 26 of ``docs/model.md`` say.
     labels : {"independent", "chain"}
         How labels of neighbouring instances depend on each other, given the logits. "chain": they
         form runs that begin and end at rates which are learned: an event covers several instances,
@@ -140,11 +144,14 @@ class ImpreciseLabelLoss(Annotator):
     **On a GPU.** Logits there stay there, with Bernoulli or Poisson counts, Gaussian noise or a
     mixture, a background above 0, rates other than 0 and 1, and one annotator whose stamps are
     points in time; anything else, groups and chains among it, is computed on the CPU, with one
-    warning. Times, stamps and lengths that are on the GPU too are used without any wait, so that
-    the loss can be compiled and captured in a CUDA graph. The first call does wait once, to see how
-    many instances a stamp could belong to; call the loss once before a capture. Numbers are checked
-    by their shape and type alone. Sums are in float64, whatever the logits are: values are those of
-    the CPU to 1e-5 of their size, gradients to 1e-4 of the largest.
+    warning. Times, stamps and lengths that are on the GPU too are used without any wait, and so is
+    the penalty, so that both can be compiled and captured in a CUDA graph. The first call does wait
+    once, to see how many instances a stamp could belong to; call the loss once before a capture.
+    Instances beyond what there is room for are left out at the ends of a stamp's window: the next
+    calls warn and make room. A captured graph cannot: where the spread or denser instances outgrow
+    its room, by a quarter, the sequence has the value NaN, and the graph must be captured again.
+    Sums are in float64, whatever the logits are: values are those of the CPU to 1e-5 of their size,
+    gradients to 1e-4 of the largest.
 
     Half-precision logits give a loss in float32; other values, and all gradients, have the type and
     the device of the logits. There are no second derivatives.
@@ -238,7 +245,7 @@ class ImpreciseLabelLoss(Annotator):
         self,
         logits: Tensor | Sequence[Tensor],
         times: Any,
-        events: Any,
+        events: Any = None,
         lengths: ArrayLike | Tensor | None = None,
         event_lengths: ArrayLike | Tensor | None = None,
         *,
@@ -248,13 +255,14 @@ class ImpreciseLabelLoss(Annotator):
         """Minus the log probability of the stamps.
 
         Times and stamps are tensors, arrays or lists of numbers, on any device. They are data and
-        take no gradient. :func:`collate` makes them from sessions.
+        take no gradient. :func:`collate` makes them from sessions: ``loss(logits, batch)`` takes
+        them all, with who gave each stamp.
 
         Parameters
         ----------
         logits : Tensor of shape (T,) or (B, T), or list of B tensors of shape (T_b,)
             Log-odds that each instance is positive: one sequence, a padded batch, or a list.
-        times : of shape (T,) or (B, T), or a list of B
+        times : of shape (T,) or (B, T), or a list of B; or a SessionBatch, and nothing else
             Time of each instance; within a sequence they do not decrease. For a padded batch, shape
             (T,) means that all sequences have the same times.
         events : of shape (M,), a list of B of shape (M_b,), or of shape (B, M)
@@ -269,7 +277,8 @@ class ImpreciseLabelLoss(Annotator):
             Number of real stamps in each row of padded `events`.
         annotators : of the shape of the stamps, optional
             Who gave each, by number from 0 within the sequence, instead of a mapping. Without it
-            everybody annotated alone.
+            everybody annotated alone. The largest number tells how many annotated the sequence: if
+            somebody with a larger one gave no stamp, name all of them in `groups`.
         groups : mapping, or list of B mappings, optional
             Whose stamps these are, where something varies: ``{"session": "walk", "device":
             "phone"}``. "annotator" is one name, or a list of the names of all who annotated, in the
@@ -288,14 +297,23 @@ class ImpreciseLabelLoss(Annotator):
             that decrease, more stamps than its instances can give, or stamps that no alignment
             explains or belief propagation does not settle for; or if times or stamps are of a type
             that is coarser than the spread, as float32 is for seconds since 1970. On a GPU numbers
-            stay there and are not looked at: such a sequence has the value NaN, or that of stamps
-            from nowhere.
+            stay there, and nobody waits for what is found: a sequence with a number that is NaN,
+            with times or stamps that are infinite, with times that decrease, or for which belief
+            propagation does not settle has the value NaN, and so have its gradients.
         """
-        given = (logits, times, events, lengths, event_lengths)
+        if isinstance(times, SessionBatch):
+            others = (events, lengths, event_lengths, annotators, groups)
+            if any(own is not None for own in others):
+                raise ValueError("a SessionBatch has times, stamps and all else: give it alone")
+            batch, times, events = times, times.times, times.events
+            lengths, event_lengths = batch.lengths, batch.event_lengths
+            annotators, groups = batch.annotators, batch.groups
         if not self._has_kernels(logits, events, annotators, groups):
+            given = (logits, times, events, lengths, event_lengths)
             value: Tensor = self._on_cpu(*given, annotators, groups)
             return value
-        return self._on_gpu(*given)
+        plain = _path.without_names(events, _path.is_one(logits))
+        return self._on_gpu(logits, times, plain, lengths, event_lengths)
 
     def _has_kernels(
         self, logits: Tensor | Sequence[Tensor], events: Any, annotators: Any, groups: Any
@@ -367,10 +385,9 @@ class ImpreciseLabelLoss(Annotator):
         given = (logits, times, events, lengths, event_lengths)
         batch = Batch.of(*given, annotators, groups, named)
         params = self._vector()
-        batch.check_resolution(self.spread)
-        values, d_log_odds, d_params = self._core.gradient(
-            bare(params), batch, torch.get_num_threads()
-        )
+        own = bare(params)
+        batch.check_resolution(self._core.delay_and_spread(own)[1])
+        values, d_log_odds, d_params = self._core.gradient(own, batch, torch.get_num_threads())
         known = Known(values, d_log_odds, d_params, batch.instances)
         log_evidence = differentiable(batch.logits, params, known)
         return self._reduced((-log_evidence).to(batch.device, batch.dtype), batch.is_single)
@@ -408,7 +425,7 @@ class ImpreciseLabelLoss(Annotator):
         silent: Any = [] if is_single else [[]] * len(logits)
         batch = Batch.of(logits, times, silent, lengths)
         found = self._core.probabilities(bare(self._vector()), batch)
-        placed = in_place(found, batch.logits, batch.instances)
+        placed = in_place(found, batch.logits, batch.instances, np.ones(len(batch.instances)))
         return placed[0] if isinstance(logits, Tensor) else placed
 
     def _reduced(self, losses: Tensor, is_single: bool) -> Tensor:

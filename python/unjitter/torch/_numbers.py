@@ -50,7 +50,7 @@ def bare(tensor: Tensor) -> NDArray[Any]:
 
 
 def numbers(what: str, values: Any) -> _Floats:
-    """An array of doubles."""
+    """An array of doubles: that of the caller, if it is one."""
     if isinstance(values, Tensor):
         check_dense(what, values)
         if values.requires_grad:
@@ -65,7 +65,7 @@ def numbers(what: str, values: Any) -> _Floats:
         kind = repr(values) if given.ndim == 0 else given.dtype
         hint = ": of dates, take the seconds from a start" if given.dtype.kind in "mM" else ""
         raise ValueError(f"{what} are {kind}, expected numbers{hint}")
-    return given.astype(np.float64)
+    return np.asarray(given, dtype=np.float64)
 
 
 def whole_numbers(what: str, lengths: ArrayLike | Tensor | None, rows: int, most: int) -> list[int]:
@@ -105,9 +105,11 @@ def flat_numbers(what: str, values: Any) -> tuple[_Floats, tuple[float, str]]:
 def check_resolution(what: str, values: _Floats, given: tuple[float, str], spread: float) -> None:
     """Refuses times or stamps that lost the digits that separate stamps from instances before they
     came here: seconds since 1970 in single precision are multiples of 128."""
-    largest = float(np.abs(values).max(initial=0.0))
     epsilon, dtype = given
-    if epsilon <= np.finfo(np.float64).eps or not 0.0 < largest < math.inf:
+    if epsilon <= np.finfo(np.float64).eps:
+        return
+    largest = float(np.abs(values).max(initial=0.0))
+    if not 0.0 < largest < math.inf:
         return
     step = epsilon * 2.0 ** (math.frexp(largest)[1] - 1)
     if step > spread:

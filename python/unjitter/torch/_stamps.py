@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from ._gradient import is_real
+from ._gradient import is_real, only_real
 from ._numbers import check_dense, numbers, whole_numbers
 
 _Floats = NDArray[np.float64]
@@ -60,7 +60,6 @@ class Stamps:
                 " stamps, 2) of earliest and latest times"
             )
         lengths = whole_numbers("event_lengths", event_lengths, *table.shape[:2])
-        real = is_real(lengths, table.shape[1])
         who = None
         if annotators is not None:
             own = _whole("annotators", annotators)
@@ -69,8 +68,8 @@ class Stamps:
                     f"annotators have shape {own.shape}, expected that of the events, "
                     f"{table.shape[:2]}"
                 )
-            who = _from_zero("annotators", own[real])
-        return cls._in_order(table[real], lengths, who, [None] * sequences)
+            who = _from_zero("annotators", own[is_real(lengths, own.shape[1])])
+        return cls._in_order(only_real(table, lengths), lengths, who, [None] * sequences)
 
     @classmethod
     def _listed(cls, events: Any, annotators: Any, sequences: int) -> Stamps:

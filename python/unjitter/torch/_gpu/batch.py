@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,11 +66,7 @@ def _padded(logits: Tensor, times: Any, lengths: ArrayLike | Tensor | None) -> d
         raise ValueError("the batch has no sequences")
     device = logits.device
     if isinstance(times, (list, tuple)) and len(times) > 0 and np.ndim(times[0]) > 0:
-        rows = [_doubles(f"times of sequence {k}", own, device) for k, own in enumerate(times)]
-        if len(rows) != size or max(map(len, rows)) > instances:
-            raise ValueError(f"times of {len(rows)} sequences for {size} of logits")
-        times = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        times = torch.nn.functional.pad(times, (0, instances - times.shape[1]))
+        times = _filled_up(times, size, instances, lengths, device)
     table = _doubles("times", times, device)
     if table.shape not in ((size, instances), (instances,)):
         raise ValueError(
@@ -87,6 +84,29 @@ def _padded(logits: Tensor, times: Any, lengths: ArrayLike | Tensor | None) -> d
     }
 
 
+def _filled_up(
+    times: Sequence[Any],
+    size: int,
+    instances: int,
+    lengths: ArrayLike | Tensor | None,
+    device: torch.device,
+) -> Tensor:
+    """A list of times as a table. Lengths that are on the GPU are not compared: a row that is too
+    short for them ends in NaN, and so does its sequence."""
+    rows = [_doubles(f"times of sequence {k}", own, device) for k, own in enumerate(times)]
+    if len(rows) != size:
+        raise ValueError(f"times of {len(rows)} sequences for {size} of logits")
+    is_there = isinstance(lengths, Tensor) and lengths.is_cuda
+    expected = None if is_there else whole_numbers("lengths", lengths, size, instances)
+    for k, row in enumerate(rows):
+        most = instances if expected is None else expected[k]
+        if row.ndim != 1 or len(row) > most or (expected is not None and len(row) < most):
+            shape = tuple(row.shape)
+            raise ValueError(f"sequence {k} has times of shape {shape} for {most} logits")
+    padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=math.nan)
+    return torch.nn.functional.pad(padded, (0, instances - padded.shape[1]), value=math.nan)
+
+
 def _listed(logits: Sequence[Tensor], times: Any) -> dict[str, Any]:
     if len(logits) == 0:
         raise ValueError("the batch has no sequences")
@@ -101,7 +121,8 @@ def _listed(logits: Sequence[Tensor], times: Any) -> dict[str, Any]:
         raise ValueError(f"times of {len(rows)} sequences for {len(logits)} of logits")
     for k, (own, row) in enumerate(zip(logits, rows)):
         if row.shape != own.shape:
-            raise ValueError(f"sequence {k} has times of shape {tuple(row.shape)} for {len(own)}")
+            shape = tuple(row.shape)
+            raise ValueError(f"sequence {k} has times of shape {shape} for {len(own)} logits")
     counts = [len(own) for own in logits]
     return {
         "log_odds": torch.cat([_single(own) for own in logits]),
@@ -143,7 +164,8 @@ def _stamps(
     counted = _lengths("event_lengths", event_lengths, size, most, device)
     assert counted is not None
     is_padding = torch.arange(most, device=device) >= counted[:, None]
-    stamps = table.masked_fill(is_padding, torch.inf).sort(dim=1).values
+    # NaN is sorted behind all numbers: one among the real stamps stays among them.
+    stamps = table.masked_fill(is_padding, math.nan).sort(dim=1).values
     told = {"event_lengths": counted, "event_offsets": None}
     return {"stamps": stamps, "most_stamps": most, **told}
 
@@ -156,7 +178,7 @@ def _doubles(what: str, values: Any, device: torch.device) -> Tensor:
         if values.is_complex() or values.dtype == torch.bool:
             raise ValueError(f"{what} are {values.dtype}, expected numbers")
         return values.to(torch.float64).contiguous()
-    return _sent(torch.from_numpy(numbers(what, values)), device)
+    return _sent(torch.tensor(numbers(what, values)), device)
 
 
 def _single(logits: Tensor) -> Tensor:

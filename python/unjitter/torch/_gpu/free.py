@@ -9,13 +9,15 @@ and one over the instances the gradient in their log-odds.
 import triton
 import triton.language as tl
 
-from .messages import MOST, claims_of, densities, following, offer_of, settle, window
+from .messages import CREEPING, MOST, claims_of, densities, following, offer_of, settle, window
 from .parts import (
     SIZES,
     begin,
     bound,
     components,
     duration_of,
+    fault_if,
+    fault_of,
     log1p,
     log_background_of,
     place,
@@ -57,7 +59,7 @@ def own_sum(log0, log1, given0, given1, weight, POISSON: tl.constexpr):
 
 @triton.jit
 def emit(
-    log_odds, d_log_odds, weights, cells, firsts, n, m, room, low, high, numbers, d_params,
+    log_odds, d_log_odds, weights, cells, firsts, n, m, room, low, high, numbers, d_params, fault,
     CHUNK: tl.constexpr, POISSON: tl.constexpr,
 ):  # fmt: skip
     """What the instances add to the log evidence; their gradient replaces the earliest stamps."""
@@ -86,7 +88,7 @@ def emit(
         weight = tl.load(weights + i, mask=mask, other=0.0).to(tl.float64)
         added, e0, e1, s0, s1 = own_sum(log0, log1, given0, given1, weight, POISSON)
         total += tl.where(mask, added, 0.0)
-        f = tl.load(log_odds + i, mask=mask, other=0.0).to(tl.float64)
+        f = tl.load(log_odds + i, mask=mask, other=0.0).to(tl.float64) + fault
         d_f, own0, own1 = pull_back_chunk(f, e0, e1, s0, s1, numbers, POISSON)
         tl.store(d_log_odds + i, d_f, mask=mask)
         d_rate0 += tl.where(mask, own0, 0.0)
@@ -100,8 +102,8 @@ def emit(
 @triton.jit(do_not_specialize=SIZES)
 def free_kernel(
     log_odds, numbers, times, stamps, lengths, event_lengths, offsets, event_offsets,
-    values, d_log_odds, d_params, status, cells, totals, firsts, ends, weights,
-    instances, time_stride, most_stamps, steps_of_search, room, rounds,
+    values, d_log_odds, d_params, status, cells, damped, totals, firsts, ends, weights,
+    instances, time_stride, most_stamps, steps_of_search, room, limit, rounds,
     UNIT: tl.constexpr, LOG_UNIT: tl.constexpr, TOLERANCE: tl.constexpr, C: tl.constexpr,
     CP: tl.constexpr, K: tl.constexpr, S: tl.constexpr, POISSON: tl.constexpr,
     LISTED: tl.constexpr,
@@ -118,6 +120,8 @@ def free_kernel(
         log_odds + at, d_log_odds + at, times + time_at, stamps + stamp_at,
     )  # fmt: skip
     weights, cells = weights + at, cells + stamp_at * room
+    if POISSON:
+        damped = damped + stamp_at * room
     totals, firsts, ends = totals + stamp_at, firsts + stamp_at, ends + stamp_at
     d_params = d_params + b * (2 + 3 * C)
     value = begin(log_odds, weights, n, numbers, POISSON, CHUNK)
@@ -133,9 +137,11 @@ def free_kernel(
     background = tl.exp(log_background_of(numbers, C))
     low, high = softplus(tl.load(numbers)), softplus(tl.load(numbers + 1))
     round, moved = settle(
-        times, stamps, firsts, ends, d_log_odds, weights, cells, totals, n, m, room, rounds, low,
-        high, delay, inverse, log_peak, background, UNIT, TOLERANCE, K, S, CHUNK, POISSON,
+        times, stamps, firsts, ends, d_log_odds, weights, cells, damped, totals, n, m, room, rounds,
+        low, high, delay, inverse, log_peak, background, UNIT, TOLERANCE, K, S, CHUNK, POISSON,
     )  # fmt: skip
+    fault = fault_of(times, n, CHUNK) + fault_of(stamps, m, CHUNK)
+    fault += fault_if((widest > limit) | (moved > CREEPING) | (value != value))
     evidence, nowhere = tl.zeros((S,), tl.float64), tl.zeros((S,), tl.float64)
     shares = tl.zeros((CP, S * K), tl.float64)
     steps = tl.zeros((CP, S * K), tl.float64)
@@ -163,12 +169,12 @@ def free_kernel(
     tl.debug_barrier()
     value += tl.sum(evidence, axis=0) + emit(
         log_odds, d_log_odds, weights, cells, firsts, n, m, room, low, high, numbers, d_params,
-        CHUNK, POISSON,
+        fault, CHUNK, POISSON,
     )  # fmt: skip
-    pull_back_noise(d_params, log_weight, inverse, shares, steps, squares, C, CP)
+    pull_back_noise(d_params, log_weight, inverse, shares, steps, squares, fault, C, CP)
     empty = background * duration_of(times, stamps, n, m, UNIT)
-    tl.store(d_params + 1 + 3 * C, tl.sum(nowhere, axis=0) - empty)
-    tl.store(values + b, value - empty - m.to(tl.float64) * LOG_UNIT)
+    tl.store(d_params + 1 + 3 * C, tl.sum(nowhere, axis=0) - empty + fault)
+    tl.store(values + b, value - empty - m.to(tl.float64) * LOG_UNIT + fault)
     tl.atomic_max(status, widest)
     tl.atomic_max(status + 1, round)
     tl.atomic_max(status + 2, tl.where(moved > TOLERANCE, round, 0))

@@ -4,7 +4,9 @@ All stamps speak at once, then all instances: about twice the rounds of visits o
 round is two passes over all cells, whatever the number of stamps. Between rounds a cell keeps what
 the *other* stamps claim of its instance, and during one the stamp's own claim: one number, of the
 precision of the log-odds. Leaving one claim out of a sum keeps the largest apart, so that no digits
-are lost.
+are lost. Of one stamp at most messages settle always. Those of Poisson counts may swing between two
+ends, and sooner where all speak at once: late rounds take the mean with the last message, which a
+second number keeps.
 """
 
 # mypy: ignore-errors
@@ -18,6 +20,10 @@ from .parts import density_of, log1p, sigmoids
 TINY = tl.constexpr(1e-290)
 # What a cell can keep, in single precision.
 MOST = tl.constexpr(1e37)
+# Rounds before messages of Poisson counts are damped, which may swing from one end to the other.
+ROUNDS_BEFORE_DAMPING = tl.constexpr(100)
+# How far D may still move after all rounds, relatively: more is no result, as in the core.
+CREEPING = tl.constexpr(1e-3)
 
 
 @triton.jit
@@ -75,10 +81,12 @@ def following(firsts, stamp, i, mask, m):
 
 
 @triton.jit
-def leave_out(cells, firsts, earliest, n, m, room, low, high, CHUNK: tl.constexpr,
+def leave_out(cells, damped, firsts, earliest, n, m, room, round, low, high, CHUNK: tl.constexpr,
               POISSON: tl.constexpr):  # fmt: skip
     """Replaces every claim by those of the other stamps on the same instance: their sum, or for
-    Poisson counts the logarithm of Π (1 + λ₁μ)/(1 + λ₀μ)."""
+    Poisson counts the logarithm of Π (1 + λ₁μ)/(1 + λ₀μ), in late rounds its mean with the last."""
+    is_damped = round >= ROUNDS_BEFORE_DAMPING
+    is_kept = round + 1 >= ROUNDS_BEFORE_DAMPING
     k = tl.arange(0, CHUNK)
     for start in range(0, n, CHUNK):
         i = start + k
@@ -100,21 +108,24 @@ def leave_out(cells, firsts, earliest, n, m, room, low, high, CHUNK: tl.constexp
         stamp = begin
         is_open, first = following(firsts, stamp, i, mask, m)
         while tl.max(is_open.to(tl.int32), axis=0) > 0:
-            at = cells + stamp.to(tl.int64) * room + (i - first)
-            claim = tl.load(at, mask=is_open, other=0.0).to(tl.float64)
+            cell = stamp.to(tl.int64) * room + (i - first)
+            claim = tl.load(cells + cell, mask=is_open, other=0.0).to(tl.float64)
             if POISSON:
                 others = rest - (log1p(high * claim) - log1p(low * claim))
+                last = tl.load(damped + cell, mask=is_open & is_damped, other=0.0).to(tl.float64)
+                others = tl.where(is_damped, 0.5 * (others + last), others)
+                tl.store(damped + cell, tl.minimum(others, MOST), mask=is_open & is_kept)
             else:
                 others = rest + tl.where(claim < top, top - claim, 0.0)
-            tl.store(at, tl.minimum(others, MOST), mask=is_open)
+            tl.store(cells + cell, tl.minimum(others, MOST), mask=is_open)
             stamp += 1
             is_open, first = following(firsts, stamp, i, mask, m)
 
 
 @triton.jit
 def settle(
-    times, stamps, firsts, ends, earliest, weights, cells, totals, n, m, room, rounds, low, high,
-    delay, inverse, log_peak, background,
+    times, stamps, firsts, ends, earliest, weights, cells, damped, totals, n, m, room, rounds, low,
+    high, delay, inverse, log_peak, background,
     UNIT: tl.constexpr, TOLERANCE: tl.constexpr, K: tl.constexpr, S: tl.constexpr,
     CHUNK: tl.constexpr, POISSON: tl.constexpr,
 ):  # fmt: skip
@@ -139,9 +150,13 @@ def settle(
             before = tl.load(totals + stamp, mask=is_there & (round > 0), other=float("inf"))
             change = tl.maximum(change, tl.where(is_there, tl.abs(total - before) / total, 0.0))
             tl.store(kept, tl.minimum(claim, MOST), mask=is_own)
+            # All warps must have read the last total: each has one of its own.
+            tl.debug_barrier()
             tl.store(totals + stamp, total, mask=is_there)
         tl.debug_barrier()
-        leave_out(cells, firsts, earliest, n, m, room, low, high, CHUNK, POISSON)
+        leave_out(
+            cells, damped, firsts, earliest, n, m, room, round, low, high, CHUNK, POISSON
+        )  # fmt: skip
         tl.debug_barrier()
         moved = tl.max(change, axis=0)
         round += 1

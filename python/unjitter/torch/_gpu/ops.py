@@ -27,6 +27,8 @@ TILE = 1024
 # Messages that move D by less, relatively, have settled.
 TOLERANCE = 1.5e-7
 ROUNDS = 1000
+# Windows of any width keep what they have room for.
+NO_LIMIT = 2**31 - 1
 
 
 def log_evidence(*given: Any) -> Tensor:
@@ -63,7 +65,7 @@ def evidence_and_derivatives(
     where they do not apply, or where all sequences are as long.
     """
     own = Room.of(room)
-    is_captured = log_odds.is_cuda and torch.cuda.is_current_stream_capturing()
+    is_captured = _is_captured(log_odds)
     if not is_captured:
         own.listen()
     bounds = (lengths, event_lengths, offsets, event_offsets)
@@ -73,12 +75,17 @@ def evidence_and_derivatives(
         if is_captured:
             raise RuntimeError("call the loss once before its CUDA graph is captured")
         # Windows in too little room are still found and measured.
-        _, status = _launch(given, kind, LEAST)
+        _, status = _launch(given, kind, LEAST, NO_LIMIT)
         own.fit(int(status[0]))
-    found, status = _launch(given, kind, own.size)
+    # The room of a graph stays what it is: nobody hears of windows that outgrow it.
+    found, status = _launch(given, kind, own.size, own.size if is_captured else NO_LIMIT)
     if not is_captured:
         own.tell(status)
     return found
+
+
+def _is_captured(tensor: Tensor) -> bool:
+    return tensor.is_cuda and torch.cuda.is_current_stream_capturing()
 
 
 _evidence_operator = torch.library.custom_op(
@@ -179,7 +186,7 @@ _pull_back_operator.register_autograd(_refuse)
 
 
 def _launch(
-    given: tuple[Any, ...], kind: tuple[Any, ...], room: int
+    given: tuple[Any, ...], kind: tuple[Any, ...], room: int, limit: int
 ) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     log_odds, params, times, stamps, bounds, batch, instances, most_stamps, time_stride = given
     is_ordered, is_poisson, components, time_unit = kind
@@ -209,7 +216,8 @@ def _launch(
         d_params,
         status,
     )
-    sizes = (instances, time_stride, most_stamps, max(instances, most_stamps).bit_length(), room)
+    steps = max(instances, most_stamps).bit_length()
+    sizes = (instances, time_stride, most_stamps, steps, room, limit)
     options = {
         "UNIT": time_unit,
         "LOG_UNIT": math.log(time_unit),
@@ -239,9 +247,9 @@ def _launch(
     else:
         tile = triton.next_power_of_2(min(most_stamps, max(1, TILE // width)) or 1)
         options |= {"TOLERANCE": TOLERANCE, "S": tile, "num_warps": _warps(tile * width)}
-        free_kernel[(batch,)](
-            *common, cells, totals, firsts, ends, weights, *sizes, ROUNDS, **options
-        )
+        damped = torch.empty_like(cells) if is_poisson else made(1, dtype=kept)
+        own = (cells, damped, totals, firsts, ends, weights)
+        free_kernel[(batch,)](*common, *own, *sizes, ROUNDS, **options)
     return (values, d_log_odds, d_params), status
 
 

@@ -19,6 +19,8 @@ from .parts import (
     components,
     density_of,
     duration_of,
+    fault_if,
+    fault_of,
     log_background_of,
     place,
     pull_back,
@@ -74,7 +76,7 @@ def ordered_kernel(
     log_odds, numbers, times, stamps, lengths, event_lengths, offsets, event_offsets,
     values, d_log_odds, d_params, status, cells, logs, totals, heads, firsts, ends, weights,
     running, emitted,
-    instances, time_stride, most_stamps, steps_of_search, room,
+    instances, time_stride, most_stamps, steps_of_search, room, limit,
     UNIT: tl.constexpr, LOG_UNIT: tl.constexpr, C: tl.constexpr, CP: tl.constexpr,
     K: tl.constexpr, POISSON: tl.constexpr, LISTED: tl.constexpr, RAGGED: tl.constexpr,
     EVENTS_LISTED: tl.constexpr, EVENTS_RAGGED: tl.constexpr, CHUNK: tl.constexpr,
@@ -206,9 +208,11 @@ def ordered_kernel(
         else:
             add(emitted + i, share, is_own)
         tl.debug_barrier()
-    pull_back(log_odds, d_log_odds, emitted, n, numbers, d_params, POISSON, CHUNK)
-    pull_back_noise(d_params, log_weight, inverse, shares, steps, squares, C, CP)
+    fault = fault_of(times, n, CHUNK) + fault_of(stamps, m, CHUNK)
+    fault += fault_if((widest > limit) | (value != value))
+    pull_back(log_odds, d_log_odds, emitted, n, numbers, d_params, fault, POISSON, CHUNK)
+    pull_back_noise(d_params, log_weight, inverse, shares, steps, squares, fault, C, CP)
     empty = background * duration_of(times, stamps, n, m, UNIT)
-    tl.store(d_params + 1 + 3 * C, nowhere - empty)
-    tl.store(values + b, value - empty - m.to(tl.float64) * LOG_UNIT)
+    tl.store(d_params + 1 + 3 * C, nowhere - empty + fault)
+    tl.store(values + b, value - empty - m.to(tl.float64) * LOG_UNIT + fault)
     tl.atomic_max(status, widest)

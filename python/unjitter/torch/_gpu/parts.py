@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 # Arguments of the kernels that are numbers.
-SIZES = ("instances", "time_stride", "most_stamps", "steps_of_search", "room", "rounds")
+SIZES = ("instances", "time_stride", "most_stamps", "steps_of_search", "room", "limit", "rounds")
 # A window ends where its stamp comes from nowhere rather than from there, by this factor: ln 1e10.
 LOG_DROP = tl.constexpr(23.0)
 LARGEST = tl.constexpr(3e38)
@@ -121,6 +121,27 @@ def begin(log_odds, weights, n, params, POISSON: tl.constexpr, CHUNK: tl.constex
 
 
 @triton.jit
+def fault_of(times, n, CHUNK: tl.constexpr):
+    """NaN if some of the times, or stamps, are not finite or less than the one before; else 0."""
+    k = tl.arange(0, CHUNK)
+    faults = tl.zeros((CHUNK,), tl.int32)
+    for start in range(0, n, CHUNK):
+        i = start + k
+        is_own = i < n
+        here = tl.load(times + i, mask=is_own, other=0.0)
+        last = tl.load(times + i - 1, mask=is_own & (i > 0), other=float("-inf"))
+        # NaN is in no order.
+        is_fine = (here >= last) & (tl.abs(here) < float("inf"))
+        faults = tl.maximum(faults, (is_own & (is_fine == 0)).to(tl.int32))
+    return fault_if(tl.max(faults, axis=0) > 0)
+
+
+@triton.jit
+def fault_if(is_wrong):
+    return tl.where(is_wrong, float("nan"), 0.0).to(tl.float64)
+
+
+@triton.jit
 def search(times, n, bounds, STEPS, INCLUSIVE: tl.constexpr):
     """Number of times below each bound, or not above it."""
     low = tl.zeros_like(bounds).to(tl.int32)
@@ -215,15 +236,16 @@ def pull_back_chunk(f, e0, e1, s0, s1, params, POISSON: tl.constexpr):
 
 @triton.jit
 def pull_back(
-    log_odds, d_log_odds, emitted, n, params, d_params, POISSON: tl.constexpr, CHUNK: tl.constexpr
-):
+    log_odds, d_log_odds, emitted, n, params, d_params, fault, POISSON: tl.constexpr,
+    CHUNK: tl.constexpr,
+):  # fmt: skip
     """Gradients of all instances. `emitted` has what `pull_back_chunk` takes, each for all of
     them."""
     d_rate0, d_rate1 = tl.zeros((CHUNK,), tl.float64), tl.zeros((CHUNK,), tl.float64)
     k = tl.arange(0, CHUNK)
     for start in range(0, n, CHUNK):
         mask = start + k < n
-        f = tl.load(log_odds + start + k, mask=mask, other=0.0).to(tl.float64)
+        f = tl.load(log_odds + start + k, mask=mask, other=0.0).to(tl.float64) + fault
         e0 = tl.load(emitted + start + k, mask=mask, other=0.0).to(tl.float64)
         e1, s0, s1 = e0, e0, e0
         if POISSON:
@@ -240,13 +262,13 @@ def pull_back(
 
 @triton.jit
 def pull_back_noise(
-    d_params, log_weight, inverse, shares, steps, squares, C: tl.constexpr, CP: tl.constexpr
+    d_params, log_weight, inverse, shares, steps, squares, fault, C: tl.constexpr, CP: tl.constexpr
 ):
     """Gradients in weights, delays and spreads, from sums over cells of the components' shares,
     alone and times q and q² − 1."""
     c = tl.arange(0, CP)
     all_shares = tl.sum(shares, axis=1)
     d_weight = all_shares - tl.exp(log_weight) * tl.sum(all_shares, axis=0)
-    tl.store(d_params + 2 + c, d_weight, mask=c < C - 1)
-    tl.store(d_params + 1 + C + c, tl.sum(steps, axis=1) * inverse, mask=c < C)
-    tl.store(d_params + 1 + 2 * C + c, tl.sum(squares, axis=1), mask=c < C)
+    tl.store(d_params + 2 + c, d_weight + fault, mask=c < C - 1)
+    tl.store(d_params + 1 + C + c, tl.sum(steps, axis=1) * inverse + fault, mask=c < C)
+    tl.store(d_params + 1 + 2 * C + c, tl.sum(squares, axis=1) + fault, mask=c < C)
