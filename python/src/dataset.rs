@@ -6,7 +6,7 @@ use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use unjitter::io::{Clock, Columns, Dataset, DatasetFiles};
-use unjitter::{Recording, Session};
+use unjitter::{Label, Recording, Session};
 
 use crate::convert::{from_json, to_python};
 
@@ -20,7 +20,7 @@ pub(crate) struct NewSession<'py> {
     #[pyo3(item)]
     events: Bound<'py, PyArray1<f64>>,
     #[pyo3(item)]
-    labels: Option<Bound<'py, PyArray1<i8>>>,
+    labels: Option<NewLabels<'py>>,
     #[pyo3(item)]
     subject: Option<String>,
     #[pyo3(item)]
@@ -36,9 +36,24 @@ pub(crate) struct NewSession<'py> {
     #[pyo3(item)]
     ends: Option<Bound<'py, PyArray1<f64>>>,
     #[pyo3(item)]
+    classes: Option<Vec<String>>,
+    #[pyo3(item)]
     device: Option<String>,
     #[pyo3(item)]
     clock: Option<String>,
+}
+
+/// Labels of a session: −1 (unknown), 0 or 1; or none, 0 or the class of the event.
+#[derive(IntoPyObject)]
+enum NewLabels<'py> {
+    Numbers(Bound<'py, PyArray1<i8>>),
+    Names(Vec<Option<NewLabel>>),
+}
+
+#[derive(IntoPyObject)]
+enum NewLabel {
+    Nothing(i8),
+    Event(String),
 }
 
 impl<'py> NewSession<'py> {
@@ -46,14 +61,16 @@ impl<'py> NewSession<'py> {
     pub(crate) fn new(py: Python<'py>, recording: &Recording<'_>) -> Self {
         let session = &recording.session;
         let known = |label: &Option<bool>| label.map_or(-1, i8::from);
-        let labels: Option<Vec<i8>> = match (session.labels(), &recording.truth) {
-            (Some(labels), _) => Some(labels.iter().map(known).collect()),
-            (None, Some(truth)) => Some(truth.iter().map(|&label| i8::from(label)).collect()),
+        let numbers = |all: Vec<i8>| -> NewLabels<'py> { NewLabels::Numbers(all.into_pyarray(py)) };
+        let labels = match (session.labels(), &recording.truth) {
+            (Some(own), _) if !session.classes().is_empty() => {
+                Some(NewLabels::Names((0..own.len()).map(|i| named(session, i)).collect()))
+            }
+            (Some(own), _) => Some(numbers(own.iter().map(known).collect())),
+            (None, Some(own)) => Some(numbers(own.iter().map(|&label| i8::from(label)).collect())),
             (None, None) => None,
         };
         let widths: Vec<f64> = (0..session.stamps().len()).map(|l| session.width_of(l)).collect();
-        let end = |l: usize| session.end_of(l).unwrap_or(f64::NAN);
-        let ends: Vec<f64> = (0..session.stamps().len()).map(end).collect();
         let are_between = widths.iter().any(|&width| width > 0.0);
         let observed = session.observed().map(|intervals| {
             let flat = intervals.iter().flat_map(|&(start, end)| [start, end]).collect();
@@ -63,18 +80,43 @@ impl<'py> NewSession<'py> {
             features: session.features().to_f64().into_owned().into_pyarray(py),
             times: session.times().to_vec().into_pyarray(py),
             events: session.stamps().to_vec().into_pyarray(py),
-            labels: labels.map(|labels| labels.into_pyarray(py)),
+            labels,
             subject: session.subject().map(str::to_owned),
             observed: observed.map(|observed| observed.into_pyarray(py)),
             name: session.name().to_owned(),
             annotators: annotators_of(session),
             also_annotated: session.annotators().to_vec(),
             rounded: are_between.then(|| widths.into_pyarray(py)),
-            ends: session.has_ends().then(|| ends.into_pyarray(py)),
+            ends: ends_of(py, session),
+            classes: classes_of(session),
             device: session.device().map(str::to_owned),
             clock: session.clock().map(str::to_owned),
         }
     }
+}
+
+/// When what each stamp tells ended, NaN where it tells none, if any does.
+pub(crate) fn ends_of<'py>(
+    py: Python<'py>,
+    session: &Session<'_>,
+) -> Option<Bound<'py, PyArray1<f64>>> {
+    let end = |l: usize| session.end_of(l).unwrap_or(f64::NAN);
+    let ends = || (0..session.stamps().len()).map(end).collect::<Vec<f64>>().into_pyarray(py);
+    session.has_ends().then(ends)
+}
+
+/// The label of an instance, with the class of its event.
+fn named(session: &Session<'_>, instance: usize) -> Option<NewLabel> {
+    session.class_label(instance).map(|label| match label {
+        Label::Nothing => NewLabel::Nothing(0),
+        Label::Event(class) => NewLabel::Event(class.to_owned()),
+    })
+}
+
+/// The class that each stamp is recorded as, if stamps have classes.
+fn classes_of(session: &Session<'_>) -> Option<Vec<String>> {
+    let of_stamps = (0..session.stamps().len()).map(|l| session.class_of(l).map(str::to_owned));
+    of_stamps.collect::<Option<Vec<String>>>().filter(|_| !session.classes().is_empty())
 }
 
 /// Who gave each stamp of a session, if that is known.

@@ -417,9 +417,9 @@ impl Fitted {
         let level = AlignOptions::default().level;
         let names = session.annotators();
         let told = |event: SeenEvent| {
-            let SeenEvent { instance, time, end, p_positive, stamps, seen_by, .. } = event;
+            let SeenEvent { instance, time, end, p_positive, class, stamps, seen_by, .. } = event;
             let seen_by = seen_by.into_iter().map(|k| names[k].clone()).collect();
-            (instance, time, end, p_positive, stamps.len(), seen_by)
+            (instance, time, end, p_positive, class, stamps.len(), seen_by)
         };
         let events = self.aligned(py, &session, level, draws)?.events(&session);
         Ok(events.into_iter().map(told).collect())
@@ -446,8 +446,8 @@ fn set_ends(stamps: &Bound<'_, PyDict>, aligned: &Aligned) -> PyResult<()> {
     Ok(())
 }
 
-/// An event: instance, time, end, probability, the number of stamps and who gave them.
-type PyEvent = (usize, f64, f64, f64, usize, Vec<String>);
+/// An event: instance, time, end, probability, class if there are several, the number of stamps and who gave them.
+type PyEvent = (usize, f64, f64, f64, Option<String>, usize, Vec<String>);
 
 /// A warning's kind, as in model files, and its message.
 pub(crate) fn describe(warning: &unjitter::Warning) -> PyResult<(String, String)> {

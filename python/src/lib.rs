@@ -57,7 +57,8 @@ mod _core {
     use super::memory::{memory_limit, set_memory_limit};
     #[pymodule_export]
     use super::metrics::{
-        bout_metrics, detect_events, event_metrics, match_events, mean_event_average_precision,
+        bout_metrics, detect_events, event_metrics, lasting, match_events,
+        mean_event_average_precision, told_classes,
     };
     #[pymodule_export]
     use super::noise::noise_kinds;
@@ -72,7 +73,7 @@ mod _core {
     };
     #[pymodule_export]
     use super::simulate::{
-        annotate, annotate_sloppily, chest_bands, people, press, respiration, study,
+        annotate, annotate_sloppily, chest_bands, people, press, respiration, study, wearable,
     };
     #[pymodule_export]
     use super::stamps::{

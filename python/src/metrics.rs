@@ -3,7 +3,8 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use unjitter::evaluation::{
-    self, Bout, BoutOptions, Detection, EventOptions, SessionBouts, SessionEvents, Tolerance,
+    self, Bout, BoutOptions, ClassDetection, Detection, EventOptions, SessionBouts, SessionEvents,
+    Tolerance, detect_class_events,
 };
 
 use crate::convert::{from_json, to_json, to_python};
@@ -14,10 +15,17 @@ fn owned(values: &Floats<'_>) -> Vec<f64> {
     values.as_array().to_vec()
 }
 
-/// When detected events begin and end, and their probabilities; of labels that are independent or form a chain.
+/// When detected events begin and end, their probabilities, and the numbers of their classes.
+type Detected<'py> = (
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i64>>,
+);
+
+/// Events of labels that are independent or form a chain; probabilities are by instance and class.
 #[pyfunction]
-#[pyo3(signature = (times, probabilities, threshold, min_separation, labels="independent"))]
-#[expect(clippy::type_complexity, reason = "three arrays")]
+#[pyo3(signature = (times, probabilities, threshold, min_separation, labels="independent", classes=1))]
 pub(crate) fn detect_events<'py>(
     py: Python<'py>,
     times: Floats<'py>,
@@ -25,16 +33,53 @@ pub(crate) fn detect_events<'py>(
     threshold: f64,
     min_separation: f64,
     labels: &str,
-) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    classes: usize,
+) -> PyResult<Detected<'py>> {
     let (times, probabilities) = (owned(&times), owned(&probabilities));
     let labels = from_json("labels", &to_json(&labels)?)?;
     let options = EventOptions { threshold, min_separation, labels };
-    let found = py.detach(|| evaluation::detect_events(&times, &probabilities, &options));
+    let found = py.detach(|| detect_class_events(&times, &probabilities, classes, &options));
     let found = found.map_err(to_python)?;
-    let times: Vec<f64> = found.iter().map(|event| event.time).collect();
-    let ends: Vec<f64> = found.iter().map(|event| event.end).collect();
-    let scores: Vec<f64> = found.iter().map(|event| event.score).collect();
-    Ok((times.into_pyarray(py), ends.into_pyarray(py), scores.into_pyarray(py)))
+    let column = |of: fn(&Detection) -> f64| -> Bound<'py, PyArray1<f64>> {
+        found.iter().map(|one| of(&one.event)).collect::<Vec<f64>>().into_pyarray(py)
+    };
+    let class = |one: &ClassDetection| one.class as i64;
+    Ok((
+        column(|event| event.time),
+        column(|event| event.end),
+        column(|event| event.score),
+        found.iter().map(class).collect::<Vec<i64>>().into_pyarray(py),
+    ))
+}
+
+/// The number of the likeliest class of each instance, by probabilities by instance and class; −1 where an event of any
+/// class is less probable than the threshold.
+#[pyfunction]
+pub(crate) fn told_classes<'py>(
+    py: Python<'py>,
+    probabilities: Floats<'py>,
+    classes: usize,
+    threshold: f64,
+) -> Bound<'py, PyArray1<i64>> {
+    let probabilities = owned(&probabilities);
+    let told =
+        |own: &[f64]| evaluation::told_class(own, threshold).map_or(-1, |class| class as i64);
+    let told: Vec<i64> = probabilities.chunks_exact(classes.max(1)).map(told).collect();
+    told.into_pyarray(py)
+}
+
+/// When runs in order of time end, from their first and last instances, which last for `spacing`.
+#[pyfunction]
+pub(crate) fn lasting<'py>(
+    py: Python<'py>,
+    begins: Floats<'py>,
+    ends: Floats<'py>,
+    spacing: f64,
+) -> Bound<'py, PyArray1<f64>> {
+    let run = |(time, end)| Detection { time, end, score: 1.0 };
+    let runs: Vec<Detection> = owned(&begins).into_iter().zip(owned(&ends)).map(run).collect();
+    let bouts = evaluation::lasting(&runs, spacing);
+    bouts.iter().map(|bout| bout.end).collect::<Vec<f64>>().into_pyarray(py)
 }
 
 /// Positions of matched events and of their detections.

@@ -4,11 +4,13 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use unjitter::learning::median_spacing;
-use unjitter::simulation::{Annotator, ChestBand, Presses, Respiration, Sloppiness};
+use unjitter::simulation::{
+    Annotator, ChestBand, Presses, Respiration, Sloppiness, WEARABLE_FEATURES, Wearable,
+};
 use unjitter::{Control, Recording};
 
 use crate::convert::{from_json, to_json, to_python};
-use crate::dataset::{NewSession, annotators_of};
+use crate::dataset::{NewSession, annotators_of, ends_of};
 use crate::session::{PySession, recordings};
 use crate::watch::watched;
 
@@ -94,6 +96,20 @@ pub(crate) fn respiration<'py>(
     Ok(recordings.iter().map(|recording| NewSession::new(py, recording)).collect())
 }
 
+/// Windows of movement (settings in JSON) with their labels and without stamps, and the names of their features.
+#[pyfunction]
+pub(crate) fn wearable<'py>(
+    py: Python<'py>,
+    options: &str,
+    seed: u64,
+) -> PyResult<(Vec<NewSession<'py>>, [&'static str; 6])> {
+    let options: Wearable = from_json("options", options)?;
+    let recordings = watched(py, None, |control| options.simulate(seed, control))?;
+    let recordings = recordings.map_err(to_python)?;
+    let sessions = recordings.iter().map(|recording| NewSession::new(py, recording)).collect();
+    Ok((sessions, WEARABLE_FEATURES))
+}
+
 /// The people (JSON) of this sloppiness (JSON) for these sessions, each with a name: an annotator with habits
 /// drawn from the seed. Times are in units of the median spacing, unless another is given.
 #[pyfunction]
@@ -109,8 +125,11 @@ pub(crate) fn people(
     to_json(&sloppiness.people(&recordings, unit, seed).map_err(to_python)?)
 }
 
-/// The presses for a session: when, by whom if there are several people, and who pressed at all.
-type NewPresses<'py> = (Bound<'py, PyArray1<f64>>, Option<Vec<String>>, Vec<String>);
+type Times<'py> = Bound<'py, PyArray1<f64>>;
+
+/// The presses for a session: when, when again if ends are pressed too, by whom if there are several people, and who
+/// pressed at all.
+type NewPresses<'py> = (Times<'py>, Option<Times<'py>>, Option<Vec<String>>, Vec<String>);
 
 /// Presses of an annotator (JSON) for each session.
 #[pyfunction]
@@ -151,7 +170,7 @@ fn usual_unit(recordings: &[Recording<'_>]) -> f64 {
 fn presses_of<'py>(py: Python<'py>, recording: &Recording<'_>) -> NewPresses<'py> {
     let session = &recording.session;
     let stamps = session.stamps().to_vec().into_pyarray(py);
-    (stamps, annotators_of(session), session.annotators().to_vec())
+    (stamps, ends_of(py, session), annotators_of(session), session.annotators().to_vec())
 }
 
 /// Stamps, the instance of each (−1 for none), and offset and drift of the session's clock.

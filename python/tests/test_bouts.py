@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_val_score
 
-from unjitter import EventDetector, Session, metrics, sessions_from_frames
+from unjitter import EventDetector, Session, baselines, metrics, sessions_from_frames, sync
 from unjitter.stamps import Stamps
 
 
@@ -129,3 +130,93 @@ def test_bouts_are_scored_by_what_they_have_in_common():
         metrics.bout_metrics([[[1, 3]]], [[[1, 3]], []])
     with pytest.raises(ValueError, match="shape"):
         metrics.bout_metrics([1, 3], [[1, 2]])
+
+
+def test_ends_stay_with_their_beginnings_when_a_clock_is_put_right(fitted):
+    detector, sessions, _ = fitted
+    zero = np.datetime64("2024-05-31T14:00:00", "ns")
+
+    def dates(seconds):
+        return zero + np.round(1e9 * seconds).astype("timedelta64[ns]")
+
+    own = sessions[0]
+    # In another order than that of time, and one without an end.
+    events, ends = own.events[::-1] + 40.0, own.ends[::-1] + 40.0
+    ends[2] = np.nan
+    late = Session(own.X, own.times, events, name="late", ends=ends)
+    dated = Session(own.X, dates(own.times), dates(events), name="late", ends=dates(ends))
+    zoned = Session(
+        own.X,
+        pd.DatetimeIndex(dates(own.times)).tz_localize("Europe/Zurich"),
+        pd.DatetimeIndex(dates(events)).tz_localize("Europe/Zurich"),
+        name="late",
+        ends=pd.DatetimeIndex(dates(ends)).tz_localize("Europe/Zurich"),
+    )
+    synced = sync(late, detector, by="session", range=60.0, drift=0.0)
+    assert synced["late"].verdict == "found"
+    for session in (late, dated, zoned):
+        moved = synced.apply(session)
+        want = session.ends - synced["late"].offset
+        # Dates have nanoseconds.
+        np.testing.assert_allclose(moved.ends, want, atol=1e-8)
+        assert np.isnan(moved.ends).sum() == 1
+        np.testing.assert_allclose(moved.events, session.events - synced["late"].offset, atol=1e-8)
+
+
+def test_a_scorer_of_bouts_searches_and_is_what_metrics_say(fitted):
+    detector, sessions, truths = fitted
+    scorer = metrics.bout_f1_scorer(overlap=0.9)
+    table = detector.detect_events(sessions, backend="numpy")
+    # The last instance of a run lasts for half a second, as long as instances are apart.
+    detected = [
+        np.column_stack([table["start"], table["end"] + 0.5])[table["session"] == one.name]
+        for one in sessions
+    ]
+    true = [truth + np.array([0.0, 0.5]) for truth in truths]
+    want = metrics.bout_metrics(true, detected, overlap=0.9).overlap.f1
+    assert scorer(detector, sessions) == pytest.approx(want)
+    assert 0.1 < want < metrics.bout_f1_scorer()(detector, sessions)
+    naive = baselines.Naive(labels="chain")
+    scores = cross_val_score(naive, sessions, scoring=scorer, cv=3)
+    assert np.all((scores >= 0.0) & (scores <= 1.0))
+    unlabelled = [one.replace(labels=None) for one in sessions]
+    with pytest.raises(ValueError, match="no labels"):
+        scorer(detector, unlabelled)
+
+
+def test_learners_are_compared_by_bouts_where_stamps_have_ends(fitted):
+    _, sessions, _ = fitted
+    learners = [EventDetector(restarts=0), baselines.HandAligned()]
+    found = baselines.compare(sessions, learners, folds=3, resamples=20)
+    table = found.to_frame(backend="numpy")
+    detector = EventDetector(restarts=0)
+    # Events are runs for all: some 14 in each session, and not 140 instances.
+    bouts, detections = [], []
+    for fold, (at,) in enumerate(found.folds):
+        own = [one for k, one in enumerate(sessions) if k != at]
+        one = detector.fit(own).detect_events(sessions[at], backend="numpy")
+        assert found.thresholds[0, fold] == detector.threshold_
+        detections.append(np.column_stack([one["start"], one["end"] + 0.5]))
+        labels = np.flatnonzero(np.diff(sessions[at].labels, prepend=0, append=0))
+        bouts.append(sessions[at].times[0] + 0.5 * labels.reshape(-1, 2))
+    want = metrics.bout_metrics(bouts, detections)
+    assert table["bout_f1"][0] == pytest.approx(want.overlap.f1)
+    assert (table["start_error"][0], table["end_error"][0]) == pytest.approx(want.errors)
+    assert table["intersection_f1"][0] == pytest.approx(want.intersection.f1)
+    assert table["stretch_f1"][0] == pytest.approx(want.stretches.f1)
+    assert table["error_rate"][0] == pytest.approx(want.error_rate)
+    assert table["event_recall"][0] > 0.8
+
+
+def test_the_notebook_tells_of_runs_and_ends(fitted):
+    detector, sessions, _ = fitted
+    html = detector._repr_html_()
+    assert "of the other instances" not in html
+    for told in (
+        f"{detector.run_length_:.3g} on average",
+        f"{detector.ends_['delay']:.3g} late on average",
+        f"{detector.background_rate_:.3g} per unit of time",
+    ):
+        assert told in html, told
+    shown = sessions[0]._repr_html_()
+    assert "of which tell an end" in shown and shown.count(" 31H") == len(sessions[0].events)

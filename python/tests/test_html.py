@@ -146,3 +146,29 @@ def test_text_display_is_respected():
     with sklearn.config_context(display="text"):
         assert not hasattr(detector, "_repr_html_")
         assert list(detector._repr_mimebundle_()) == ["text/plain"]
+
+
+def test_runs_and_classes_replace_what_other_instances_give():
+    chain = EventDetector(labels="chain", restarts=0).fit([recording()])
+    shown = learned(chain._repr_html_())
+    assert shown["events are runs, that last"] == f"{chain.run_length_:.3g} on average"
+    assert shown["stamps for nothing at"] == f"{chain.background_rate_:.3g} per unit of time"
+    assert "and from nowhere" not in shown
+    session = recording()
+    classes = ["a" if k % 2 else NASTY for k in range(len(session.events))]
+    several = EventDetector(restarts=0).fit([session.replace(classes=classes)])
+    html = several._repr_html_()
+    shown = learned(html)
+    assert NASTY not in html
+    assert shown["events of a are recorded as"].count(" %") == 2
+    assert shown["stamps for nothing at"].endswith(" per unit of time")
+    assert cells(session.replace(classes=classes)._repr_html_())["classes"].startswith(NASTY)
+
+
+def test_a_line_leads_to_the_end_of_a_stamp():
+    ends = np.full(10, np.nan)
+    ends[[2, 5]] = recording().events[[2, 5]] + 1.5
+    html = recording().replace(ends=ends)._repr_html_()
+    assert cells(html)["of which tell an end"] == "2"
+    assert html.count(" 31H") == 2
+    assert " 31H" not in recording()._repr_html_()

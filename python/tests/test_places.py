@@ -16,7 +16,10 @@ def test_places_are_read_from_any_data_frame(backend):
     detector = EventDetector(restarts=0).fit([session])
     places = places_of(detector.align(session, backend=backend), session.events)
     table = detector.align(session)
-    for name, values in places._asdict().items():
+    # A session without ends and classes.
+    assert places.ends is None and places.classes is None
+    for name in ("times", "low", "high", "p_spurious"):
+        values = getattr(places, name)
         np.testing.assert_array_equal(values, table["time" if name == "times" else name])
     with pytest.raises(ValueError, match="aligned has no column 'stamp'"):
         places_of(detector.align_events(session, backend=backend), session.events)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
@@ -210,3 +211,117 @@ def test_no_two_seeds_share_draws():
     many = simulate.annotate([session] * 1001, annotator, seed=0)
     (first,) = simulate.annotate([session], annotator, seed=1)
     assert not np.array_equal(many[1000].events, first.events)
+
+
+def runs(labels):
+    """First and last positions of the runs of positive labels."""
+    edges = np.flatnonzero(np.diff((labels == 1).astype(int), prepend=0, append=0))
+    return edges[::2], edges[1::2] - 1
+
+
+def test_a_wearable_has_as_many_people_and_windows_as_were_asked_for():
+    sessions = simulate.wearable(people=3, seconds=120.0, windows_per_second=2.0, seed=1)
+    assert [session.name for session in sessions] == ["person-01", "person-02", "person-03"]
+    assert len({session.subject for session in sessions}) == 3
+    for session in sessions:
+        # A window is a second long, so the last begins a second before the end.
+        assert session.X.shape == (len(session), 6) == (2 * 119, 6) or len(session) == 239
+        np.testing.assert_allclose(np.diff(session.times), 0.5)
+        assert len(session.feature_names) == 6
+        assert set(np.unique(session.labels)) == {0, 1}
+    dense = simulate.wearable(people=1, seconds=120.0, windows_per_second=8.0, seed=1)
+    assert len(dense[0]) == pytest.approx(4 * len(sessions[0]), abs=8)
+
+
+def test_events_of_a_wearable_last_as_long_as_was_asked_for():
+    sessions = simulate.wearable(people=8, shortest=3.0, longest=6.0, apart=15.0, annotator=None)
+    lengths, gaps = [], []
+    for session in sessions:
+        assert len(session.events) == 0 and session.ends is None
+        first, last = runs(session.labels)
+        lengths += list(session.times[last] - session.times[first])
+        gaps += list(session.times[first[1:]] - session.times[last[:-1]])
+    # A window is positive by its middle: a run is shorter than its event by less than a spacing.
+    assert min(lengths[1:-1]) >= 3.0 - 0.5
+    assert max(lengths) <= 6.0
+    # 150 gaps that scatter by less than their mean.
+    assert np.mean(gaps) == pytest.approx(15.0, abs=4 * 15.0 / np.sqrt(len(gaps)))
+
+
+def test_the_same_seed_gives_the_same_movement():
+    first, again, other = (
+        simulate.wearable(people=1, seconds=100.0, seed=seed)[0] for seed in (5, 5, 6)
+    )
+    for name in ("X", "labels", "events", "ends"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+        assert not np.array_equal(getattr(first, name), getattr(other, name))
+
+
+def test_ends_are_pressed_with_a_delay_and_a_spread_of_their_own():
+    times = 0.5 * np.arange(40_000)
+    labels = np.arange(40_000) % 40 < 6
+    session = Session(np.zeros((40_000, 1)), times, [], labels=labels.astype(int))
+    # In spacings of half a second.
+    sloppy = simulate.Sloppiness(delay=1.0, spread=0.4, ends=(3.0, 0.8))
+    [pressed] = simulate.annotate(session, sloppy, seed=2)
+    first, last = runs(session.labels)
+    assert len(pressed.events) == len(pressed.ends) == len(first) == 1000
+    for stamps, true, delay, spread in (
+        (pressed.events, times[first], 0.5, 0.2),
+        (pressed.ends, times[last], 1.5, 0.4),
+    ):
+        late = stamps - true
+        # Three standard errors of the mean and of the standard deviation of a thousand.
+        assert late.mean() == pytest.approx(delay, abs=3 * spread / np.sqrt(1000))
+        assert late.std() == pytest.approx(spread, abs=3 * spread / np.sqrt(2000))
+    forgetful = simulate.Sloppiness(pressed=0.7, ends=(0.0, 1.0))
+    [some] = simulate.annotate(session, forgetful, seed=2)
+    # Three standard deviations of a binomial.
+    assert len(some.events) == pytest.approx(700, abs=3 * np.sqrt(1000 * 0.3 * 0.7))
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Zurich"])
+def test_pressed_ends_of_dates_are_dates(zone):
+    times = pd.date_range("2024-05-31T14:00:00", periods=30, freq="s", tz=zone)
+    labels = (np.arange(30) % 10 < 4).astype(int)
+    session = Session(np.zeros((30, 1)), times, times[:0], labels=labels)
+    sloppy = simulate.Sloppiness(delay=0.25, spread=1e-9, ends=(0.5, 1e-9))
+    [pressed] = simulate.annotate(session, sloppy)
+    assert pressed.calendar == session.calendar
+    # Nine digits of spread below a nanosecond's rounding.
+    np.testing.assert_allclose(pressed.events, [0.25, 10.25, 20.25], atol=1e-7)
+    np.testing.assert_allclose(pressed.ends, [3.5, 13.5, 23.5], atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"people": 0}, "people is 0"),
+        ({"people": 1.5}, r"people is 1\.5, expected a whole number"),
+        ({"seconds": -1.0}, "seconds is -1"),
+        ({"windows_per_second": 0.0}, "windows_per_second is 0"),
+        ({"windows_per_second": 21.0}, "windows_per_second is 21"),
+        ({"shortest": 0.0}, "shortest is 0"),
+        ({"shortest": 5.0, "longest": 4.0}, "longest is 4"),
+        ({"apart": 3.0}, "apart is 3"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_settings_of_a_wearable_are_refused_by_name(settings, message):
+    with pytest.raises(ValueError, match=message):
+        simulate.wearable(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"ends": (1.0,)}, r"ends is \(1.0,\), expected \(mean delay, spread\)"),
+        ({"ends": 1.0}, r"ends is 1.0, expected \(mean delay, spread\)"),
+        ({"ends": (0.0, -1.0)}, "spread of ends is -1"),
+        ({"ends": (np.nan, 1.0)}, "ends is nan, expected a finite number"),
+        ({"habits": (1.0, 2.0, 3.0)}, r"habits is .*, expected \(of delays, of log spreads\)"),
+    ],
+)
+def test_settings_of_ends_are_refused_by_name(long_session, settings, message):
+    with pytest.raises(ValueError, match=message):
+        simulate.annotate(long_session, simulate.Sloppiness(**settings))

@@ -70,6 +70,35 @@ def test_nobody_waits_longer_than_was_asked(detector, recordings):
     assert max(waited) > 1e-9 if detector.labels == "chain" else max(waited) == 0.0
 
 
+@pytest.mark.parametrize("separation", [0.75, 4.0, 30.0])
+def test_events_are_as_far_apart_as_in_the_whole_recording(recordings, separation):
+    one = recordings[0]
+    # All instances are candidates, and hardly any gap between two of them is as long.
+    detector = EventDetector(threshold=0.0).fit(recordings[1:])
+    stream, found, late = detector.stream(min_separation=separation), [], []
+    for time, x in zip(one.times, one.X):
+        left = stream.push(time, x)
+        found += left.events
+        late += [time - event.start for event in left.events]
+    found += stream.finish().events
+    assert [event.start for event in found] == list(detector.detect(one, min_separation=separation))
+    # The longest is as long as the recording, nearly.
+    assert separation > 10.0 or (len(late) > 10 and np.median(late) < 3.0 * separation)
+
+
+def test_events_leave_in_time_and_apart(recordings):
+    one = recordings[0]
+    detector = EventDetector(threshold=0.0).fit(recordings[1:])
+    stream, newest, found = detector.stream(min_separation=6.0, within=2.0), 0.0, []
+    for time, x in zip(one.times, one.X):
+        left = stream.push(time, x)
+        assert all(newest - event.start < 2.0 for event in left.events)
+        found += left.events
+        newest = time
+    assert len(found) > 5
+    assert min(np.diff([event.start for event in found])) >= 6.0
+
+
 def test_a_recording_may_follow_another(detector, recordings):
     stream, first = detector.stream(), recordings[0]
     whole = followed(stream, first)

@@ -41,7 +41,7 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
         own.add_argument("--scheduler", help="address of the scheduler of Dask or master of Spark")
         own.add_argument("--staging", help="a folder that all workers of Spark can write")
         own.add_argument("--rows", type=int, default=250_000, help="instances of a partition")
-        for column in ("session", "time", "label", "subject", "annotator"):
+        for column in ("session", "time", "label", "subject", "annotator", "end", "duration"):
             own.add_argument(f"--{column}-column", default=column, metavar="NAME")
         own.add_argument("--features", help="columns of features, with commas; all others if not")
         if verb == "fit":
@@ -58,6 +58,8 @@ def _dataset(given: argparse.Namespace) -> Any:
         "label": given.label_column,
         "subject": given.subject_column,
         "annotator": given.annotator_column,
+        "end": given.end_column or None,
+        "duration": given.duration_column,
         "features": names,
     }
     if given.engine == "spark":

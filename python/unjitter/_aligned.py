@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _tables
+from ._classes import named_classes
 from ._rows import Rows, Together, together
 from ._session import Session
 
@@ -19,22 +20,23 @@ END_PLACES = ("end_stamp", "end", "end_low", "end_high")
 TIMES = (*PLACES, "start", *END_PLACES)
 STAMPS = ("session", *PLACES, "instance", "p_instance", "best_instance", "p_spurious")
 ENDS = (*END_PLACES, "end_p_spurious")
+CLASSES = ("aligned_class", "p_class")
 ANNOTATOR = "annotator"
 # Between names, as in tables on disk.
 SEPARATOR = "; "
 
 
-def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: str | None) -> Any:
-    """Columns of the stamps of each session, as one table.
+def stamps_table(
+    sessions: list[Session], parts: Iterable[_Columns], more: Iterable[str], backend: str | None
+) -> Any:
+    """Columns of the stamps of each session, as one table; `more` names those beside the usual.
 
     One row for each row of the events that the sessions came from, if they came from one frame.
     Otherwise sessions follow each other, each with its stamps in the given order.
     """
     rows = [session._event_rows for session in sessions]
     found = together(rows)
-    have_ends = any(session.ends is not None for session in sessions)
-    own_names = {*STAMPS, *([ANNOTATOR] if _are_named(sessions) else [])}
-    own_names |= {*(ENDS if have_ends else ())}
+    own_names = {*STAMPS, *more, *([ANNOTATOR] if _are_named(sessions) else [])}
     for name in [] if found is None or found.others is None else found.others.columns:
         if name in own_names:
             raise ValueError(
@@ -60,13 +62,14 @@ def stamps_table(sessions: list[Session], parts: Iterable[_Columns], backend: st
 
 def events_table(
     sessions: list[Session],
-    found: Iterable[list[tuple[int, float, float, float, int, list[str]]]],
+    found: Iterable[list[tuple[int, float, float, float, str | None, int, list[str]]]],
     are_runs: bool,
+    have_classes: bool,
     backend: str | None,
 ) -> Any:
     """The events of each session as the library tells them, as one table; runs have an end."""
-    names = ("instance", "time", "end", "p_positive", "stamps", "seen_by")
-    kinds = (int, float, float, float, int, object)
+    names = ("instance", "time", "end", "p_positive", "class", "stamps", "seen_by")
+    kinds = (int, float, float, float, object, int, object)
     parts: list[_Columns] = []
     for own in found:
         told = [(*row, SEPARATOR.join(people)) for *row, people in own]
@@ -74,6 +77,8 @@ def events_table(
         parts.append({n: np.array(c, dtype=k) for n, k, c in zip(names, kinds, columns)})
         if not are_runs:
             del parts[-1]["end"]
+        if not have_classes:
+            del parts[-1]["class"]
         if not _are_named(sessions):
             del parts[-1]["seen_by"]
     rows = [session._instance_rows for session in sessions]
@@ -81,10 +86,18 @@ def events_table(
 
 
 def detected_table(
-    sessions: list[Session], found: Iterable[tuple[Any, Any, Any]], backend: str | None
+    sessions: list[Session],
+    found: Iterable[tuple[Any, Any, Any, Any]],
+    classes: Sequence[str],
+    backend: str | None,
 ) -> Any:
-    """Begin, end and probability of the detected events of each session, as one table."""
-    parts = [dict(zip(("start", "end", "probability"), own)) for own in found]
+    """Begin, end, probability and, if there are several, class of the detected events of each
+    session, as one table."""
+    parts: list[_Columns] = []
+    for *own, numbers in found:
+        parts.append(dict(zip(("start", "end", "probability"), own)))
+        if classes:
+            parts[-1]["class"] = named_classes(classes, numbers)
     rows = [session._instance_rows for session in sessions]
     return _table(_columns(sessions, rows, parts), None, sessions, backend)
 

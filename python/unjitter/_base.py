@@ -124,13 +124,15 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         -------
         DataFrame with one row per event
             ``session`` (its name), ``start``, ``end`` and ``probability``: that of its surest
-            instance.
+            instance. With several classes also ``class``: there is an event where one of any class
+            is as probable as `threshold_`, and it is of the likeliest class there. Runs of
+            different classes are different events.
         """
         from ._aligned import detected_table
 
         sessions = self._known(X)
         found = (self._events(session, min_separation) for session in sessions)
-        return detected_table(sessions, found, backend)
+        return detected_table(sessions, found, self._names(), backend)
 
     def _adopt_runs(self) -> None:
         """Sets how labels form runs, if they do."""
@@ -183,14 +185,20 @@ class Detector(BaseEstimator):  # type: ignore[misc]
         """How labels depend on each other in what was learned."""
         return "independent" if self._fitted.runs() is None else "chain"
 
-    def _events(self, session: Session, min_separation: float) -> tuple[Any, Any, Any]:
-        """Begin, end and probability of the events of a session."""
+    def _names(self) -> list[str]:
+        """Classes of events, if there are several."""
+        return []
+
+    def _events(self, session: Session, min_separation: float) -> tuple[Any, Any, Any, Any]:
+        """Begin, end, probability and number of the class of the events of a session."""
+        count = len(self._names())
+        p = (
+            self._fitted.predict_classes_session(session)
+            if count
+            else self._fitted.predict_session(session)
+        )
         return _core.detect_events(
-            session.times,
-            self._fitted.predict_session(session),
-            self.threshold_,
-            min_separation,
-            self._labels,
+            session.times, p, self.threshold_, float(min_separation), self._labels, max(count, 1)
         )
 
     def _each_probability(self, X: Any, told: Any) -> Any:

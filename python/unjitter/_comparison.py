@@ -16,6 +16,7 @@ from . import _core, _tables
 from ._base import Detector, same_names, sessions_of
 from ._check import whole
 from ._detector import EventDetector
+from ._instances import Scores
 from ._learners import Baseline
 from ._progress import Bar
 from ._session import Session
@@ -108,6 +109,11 @@ class Comparison:
             they count as found; ``log_evidence`` per stamp; and how far it is ``behind`` the best
             learner in log evidence per session (or subject), with the standard error of that,
             paired over sessions, in ``behind_error``. Missing values are NaN.
+
+            Where events are runs also what detected bouts have in common with true ones, as in
+            :func:`unjitter.metrics.bout_metrics`: ``bout_precision``, ``bout_recall`` and
+            ``bout_f1`` of those that overlap by half, ``start_error`` and ``end_error`` of these,
+            ``intersection_f1``, ``stretch_f1`` of stretches of a second, and ``error_rate``.
         """
         if per_candidate:
             columns = {name: [line[name] for line in self.candidates] for name in _OF_CANDIDATES}
@@ -176,9 +182,9 @@ def compare(
         probabilities reach 0.5. Thresholds and random states of the estimators are not used.
     tolerance : float, optional
         How far from a true event a detected one may be, in the unit of the sessions (or from its
-        begin, if any learner has ``labels="chain"``: events are then runs for all); by default two
-        median spacings of the instances, but no more than half the median distance between true
-        events.
+        begin, if stamps have ends or any learner has ``labels="chain"``: events are then runs for
+        all); by default two median spacings of the instances, but no more than half the median
+        distance between true events.
     min_separation : float
         Smallest distance between two detected events.
     seconds_per_unit : float
@@ -238,7 +244,7 @@ def compare(
             "tolerance": None if tolerance is None else float(tolerance),
             "min_separation": float(min_separation),
             "seconds_per_unit": float(seconds_per_unit),
-            "labels": _labels(contenders),
+            "labels": _labels(contenders, known),
         },
     }
     with Bar("compare", "fit", enabled=verbose > 0) as bar:
@@ -324,11 +330,13 @@ def _contenders(learners: Any) -> list[tuple[str, list[str]]]:
     return named
 
 
-def _labels(contenders: list[tuple[str, list[str]]]) -> str:
-    """What events are: runs for all, if labels form a chain for any."""
+def _labels(contenders: list[tuple[str, list[str]]], sessions: list[Session]) -> str:
+    """What events are: runs for all, if labels form a chain for any, as they do where stamps tell
+    ends."""
     options = (json.loads(text)["options"] for _, grid in contenders for text in grid)
     forms = {(own.get("supervised") or own["model"])["labels"] for own in options}
-    return "chain" if "chain" in forms else "independent"
+    are_bouts = any(session.ends is not None for session in sessions)
+    return "chain" if are_bouts or "chain" in forms else "independent"
 
 
 def _candidates(grid: Any) -> list[str]:
@@ -391,6 +399,22 @@ def _line(summary: dict[str, Any]) -> dict[str, Any]:
         "tolerance": _number(events.get("tolerance")),
         "log_evidence": _number(summary["log_evidence_per_stamp"]),
         **_behind(summary["behind"]),
+        **_bouts(events.get("bouts")),
+    }
+
+
+def _bouts(found: dict[str, Any] | None) -> dict[str, float]:
+    """What detected bouts have in common with true ones, if events are runs."""
+    if found is None:
+        return {}
+    start_error, end_error = found["errors"] or (None, None)
+    overlap = {f"bout_{name}": float(found["overlap"][name]) for name in Scores._fields}
+    return overlap | {
+        "start_error": _number(start_error),
+        "end_error": _number(end_error),
+        "intersection_f1": float(found["intersection"]["f1"]),
+        "stretch_f1": float(found["stretches"]["f1"]),
+        "error_rate": _number(found["error_rate"]),
     }
 
 

@@ -34,6 +34,7 @@ def read_dataset(
     event_duration: str = "duration",
     rounded: float | None = None,
     annotator: str | None = "annotator",
+    classes: str | None = None,
     device: str = "device",
     clock: str = "clock",
     annotators: str = "annotators",
@@ -73,6 +74,9 @@ def read_dataset(
     annotator : str or None
         The column of the events that says who gave each: "annotator" if it exists, or another that
         must exist. None if it does not matter, and all stamps count as those of one.
+    classes : str, optional
+        The column of the events that names the class each is recorded as. Labels of instances then
+        name a class, or are 0. By default all events are of one.
     device, clock, annotators : str
         Names of columns in the table of sessions, which may also say who annotated each session, as
         ``ann; bob``.
@@ -106,6 +110,7 @@ def read_dataset(
         "event_duration": event_duration,
         "rounded": None if rounded is None else above_zero("rounded", rounded),
         "annotator": annotator or "",
+        "class": classes,
         "device": device,
         "clock": clock,
         "annotators": annotators,
@@ -141,4 +146,5 @@ def _at_zero(session: Session, zero: str | None) -> Session:
         also_annotated=session.also_annotated,
         rounded=session.rounded,
         ends=None if session.ends is None else session.ends + number,
+        classes=session.classes,
     )

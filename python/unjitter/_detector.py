@@ -14,16 +14,17 @@ from sklearn.base import clone
 
 from . import _core
 from ._agreement import Agreement, agreement_of
-from ._aligned import events_table, instances_table, stamps_table
+from ._aligned import CLASSES, END_PLACES, ENDS, events_table, instances_table, stamps_table
+from ._annotators import Names
 from ._base import Detector, Sessions, are_sessions, learnable, seed_of, sessions_of
 from ._check import asked_threshold, no_labels_apart, number, one_of, settings, span, whole
-from ._classes import UNKNOWN, class_scores, told_classes
+from ._classes import UNKNOWN, class_scores, named_classes, refuse_taken, told_classes
 from ._classifiers import Classifier, classifier_model
 from ._diagnosis import Diagnosis, diagnosis_of, hours_of
 from ._elsewhere import Elsewhere
 from ._flat import sessions_from_arrays
 from ._floats import floats
-from ._groups import groups_table, looks_for_clocks, named, variations, varying
+from ._groups import GROUPS, groups_table, looks_for_clocks, named, variations, varying
 from ._models import Counts, counts_model
 from ._modes import modes_of
 from ._noise import Noise, noise_model
@@ -83,8 +84,9 @@ class EventDetector(Detector):
     varies : mapping of str to str, optional
         Numbers of the annotator that differ between groups of stamps: ``{"delay": "annotator",
         "spread": "subject"}``. "delay", "offset", "drift", "spread", "miss_rate", "false_rate" or
-        "background_rate" by "annotator", "session", "subject", "device" or "clock". How much
-        groups differ is learned too, so one with few stamps is taken to be like the others.
+        "background_rate" by "annotator", "session", "subject", "device", "clock" or, if there are
+        several, "class" of events, which share a clock. How much groups differ is learned too, so
+        one with few stamps is taken to be like the others.
     clock : {"session", "clock", "device", "subject", "annotator"}, optional
         What has a clock of its own, which may be off and run fast or slow: ``clock="session"`` is
         ``varies={"offset": "session", "drift": "session"}``. Clocks are first looked for, as far
@@ -275,7 +277,8 @@ class EventDetector(Detector):
         if isinstance(X, Elsewhere):
             return self._fit_elsewhere(X)
         sessions = self._training(X, times, events, groups)
-        named(sessions, (own["by"] for own in variations(self.varies, self.clock)))
+        refuse_taken(_classes(sessions))
+        named(sessions, (own["by"] for own in self._variations()))
         threshold = asked_threshold(self.threshold)
         model, options = self._model(), self._options()
         for words in self._refuse(sessions):
@@ -332,8 +335,10 @@ class EventDetector(Detector):
         Returns
         -------
         ndarray of shape (n_instances, 2), or a list of them
-            For a dataset a frame of its engine, computed when needed: ``session``, ``time``,
-            ``probability`` and ``event``.
+            With several classes a column for no event and for each class, as in `classes_`. For a
+            dataset a frame of its engine, computed when needed: ``session``, ``time``,
+            ``probability`` (of any event) and ``event``; with several classes also ``class`` (the
+            likeliest, if there is an event) and ``p_CLASS`` of each.
         """
         if isinstance(X, Elsewhere):
             return self._predicted(X)
@@ -343,6 +348,8 @@ class EventDetector(Detector):
 
     def predict(self, X: Any) -> Any:
         """Label of each instance: 1 where the probability is at least `threshold_`.
+
+        With several classes the likeliest one where that of any event is, and None elsewhere.
 
         Parameters
         ----------
@@ -367,7 +374,7 @@ class EventDetector(Detector):
         Parameters
         ----------
         X : Session or list of Session
-            With labels that name classes; others are left out.
+            With labels that name classes, or say that there is no event; others are left out.
         backend : {"pandas", "polars", "pyarrow", "numpy"}, optional
             As in :meth:`align`.
 
@@ -377,17 +384,27 @@ class EventDetector(Detector):
             ``class``, ``precision``, ``recall``, ``f1`` and ``events``. "macro" is the mean of all
             classes, "micro" counts all events together.
         """
-        names, truth, found = self._names(), [], []
-        for session in self._known(X):
-            if session.labels is None or session.label_classes is None:
+        known_sessions = self._known(X)
+        names, truth, found = self._fitted.classes(), [], []
+        if not names:
+            raise ValueError("the detector has learned no classes: score it by metrics.f1_scorer")
+        for session in known_sessions:
+            classes = _true_classes(session)
+            if classes is None or session.labels is None:
                 continue
             known = session.labels != UNKNOWN
-            truth += list(np.array(session.label_classes, dtype=object)[known])
-            found += list(self.predict(session)[known])
+            truth += list(classes[known])
+            found += list(self._told(session, names)[known])
         if not truth:
             raise ValueError("no session has labels that name classes")
         columns = class_scores(names, truth, found)
         return frame({name: np.array(own) for name, own in columns.items()}, backend)
+
+    def _told(self, session: Session, names: list[str]) -> Names:
+        """The class of each instance that is an event, None for the others."""
+        found = self.predict(session)
+        # Events of a single class are labelled 1.
+        return found if self._names() else named_classes(names, found - 1)
 
     def _names(self) -> list[str]:
         """Classes of events, if there are several."""
@@ -408,7 +425,9 @@ class EventDetector(Detector):
 
     def _predicted(self, X: Elsewhere) -> Any:
         self._check_fitted()
-        return X._table(self._fitted.to_json(), self.threshold_, "predict")
+        names = self._names()
+        more = {**({"class": "s"} if names else {}), **{f"p_{name}": "f" for name in names}}
+        return X._table(self._fitted.to_json(), self.threshold_, "predict", more)
 
     def cross_validate(self, X: Elsewhere, folds: int = 5) -> list[Any]:
         """Score detectors like this one on sessions that they have not learned from.
@@ -650,6 +669,8 @@ class EventDetector(Detector):
             Times are dates if the sessions' were, in UTC if these are of several zones.
             Where events have ends: ``end_stamp`` (as told), ``end``, ``end_low``, ``end_high`` and
             ``end_p_spurious``, missing where a stamp tells none; no end is before its beginning.
+            With several classes: ``aligned_class``, the likeliest class of its event, and
+            ``p_class``, the probability that an event of that class gave the stamp.
 
             If the sessions are from one call of :func:`sessions_from_frames`, the rows are those of
             its `events` that belong to them, with that order and index, and the other columns of
@@ -675,7 +696,13 @@ class EventDetector(Detector):
         if isinstance(X, Elsewhere):
             self._check_fitted()
             how = {"level": float(level), "draws": whole("draws", draws)}
-            return X._table(self._fitted.to_json(), self.threshold_, "align", **how)
+            more = dict.fromkeys(END_PLACES, "t") | {"end_p_spurious": "f"} if self.ends_ else {}
+            if self._names():
+                raise ValueError(
+                    "stamps of a dataset have no classes, and this detector has "
+                    f"{', '.join(self._names())}: align sessions in memory"
+                )
+            return X._table(self._fitted.to_json(), self.threshold_, "align", more, **how)
         sessions = self._known(X)
         self._refuse(sessions)
         knowing = self._knowing(sessions)
@@ -687,7 +714,8 @@ class EventDetector(Detector):
         aligned = (
             knowing.align(session, self.use_labels, float(level), draws) for session in sessions
         )
-        return stamps_table(sessions, (stamps for stamps, *_ in aligned), backend)
+        names = (*(ENDS if self.ends_ else ()), *(CLASSES if self._names() else ()))
+        return stamps_table(sessions, (stamps for stamps, *_ in aligned), names, backend)
 
     def align_instances(self, X: Sessions, *, draws: int = 32, backend: str | None = None) -> Any:
         """The posterior of each instance, given stamps and features.
@@ -705,10 +733,12 @@ class EventDetector(Detector):
             ``session``, ``instance`` (its position in the session), ``time``, ``p_detector`` (from
             features alone), ``p_positive`` (given everything), ``p_missed`` (positive without a
             stamp; with ``labels="chain"`` that of a whole run, at one of its instances) and
-            ``observed``. Rows and index are those of the `instances` of
-            :func:`sessions_from_frames`, as in :meth:`align`.
+            ``observed``; with several classes also ``p_CLASS``, that it is an event of each. Rows
+            and index are those of the `instances` of :func:`sessions_from_frames`, as in
+            :meth:`align`.
         """
         sessions = self._known(X)
+        refuse_taken(self._names())
         self._refuse(sessions)
         knowing = self._knowing(sessions)
         draws = whole("draws", draws)
@@ -733,7 +763,8 @@ class EventDetector(Detector):
             say who gave their stamps, ``seen_by``: their names, with ``"; "`` between them. Events
             that nobody stamped are in :meth:`align_instances`. With ``labels="chain"`` an event is
             a run, of which ``instance`` and ``time`` are those of the first instance, and ``end``
-            is the time of the last.
+            is the time of the last. With several classes there is ``class``, the likeliest one of
+            the event.
 
         Examples
         --------
@@ -752,7 +783,8 @@ class EventDetector(Detector):
         knowing = self._knowing(sessions)
         draws = whole("draws", draws)
         found = (knowing.align_events(session, self.use_labels, draws) for session in sessions)
-        return events_table(sessions, found, self._labels == "chain", backend)
+        are_runs, have_classes = self._labels == "chain", bool(self._names())
+        return events_table(sessions, found, are_runs, have_classes, backend)
 
     def adapted(self, X: Sessions) -> EventDetector:
         """A detector that also knows how groups of these sessions differ.
@@ -907,7 +939,7 @@ class EventDetector(Detector):
 
     def score(self, X: Sessions, y: None = None) -> float:
         """F1 over all labelled instances of sessions at `threshold_`; with several classes the mean
-        of theirs.
+        of theirs, but for a dataset that of events of any class.
 
         Sessions without labels are left out. If no session has labels, this is a `ValueError` and
         never another score: rank models of unlabelled sessions with
@@ -917,8 +949,7 @@ class EventDetector(Detector):
 
         no_labels_apart(y)
         if not isinstance(X, Elsewhere) and self._names():
-            scores = self.class_scores(X, backend="numpy")
-            return float(scores["f1"][list(scores["class"]).index("macro")])
+            return metrics.class_f1_scorer(self, X)
         if isinstance(X, Elsewhere):
             self._check_fitted()
             return float(X._score(self._fitted.to_json(), self.threshold_).f1)
@@ -1007,7 +1038,7 @@ class EventDetector(Detector):
             return []  # for the library to refuse
         names = sessions[0].feature_names or [f"X[:, {k}]" for k in range(width)]
         dated = all(session.calendar is not None for session in sessions)
-        for_clocks = looks_for_clocks(variations(self.varies, self.clock))
+        for_clocks = looks_for_clocks(self._variations())
         problems, suspicious = _core.inspect(sessions, names, dated, for_clocks)
         if problems:
             raise ValueError(f"{'; '.join(problems)} (check=False goes on all the same)")
@@ -1031,6 +1062,9 @@ class EventDetector(Detector):
         if warning is not None:
             warn(*warning, stacklevel=3)
         return known
+
+    def _variations(self) -> list[dict[str, str]]:
+        return variations(self.varies, self.clock, GROUPS)
 
     def _model(self) -> dict[str, Any]:
         counts, noise = counts_model(self.counts), noise_model(self.noise)
@@ -1058,7 +1092,7 @@ class EventDetector(Detector):
             "labels": one_of("labels", self.labels, ("independent", "chain")),
             "stamps": one_of("stamps", self.stamps, ("onset", "end", "presence")),
             "delay": None if self.delay is None else span("delay", self.delay),
-            "varies": variations(self.varies, self.clock),
+            "varies": self._variations(),
             "clock_range": (
                 None if self.clock_range is None else number("clock_range", self.clock_range)
             ),
@@ -1119,6 +1153,22 @@ def _apart(sessions: list[Session]) -> list[Session]:
         again = times > 1 and session.name is not None
         apart.append(session.replace(name=f"{session.name} ({times})") if again else session)
     return apart
+
+
+def _classes(sessions: list[Session]) -> set[str]:
+    """All classes of stamps and labels."""
+    given = (own for one in sessions for own in (one.classes, one.label_classes) if own is not None)
+    return {str(name) for own in given for name in own if name is not None}
+
+
+def _true_classes(session: Session) -> Names | None:
+    """The class of each instance that is an event, None for the others; None if an event is of an
+    unknown class."""
+    if session.label_classes is not None:
+        return np.array(session.label_classes, dtype=object)
+    # Without any event nothing needs a name, and there may be false alarms.
+    has_events = session.labels is None or np.any(session.labels == 1)
+    return None if has_events else np.full(len(session), None, dtype=object)
 
 
 def _notes(sessions: list[Session]) -> dict[str, Any]:

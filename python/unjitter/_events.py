@@ -82,7 +82,7 @@ def detect_events(
     array([1., 9.])
     """
     (seconds,), calendar = _seconds(times)
-    found, _, scores = _core.detect_events(
+    found, _, scores, _ = _core.detect_events(
         seconds,
         positive_column(probabilities),
         float(threshold),

@@ -44,6 +44,7 @@ def sessions_from_frames(
     annotators: str = "annotators",
     end: str | None = "end",
     duration: str = "duration",
+    classes: str | None = None,
 ) -> list[Session]:
     """Sessions from a table of instances and a table of stamps.
 
@@ -89,6 +90,9 @@ def sessions_from_frames(
         lasted, in the unit of the times: these if they exist, or another that must. Missing, or no
         time at all, where a stamp tells no end. The time may then be called "start" or "onset".
         Such events are bouts. With an `end` of None beginnings alone are taken.
+    classes : str, optional
+        The column of `events` that names the class each is recorded as. Labels of instances then
+        name a class, or are 0. By default all events are of one.
 
     Returns
     -------
@@ -118,6 +122,8 @@ def sessions_from_frames(
     stamps, moments = _moments(stamps, stamp_time, earliest, latest)
     nearest = None if rounded is None else above_zero("rounded", rounded)
     giver = _optional([("events", stamps)], annotator, "annotator")
+    if classes is not None:
+        _require(stamps, "events", classes)
     needed = [] if session is None else [session]
     for column in (*moments, *needed):
         _require(stamps, "events", column)
@@ -146,6 +152,7 @@ def sessions_from_frames(
     lasting = until.lasting(stamps, stamped)
     own_kept, stamps_kept = Kept.of(rows), Kept.of(stamps, others)
     givers = np.full(len(stamps), None) if giver is None else _objects(stamps, giver)
+    recorded = None if classes is None else _objects(stamps, classes)
     return columns.sessions(
         rows,
         (
@@ -159,6 +166,7 @@ def sessions_from_frames(
                 givers[stamped.get(name, none)].tolist(),
                 None if lasting is None else lasting.take(stamped.get(name, none)),
                 until.has_times,
+                None if recorded is None else recorded[stamped.get(name, none)],
             )
             for name, positions in own.items()
         ),
@@ -273,6 +281,7 @@ class _Part(NamedTuple):
     # Ends of stamps, or how long they lasted, 0 if that is not told.
     until: Times | None
     has_times: bool
+    classes: NDArray[Any] | None
 
     def ends(self, starts: NDArray[np.float64], until: NDArray[np.float64]) -> Any:
         """Ends in seconds; NaN where a stamp tells none."""
@@ -379,6 +388,7 @@ class _Columns:
                 _seconds(part.until, calendar if part.has_times else None, part.name, "events"),
             ),
             rounded=rounded,
+            classes=part.classes,
             labels=labels,
             observed=observed,
             name=part.name,

@@ -24,12 +24,16 @@ VARYING = (
     "false_rate",
     "background_rate",
 )
-#: What stamps of a group have in common.
+#: What stamps that share a clock have in common.
 FACTORS = ("annotator", "session", "subject", "device", "clock")
+#: What stamps of a group have in common.
+GROUPS = (*FACTORS, "class")
 
 
-def variations(varies: Mapping[str, str] | None, clock: str | None) -> list[dict[str, str]]:
-    """The settings of a model in which these vary, and clocks are off."""
+def variations(
+    varies: Mapping[str, str] | None, clock: str | None, groups: tuple[str, ...] = FACTORS
+) -> list[dict[str, str]]:
+    """The settings of a model in which these vary between such groups, and clocks are off."""
     if varies is not None and not isinstance(varies, Mapping):
         raise ValueError(f"varies is {varies!r}, expected a mapping like {{'delay': 'session'}}")
     given: dict[Any, Any] = {} if varies is None else dict(varies)
@@ -37,14 +41,14 @@ def variations(varies: Mapping[str, str] | None, clock: str | None) -> list[dict
         by = one_of("clock", clock, FACTORS)
         given = {"offset": by, "drift": by, **given}
     return [
-        {"what": one_of("varies", what, VARYING), "by": one_of(f"varies[{what!r}]", by, FACTORS)}
+        {"what": one_of("varies", what, VARYING), "by": one_of(f"varies[{what!r}]", by, groups)}
         for what, by in given.items()
     ]
 
 
 def looks_for_clocks(varying: Iterable[Mapping[str, str]]) -> bool:
-    """Whether stamps of a group may all be late by any time."""
-    return any(own["what"] in ("delay", "offset") for own in varying)
+    """Whether stamps of a group may all be late by any time. Classes share a clock."""
+    return any(own["what"] in ("delay", "offset") and own["by"] != "class" for own in varying)
 
 
 def named(sessions: list[Session], factors: Iterable[str]) -> None:

@@ -33,6 +33,11 @@ def session_html(session: Session) -> str:
         ("duration", _duration(session)),
         ("stamps", f"{len(session.events):,}"),
     ]
+    if session.ends is not None:
+        rows.append(("of which tell an end", f"{int(np.isfinite(session.ends).sum()):,}"))
+    if session.classes is not None:
+        names, counts = np.unique(session.classes.astype(str), return_counts=True)
+        rows.append(("classes", _some([f"{own} {k:,}" for own, k in zip(names, counts)])))
     if session.labels is not None:
         known = int((session.labels >= 0).sum())
         rows.append(("labels", f"{int((session.labels == 1).sum()):,} positive of {known:,}"))
@@ -60,13 +65,14 @@ def posterior_html(posterior: Posterior) -> str:
 
 def learned_html(detector: EventDetector) -> str:
     """The annotator that a fitted detector has learned."""
-    early = detector.delay_ < 0.0
     rows = [
-        ("stamps", f"{abs(detector.delay_):.3g} {'early' if early else 'late'} on average"),
+        ("stamps", f"{_late(detector.delay_)} on average"),
         ("single stamps scatter by", f"{detector.spread_:.3g} (standard deviation)"),
         ("misses", f"{_share(detector.miss_rate_)} of the events"),
-        ("stamps for nothing at", f"{_share(detector.false_rate_)} of the other instances"),
-        ("and from nowhere", f"{detector.background_rate_:.3g} per unit of time"),
+        *_for_nothing(detector),
+        *_ends(detector),
+        *_runs(detector),
+        *_confusion(detector),
         ("log evidence", f"{detector.log_evidence_:.6g}"),
     ]
     if detector.threshold_ != 0.5:
@@ -76,6 +82,51 @@ def learned_html(detector: EventDetector) -> str:
     rows += _differences(detector.groups(backend="numpy"))
     rows += [("or else", _explanation(mode)) for mode in detector.modes_[1:]]
     return _box("The annotator", rows)
+
+
+def _for_nothing(detector: EventDetector) -> list[tuple[str, str]]:
+    """Stamps that no event gave. Other instances give none where labels form runs or events have
+    several classes."""
+    from_nowhere = f"{detector.background_rate_:.3g} per unit of time"
+    if detector._labels == "chain" or detector._names():
+        return [("stamps for nothing at", from_nowhere)]
+    share = f"{_share(detector.false_rate_)} of the other instances"
+    return [("stamps for nothing at", share), ("and from nowhere", from_nowhere)]
+
+
+def _ends(detector: EventDetector) -> list[tuple[str, str]]:
+    """How ends are told, if stamps tell them."""
+    if detector.ends_ is None:
+        return []
+    own = detector.ends_
+    return [
+        ("ends are stamped", f"{_late(own['delay'])} on average"),
+        ("and scatter by", f"{own['spread']:.3g} (standard deviation)"),
+        ("misses of ends", f"{_share(own['miss_rate'])} of the events"),
+        ("ends for nothing at", f"{own['background_rate']:.3g} per unit of time"),
+    ]
+
+
+def _runs(detector: EventDetector) -> list[tuple[str, str]]:
+    """How labels form runs, if they do."""
+    if detector._labels == "independent":
+        return []
+    return [
+        ("events are runs, that last", f"{detector.run_length_:.3g} on average"),
+        ("and are apart by", f"{1.0 / detector.onset_rate_:.3g} on average"),
+    ]
+
+
+def _confusion(detector: EventDetector) -> list[tuple[str, str]]:
+    """What events of each class are recorded as, if there are several."""
+    names = detector._names()
+    if detector.confusion_ is None:
+        return []
+    told = []
+    for name, shares in zip(names, detector.confusion_):
+        recorded = [f"{other} {_share(share)}" for other, share in zip(names, shares)]
+        told.append((f"events of {name} are recorded as", _some(recorded)))
+    return told
 
 
 def _differences(groups: Table) -> list[tuple[str, str]]:
@@ -92,12 +143,18 @@ def _differences(groups: Table) -> list[tuple[str, str]]:
 
 def _explanation(mode: Mode) -> str:
     """Another mode, in words."""
-    late = f"{abs(mode.delay):.3g} {'early' if mode.delay < 0.0 else 'late'}"
-    words = f"{late}, scattered by {mode.spread:.3g}; log evidence {mode.log_evidence:.6g}"
+    words = (
+        f"{_late(mode.delay)}, scattered by {mode.spread:.3g}; log evidence {mode.log_evidence:.6g}"
+    )
     if mode.held_out is None:
         return words
     mean, error = mode.held_out
     return f"{words}, held out {mean:+.3g} ± {error:.2g} per session"
+
+
+def _late(delay: float) -> str:
+    """A delay for people."""
+    return f"{abs(delay):.3g} {'early' if delay < 0.0 else 'late'}"
 
 
 def _share(p: float) -> str:
@@ -152,8 +209,10 @@ def _clock_time(seconds: float) -> str:
 
 
 def _strip(session: Session) -> str:
-    """A timeline: instances as strokes, those labelled positive in blue, stamps as triangles."""
-    moments = np.concatenate([session.times, session.events])
+    """A timeline: instances as strokes, those labelled positive in blue, stamps as triangles, from
+    which a line leads to their ends."""
+    ends = np.full(len(session.events), np.nan) if session.ends is None else session.ends
+    moments = np.concatenate([session.times, session.events, ends[np.isfinite(ends)]])
     if len(moments) == 0:
         return ""
     low, high = float(moments.min()), float(moments.max())
@@ -161,6 +220,11 @@ def _strip(session: Session) -> str:
 
     def places(times: NDArray[np.float64]) -> NDArray[Any]:
         return np.round(6.0 + 628.0 * (_thinned(times) - low) / width, 1)
+
+    def lines() -> str:
+        both = zip(places(session.events).tolist(), places(ends).tolist())
+        path = "".join(f"M{x:g} 31H{end:g}" for x, end in both if np.isfinite(end))
+        return f'<path d="{path}" fill="none" stroke="{ORANGE}"/>' if path else ""
 
     strokes = [_strokes(places(session.times), 8, 20, 'stroke="currentColor" opacity="0.45"')]
     if session.labels is not None:
@@ -172,7 +236,7 @@ def _strip(session: Session) -> str:
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 34" role="img" '
         'aria-label="instances and stamps over time" '
         'style="display:block;width:100%;max-width:640px;color:inherit">'
-        f"{''.join(strokes)}{stamps}</svg>"
+        f"{''.join(strokes)}{stamps}{lines()}</svg>"
     )
 
 

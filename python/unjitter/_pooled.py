@@ -71,12 +71,21 @@ def known_labels(y_true: ArrayLike) -> NDArray[np.bool_]:
 
 
 def positive_column(y_score: ArrayLike) -> _Floats:
-    """Probabilities of the positive label, from one column or two."""
+    """Probabilities of an event, from one column, from two, or from that of no event and one for
+    each class; or whether there is one, from the classes that are told, None for no event."""
+    given = np.asarray(y_score)
+    are_told = given.dtype == object and given.ndim == 1 and given.size > 0
+    if are_told and all(own is None or isinstance(own, str) for own in given):
+        return np.array([own is not None for own in given], dtype=np.float64)
     scores = np.asarray(y_score, dtype=np.float64)
     if scores.ndim == 2 and scores.shape[1] == 2:
         scores = scores[:, 1]
+    if scores.ndim == 2 and scores.shape[1] > 2 and np.allclose(scores.sum(axis=1), 1.0):
+        # A sum of shares may be above one by their rounding.
+        scores = np.minimum(scores[:, 1:].sum(axis=1), 1.0)
     if scores.ndim != 1:
         raise ValueError(
-            f"probabilities have shape {scores.shape}, expected (n_instances,) or (n_instances, 2)"
+            f"probabilities have shape {scores.shape}, expected (n_instances,), (n_instances, 2) "
+            "or a column for no event and for each class, with a sum of 1"
         )
     return np.ascontiguousarray(scores)

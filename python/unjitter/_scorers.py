@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from . import _core
 from ._base import sessions_of
+from ._bouts import bout_metrics
 from ._events import (
     Tolerance,
     event_metrics,
@@ -25,7 +26,8 @@ _Floats = NDArray[np.float64]
 
 
 def f1_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """F1 over all labelled instances of sessions, from ``predict``.
+    """F1 over all labelled instances of sessions, from ``predict``: that of events of any class, if
+    there are several. :func:`class_f1_scorer` asks for the right class too.
 
     Instances with an unknown label, and sessions without labels, are left out; without any label
     this raises a `ValueError`.
@@ -41,20 +43,36 @@ def f1_scorer(estimator: Any, X: Any, y: None = None) -> float:
     return f1(sessions, estimator.predict(sessions))
 
 
+def class_f1_scorer(estimator: Any, X: Any, y: None = None) -> float:
+    """Mean over classes of the F1 of each, over all labelled instances of sessions: the row "macro"
+    of :meth:`EventDetector.class_scores`, and what ``EventDetector.score`` is with several classes.
+    """
+    detector, sessions = _inside(estimator, sessions_of(X))
+    if not hasattr(detector, "class_scores"):
+        raise ValueError(
+            f"{type(detector).__name__} knows no classes: score it by metrics.f1_scorer"
+        )
+    scores = detector.class_scores(sessions, backend="numpy")
+    return float(scores["f1"][list(scores["class"]).index("macro")])
+
+
 def average_precision_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """Average precision on the labels of sessions, which needs no threshold."""
+    """Average precision on the labels of sessions, which needs no threshold: that of events of any
+    class, if there are several."""
     sessions = sessions_of(X)
     return average_precision(sessions, estimator.predict_proba(sessions))
 
 
 def brier_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """Minus the Brier score on the labels of sessions, so that larger is better."""
+    """Minus the Brier score on the labels of sessions, so that larger is better: that of events of
+    any class, if there are several."""
     sessions = sessions_of(X)
     return -brier_score(sessions, estimator.predict_proba(sessions))
 
 
 def log_loss_scorer(estimator: Any, X: Any, y: None = None) -> float:
-    """Minus the log loss on the labels of sessions, so that larger is better."""
+    """Minus the log loss on the labels of sessions, so that larger is better: that of events of any
+    class, if there are several."""
     sessions = sessions_of(X)
     return -log_loss(sessions, estimator.predict_proba(sessions))
 
@@ -86,8 +104,8 @@ class _EventF1Scorer:
     min_separation: float = 0.0
 
     def __call__(self, estimator: Any, X: Any, y: None = None) -> float:
-        true, detected, _ = _detected(estimator, X, None, self.min_separation)
-        return event_metrics(true, detected, self.tolerance).f1
+        found = _detected(estimator, X, None, self.min_separation)
+        return event_metrics(found.begins(0), found.begins(1), self.tolerance).f1
 
 
 @dataclass(frozen=True)
@@ -98,8 +116,24 @@ class _EventAveragePrecisionScorer:
     min_separation: float = 0.0
 
     def __call__(self, estimator: Any, X: Any, y: None = None) -> float:
-        true, detected, scores = _detected(estimator, X, 0.0, self.min_separation)
-        return mean_event_average_precision(true, detected, scores, self.tolerances)
+        found = _detected(estimator, X, 0.0, self.min_separation)
+        scores = [own.scores for _, own in found.sessions]
+        return mean_event_average_precision(
+            found.begins(0), found.begins(1), scores, self.tolerances
+        )
+
+
+@dataclass(frozen=True)
+class _BoutF1Scorer:
+    """F1 of detected bouts: see :func:`bout_f1_scorer`."""
+
+    overlap: float
+    min_separation: float = 0.0
+
+    def __call__(self, estimator: Any, X: Any, y: None = None) -> float:
+        found = _detected(estimator, X, None, self.min_separation, "chain")
+        true, detected = ([own[k].bouts(found.spacing) for own in found.sessions] for k in (0, 1))
+        return bout_metrics(true, detected, overlap=self.overlap).overlap.f1
 
 
 def event_f1_scorer(tolerance: Tolerance, min_separation: float = 0.0) -> _EventF1Scorer:
@@ -127,6 +161,32 @@ def event_f1_scorer(tolerance: Tolerance, min_separation: float = 0.0) -> _Event
     return _EventF1Scorer(window(tolerance), float(min_separation))
 
 
+def bout_f1_scorer(overlap: float = 0.5, min_separation: float = 0.0) -> _BoutF1Scorer:
+    """A scorer: F1 of the bouts that an estimator detects, against those of the labels.
+
+    A bout is a run of positive instances, whatever the estimator takes labels for. Its last
+    instance lasts as long as instances usually are apart. Sessions without labels are left out, as
+    are instances with an unknown label.
+
+    Parameters
+    ----------
+    overlap : float
+        Least share that a detection and a bout have in common of what both cover, as in
+        :func:`bout_metrics`.
+    min_separation : float
+        Bouts that are detected closer than this are one.
+
+    Examples
+    --------
+    >>> from unjitter import baselines, metrics, simulate
+    >>> sessions = simulate.wearable(people=4, windows_per_second=1)
+    >>> detector = baselines.HandAligned(labels="chain").fit(sessions[:3])
+    >>> 0.5 < metrics.bout_f1_scorer()(detector, sessions[3:]) <= 1.0
+    True
+    """
+    return _BoutF1Scorer(float(overlap), float(min_separation))
+
+
 def event_average_precision_scorer(
     tolerance: Tolerance | list[Tolerance], min_separation: float = 0.0
 ) -> _EventAveragePrecisionScorer:
@@ -146,33 +206,63 @@ def event_average_precision_scorer(
     return _EventAveragePrecisionScorer(tuple(map(window, several)), float(min_separation))
 
 
+class _Found(NamedTuple):
+    """Events of a session, in order of time: when they begin and end, and how sure they are."""
+
+    begins: _Floats
+    ends: _Floats
+    scores: _Floats
+
+    @classmethod
+    def of(cls, parts: list[tuple[Any, ...]]) -> _Found:
+        """Those of several stretches of time."""
+        return cls(*(np.concatenate([part[k] for part in parts]) for k in range(3)))
+
+    def bouts(self, spacing: float) -> _Floats:
+        """Start and end of each, whose last instance lasts so long."""
+        return np.column_stack([self.begins, _core.lasting(self.begins, self.ends, spacing)])
+
+
+class _Detected(NamedTuple):
+    """True and detected events of each session that has labels, and how far instances are apart."""
+
+    sessions: list[tuple[_Found, _Found]]
+    spacing: float
+
+    def begins(self, side: int) -> list[_Floats]:
+        """When the true (0) or the detected (1) events of each session begin."""
+        return [own[side].begins for own in self.sessions]
+
+
 def _detected(
-    estimator: Any, X: Any, threshold: float | None, min_separation: float
-) -> tuple[list[_Floats], list[_Floats], list[_Floats]]:
-    """When true and detected events begin, and scores of these, of sessions that have labels; by
-    default at the threshold of the estimator."""
+    estimator: Any,
+    X: Any,
+    threshold: float | None,
+    min_separation: float,
+    form: str | None = None,
+) -> _Detected:
+    """Events by the labels of sessions that have some, and by an estimator: at its own threshold by
+    default, and of the form that labels have for it."""
     sessions = [session for session in sessions_of(X) if np.any(_labels_of(session) >= 0)]
     if not sessions:
         raise ValueError(NO_LABELS)
     detector, sessions = _inside(estimator, sessions)
-    form = getattr(detector, "_labels", "independent")
+    form = getattr(detector, "_labels", "independent") if form is None else form
     if threshold is None or form == "chain":
         # Runs at a lower threshold are not more of them, but longer ones.
         threshold = detector.threshold_
-    true, detected, scores = [], [], []
+    found = []
     for session, probabilities in zip(sessions, detector.predict_proba(sessions)):
         labels = _labels_of(session)
         times, own = session.times, (labels == 1).astype(np.float64)
         known = _stretches(labels >= 0, form)
         p = positive_column(probabilities)
-        found = [
-            _core.detect_events(times[k], p[k], threshold, min_separation, form) for k in known
-        ]
+        told = [_core.detect_events(times[k], p[k], threshold, min_separation, form) for k in known]
         truth = [_core.detect_events(times[k], own[k], 0.5, 0.0, form) for k in known]
-        true.append(np.concatenate([begin for begin, *_ in truth]))
-        detected.append(np.concatenate([begin for begin, *_ in found]))
-        scores.append(np.concatenate([score for *_, score in found]))
-    return true, detected, scores
+        found.append((_Found.of(truth), _Found.of(told)))
+    gaps = np.concatenate([np.diff(session.times) for session in sessions])
+    spacing = float(np.median(gaps[gaps > 0.0])) if np.any(gaps > 0.0) else 0.0
+    return _Detected(found, spacing)
 
 
 def _stretches(known: NDArray[np.bool_], form: str) -> list[NDArray[np.int64]]:

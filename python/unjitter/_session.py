@@ -251,6 +251,8 @@ class Session:
             )
             if self.calendar is not None and changes.get(name) is not None:
                 changes[name] = self._in_own_zone(name, changes[name])
+        if self.calendar is not None and changes.get("ends") is not None:
+            changes["ends"] = self._ends_in_own_zone(changes["ends"])
         changed = Session(**{**own, **changes})
         changed.backend = self.backend
         if "events" not in changes:
@@ -264,6 +266,14 @@ class Session:
             return {name: self._in_own_zone(what, own) for name, own in values.items()}
         zone = None if self.calendar is None else self.calendar.time_zone
         return self._read(what, values).in_zone(zone)
+
+    def _ends_in_own_zone(self, ends: Any) -> Any:
+        """The same of ends, some of which may be missing."""
+        if isinstance(ends, Mapping):
+            return {name: self._ends_in_own_zone(own) for name, own in ends.items()}
+        zone = None if self.calendar is None else self.calendar.time_zone
+        is_zoneless = isinstance(ends, np.ndarray) and ends.dtype.kind == "M" and zone is not None
+        return Times(ends.astype("datetime64[ns]"), zone) if is_zoneless else ends
 
     def dates(self, seconds: ArrayLike) -> NDArray[Any]:
         """Times of the session in their original form: dates if they were dates, else numbers.

@@ -39,9 +39,13 @@ class Stream:
     """A recording whose instances arrive one by one; made by ``detector.stream()``.
 
     With independent labels every instance leaves at once. With ``labels="chain"`` it waits until
-    nothing that may come can move its probability by more than `tolerance`, or until an instance
-    arrives that is later by `within`. Probabilities and events are then those of ``predict_proba``
-    and ``detect_events`` for the whole recording, up to `tolerance`.
+    nothing that may come can move its probability by more than `tolerance`. An event waits until
+    none that may come can be chosen in its place. Probabilities and events are then those of
+    ``predict_proba`` and ``detect_events`` for the whole recording, up to `tolerance`.
+
+    With `within`, instances, and events of independent labels, leave at the latest when an instance
+    arrives that is so much later, as if the recording ended there; events are still
+    `min_separation` apart.
     """
 
     def __init__(self, stream: _core.Stream, rows: Callable[[Any], Any]) -> None:

@@ -179,13 +179,25 @@ class Synced:
             for clock in self.clocks
             if clock.verdict == FOUND
         ]
-        seconds = session._as_given(_core.moved_back(session, json.dumps(self.by), found))
-        who = None if session.annotators is None else session._as_given(session.annotators)
+        shifted = _core.moved_back(session, json.dumps(self.by), found)
+        # An end moves with its beginning, as in a fit: the same clock told how long it lasted.
+        ends = None if session.ends is None else session.ends + (shifted - session.events)
+
+        def given(values: NDArray[Any] | None) -> Any:
+            return None if values is None else session._as_given(values)
+
+        def times(seconds: NDArray[np.float64] | None) -> Any:
+            if seconds is None or session.calendar is None:
+                return given(seconds)
+            return session.calendar.times(session._as_given(seconds))
+
         moved = session.replace(
-            events=seconds if session.calendar is None else session.calendar.times(seconds),
-            annotators=who,
+            events=times(shifted),
+            ends=times(ends),
+            classes=given(session.classes),
+            annotators=given(session.annotators),
             also_annotated=session.also_annotated,
-            rounded=None if session.rounded is None else session._as_given(session.rounded),
+            rounded=given(session.rounded),
         )
         # The same presses, though at other times.
         moved._event_rows = session._event_rows

@@ -51,6 +51,8 @@ def dataset(
     label: str = "label",
     subject: str = "subject",
     annotator: str = "annotator",
+    end: str | None = "end",
+    duration: str = "duration",
     client: distributed.Client | None = None,
     rows: int = ROWS,
     memory: int | None = None,
@@ -63,9 +65,10 @@ def dataset(
         One row per instance, as in :func:`unjitter.sessions_from_frames`. Rows of a session that
         lie in several partitions are brought together by a shuffle.
     events : dask or pandas DataFrame, pyarrow.Table, or path or sequence of paths
-        The stamps: session, time and, if it is known, annotator.
-    session, time, features, label, subject, annotator
-        The columns.
+        The stamps: session, time and, if they are known, annotator and end or duration.
+    session, time, features, label, subject, annotator, end, duration
+        The columns. Stamps that tell when something ended, or how long it lasted, are of bouts,
+        unless `end` is None.
     client : distributed.Client, optional
         By default the current one.
     rows : int
@@ -80,7 +83,7 @@ def dataset(
         For :meth:`unjitter.EventDetector.fit` and the like.
     """
     names = None if features is None else tuple(features)
-    layout = Layout(session, time, names, label, subject, annotator)
+    layout = Layout(session, time, names, label, subject, annotator, end, duration)
     found = distributed.get_client() if client is None else client
     if isinstance(instances, dd.DataFrame):
         return _Frames(found, layout, instances, _table(events, layout), memory)

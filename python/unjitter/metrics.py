@@ -15,7 +15,9 @@ which have a start and an end.
 
 Scorers
 -------
-What ends in ``scorer`` goes into ``GridSearchCV(scoring=...)`` and ``cross_validate``.
+What ends in ``scorer`` goes into ``GridSearchCV(scoring=...)`` and ``cross_validate``. Where events
+are of several classes, all but :func:`class_f1_scorer` and :func:`log_evidence_scorer` ask only for
+events of any class.
 
 scikit-learn's own, by names such as ``scoring="f1"``, compare one prediction per sample with `y`. A
 sample is a session here, with a label for each instance, so none of them fits: without `y` they
@@ -26,6 +28,7 @@ scikit-learn makes a score of NaN.
 instead of scikit-learn's               take
 ======================================  ========================================================
 ``"f1"``                                :func:`f1_scorer`, which is also ``EventDetector.score``
+``"f1_macro"``                          :func:`class_f1_scorer`, ``score`` with several classes
 ``"average_precision"``, ``"roc_auc"``  :func:`average_precision_scorer`
 ``"neg_brier_score"``                   :func:`brier_scorer`
 ``"neg_log_loss"``                      :func:`log_loss_scorer`
@@ -65,7 +68,9 @@ from ._instances import (
 )
 from ._scorers import (
     average_precision_scorer,
+    bout_f1_scorer,
     brier_scorer,
+    class_f1_scorer,
     event_average_precision_scorer,
     event_f1_scorer,
     f1_scorer,
@@ -100,9 +105,11 @@ __all__ = [
     "best_f1",
     "bonferroni",
     "bootstrap_interval",
+    "bout_f1_scorer",
     "bout_metrics",
     "brier_score",
     "brier_scorer",
+    "class_f1_scorer",
     "confusion",
     "detect_events",
     "event_average_precision",

@@ -47,6 +47,8 @@ def dataset(
     label: str = "label",
     subject: str = "subject",
     annotator: str = "annotator",
+    end: str | None = "end",
+    duration: str = "duration",
     rows: int = ROWS,
     memory: int | None = None,
     n_jobs: int | None = -1,
@@ -59,8 +61,9 @@ def dataset(
         A folder of Parquet files, or files: one row per instance, with session, time, features,
         and if there are, label and subject.
     events : path, sequence of paths, or pyarrow.Table
-        The stamps: session, time and, if it is known, annotator. They are kept in memory.
-    session, time, features, label, subject, annotator
+        The stamps: session, time and, if they are known, annotator and end or duration. They are
+        kept in memory.
+    session, time, features, label, subject, annotator, end, duration
         The columns, as in :func:`unjitter.sessions_from_frames`.
     rows : int
         Instances that are worked on together, about.
@@ -75,7 +78,7 @@ def dataset(
         For :meth:`unjitter.EventDetector.fit` and the like.
     """
     names = None if features is None else tuple(features)
-    layout = Layout(session, time, names, label, subject, annotator)
+    layout = Layout(session, time, names, label, subject, annotator, end, duration)
     threads = joblib.effective_n_jobs(n_jobs)
     return ParquetDataset(
         partitions(instances, events, layout, rows),

@@ -1,4 +1,4 @@
-"""Data with a known truth: people who smoke, and sloppy annotators."""
+"""Data with a known truth: people who smoke or move, and sloppy annotators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._base import sessions_of
-from ._check import whole
+from ._check import number, whole
 from ._noise import NOISE, Noise, noise_model
 from ._noises import Gaussian
 from ._pooled import known_labels
@@ -21,6 +21,7 @@ from .signal import CYCLE_FEATURES, CycleOptions, session_from_signal
 
 __all__ = [
     "DEMO",
+    "DEMO_BOUTS",
     "Annotator",
     "ChestBand",
     "Presses",
@@ -30,6 +31,7 @@ __all__ = [
     "people",
     "press",
     "respiration",
+    "wearable",
 ]
 
 
@@ -149,6 +151,9 @@ class Sloppiness:
     habits : (float, float)
         How far people differ: the standard deviation of their delays, in units, and of the
         logarithms of their spreads. :func:`people` tells who came out how.
+    ends : (float, float), optional
+        Mean and standard deviation of the delays of ends, in units, if ends are pressed too: an
+        event is then a run of positive instances, and everything else is about its beginning.
 
     Examples
     --------
@@ -179,6 +184,7 @@ class Sloppiness:
     people: int = 1
     together: bool = False
     habits: tuple[float, float] = (0.0, 0.0)
+    ends: tuple[float, float] | None = None
 
     def settings(self) -> dict[str, Any]:
         """The sloppiness as JSON for the library."""
@@ -193,14 +199,14 @@ class Sloppiness:
             "rounded": float(self.rounded),
             "people": whole("people", self.people),
             "together": bool(self.together),
-            "habits": self._habits(),
-        }
+            "habits": _two("habits", self.habits, "(of delays, of log spreads)"),
+        } | self._ends()
 
-    def _habits(self) -> list[float]:
-        habits = [float(habit) for habit in np.atleast_1d(self.habits)]
-        if len(habits) != 2:
-            raise ValueError(f"habits is {self.habits!r}, expected (of delays, of log spreads)")
-        return habits
+    def _ends(self) -> dict[str, Any]:
+        if self.ends is None:
+            return {}
+        delay, spread = _two("ends", self.ends, "(mean delay, spread)")
+        return {"ends": {"delay": delay, "spread": spread}}
 
     def _tails(self) -> Any:
         if self.errors is not None:
@@ -216,6 +222,9 @@ class Sloppiness:
 
 DEMO = Sloppiness(delay=0.5, spread=1.0, pressed=0.9, extra=0.1)
 """The annotator of ``unjitter demo``: late, scattered, forgetful and sometimes wrong."""
+
+DEMO_BOUTS = Sloppiness(delay=2.0, spread=4.0, pressed=0.9, extra=0.1, ends=(4.0, 4.0))
+"""One who presses when an event begins and again when it ends, later each time."""
 
 
 class Presses(NamedTuple):
@@ -392,6 +401,64 @@ noise
     return recordings if annotator is None else annotate(recordings, annotator, seed=seed)
 
 
+def wearable(
+    *,
+    seed: int = 0,
+    people: int = 24,
+    seconds: float = 400.0,
+    windows_per_second: float = 4.0,
+    shortest: float = 2.0,
+    longest: float = 10.0,
+    apart: float = 25.0,
+    annotator: Annotator | Sloppiness | None = DEMO_BOUTS,
+) -> list[Session]:
+    """Windows of movement, in which something is done for a while now and then.
+
+    A window is a second long and a label of 1 says that something is done in its middle. So one
+    event covers many windows, and labels form runs: use ``EventDetector(labels="chain")``.
+
+    Parameters
+    ----------
+    seed : int
+        Of the recordings, and of the annotator's draws.
+    people : int
+        How many people there are, each with one recording.
+    seconds : float
+        Length of a recording.
+    windows_per_second : float
+        How many windows begin in a second, up to 20.
+    shortest, longest : float
+        For how many seconds something is done, at least and at most.
+    apart : float
+        Mean time from the end of one event to the beginning of the next, above 3 seconds.
+    annotator : Annotator or Sloppiness, optional
+        The annotator, by default :data:`DEMO_BOUTS`, who presses at both ends. Without ends, every
+        positive window is pressed. None gives no stamps.
+
+    Returns
+    -------
+    list of Session
+
+    Examples
+    --------
+    >>> from unjitter import simulate
+    >>> sessions = simulate.wearable(people=2, windows_per_second=10)
+    >>> sessions[0].X.shape, len(sessions[0].ends)
+    ((3990, 6), 10)
+    """
+    options = {
+        "people": whole("people", people),
+        "seconds": float(seconds),
+        "windows_per_second": float(windows_per_second),
+        "shortest": float(shortest),
+        "longest": float(longest),
+        "apart": float(apart),
+    }
+    found, names = _core.wearable(json.dumps(options), whole("seed", seed))
+    recordings = [Session(**arrays, feature_names=names) for arrays in found]
+    return recordings if annotator is None else annotate(recordings, annotator, seed=seed)
+
+
 def annotate(
     sessions: Session | Sequence[Session], annotator: Annotator | Sloppiness, *, seed: int = 0
 ) -> list[Session]:
@@ -433,10 +500,11 @@ def annotate(
     return [
         session.replace(
             events=session.dates(stamps) if session.calendar is not None else stamps,
+            ends=until if until is None or session.calendar is None else session.dates(until),
             annotators=who,
             also_annotated=everybody,
         )
-        for session, (stamps, who, everybody) in zip(known, pressed)
+        for session, (stamps, until, who, everybody) in zip(known, pressed)
     ]
 
 
@@ -506,12 +574,19 @@ def press(times: ArrayLike, labels: ArrayLike, annotator: Annotator, *, seed: in
 def _study(
     kind: str, subjects: int | None, sessions: int | None, changes: dict[str, float | None]
 ) -> str:
-    for name, number in (("subjects", subjects), ("sessions", sessions)):
-        if number is not None:
-            whole(name, number)
+    for name, count in (("subjects", subjects), ("sessions", sessions)):
+        if count is not None:
+            whole(name, count)
     options = json.loads(_core.study(kind, subjects, sessions))
     options |= {name: value for name, value in changes.items() if value is not None}
     return json.dumps(options)
+
+
+def _two(name: str, given: Any, meaning: str) -> list[float]:
+    values = np.atleast_1d(given).tolist()
+    if len(values) != 2:
+        raise ValueError(f"{name} is {given!r}, expected {meaning}")
+    return [number(name, value) for value in values]
 
 
 def _cycles(options: CycleOptions | None) -> str:

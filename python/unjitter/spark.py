@@ -48,6 +48,8 @@ def dataset(
     label: str = "label",
     subject: str = "subject",
     annotator: str = "annotator",
+    end: str | None = "end",
+    duration: str = "duration",
     partitions: int | None = None,
     memory: int | None = None,
 ) -> SparkDataset:
@@ -60,8 +62,9 @@ def dataset(
     staging : path
         A folder that all workers can read and write, such as one of HDFS, S3 or NFS; on one
         machine, any. A new folder inside takes the rows, and is yours to delete.
-    session, time, features, label, subject, annotator
-        The columns.
+    session, time, features, label, subject, annotator, end, duration
+        The columns. Stamps that tell when something ended, or how long it lasted, are of bouts,
+        unless `end` is None.
     partitions : int, optional
         Into how many parts sessions are dealt; by default ``spark.sql.shuffle.partitions``.
     memory : int, optional
@@ -74,7 +77,7 @@ def dataset(
         For :meth:`unjitter.EventDetector.fit` and the like.
     """
     names = None if features is None else tuple(features)
-    layout = Layout(session, time, names, label, subject, annotator)
+    layout = Layout(session, time, names, label, subject, annotator, end, duration)
     spark = instances.sparkSession
     parts = int(partitions or spark.conf.get("spark.sql.shuffle.partitions") or 200)
     if parts < 1:
@@ -209,7 +212,9 @@ class SparkDataset(Dataset):
             pa.bool_(): "boolean",
             pa.timestamp("ns"): "timestamp_ntz",
         }
-        columns = ", ".join(f"{own.name} {kinds[own.type]}" for own in question.schema())
+        # Names of classes may be any text.
+        named = ((own.name.replace("`", "``"), kinds[own.type]) for own in question.schema())
+        columns = ", ".join(f"`{name}` {kind}" for name, kind in named)
         return self._numbers.mapInArrow(ask.__call__, columns)
 
     def _is_dated(self) -> bool:

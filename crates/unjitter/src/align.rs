@@ -4,6 +4,7 @@ mod bouts;
 mod runs;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::Session;
 use crate::inference::Responsibilities;
@@ -18,7 +19,8 @@ pub struct Aligned {
     /// One per stamp.
     pub stamps: Vec<AlignedStamp>,
     /// The ends of what was stamped, if the model learned from ends: one per stamp, none where the stamp tells none.
-    /// Its quantiles are never earlier than those of the stamp itself.
+    /// Its quantiles are never earlier than those of the stamp itself. An end that has no possible place from there on
+    /// is told as spurious, where the stamp itself is.
     pub ends: Vec<Option<AlignedStamp>>,
     /// One per instance.
     pub instances: Vec<AlignedInstance>,
@@ -47,15 +49,25 @@ pub struct AlignedClasses {
 }
 
 impl AlignedClasses {
+    /// The most probable class of an event at these instances, of equals the first.
+    pub fn of_event(&self, instances: Range<usize>) -> &str {
+        let mut sums = vec![0.0; self.names.len()];
+        self.instances[instances].iter().for_each(|own| add_all(&mut sums, own));
+        &self.names[likeliest(&sums)]
+    }
+
     /// The most probable class of a stamp, and its probability.
     pub fn of_stamp(&self, stamp: usize) -> (&str, f64) {
         let probabilities = &self.stamps[stamp];
-        let more = |best: usize, k: usize| {
-            if probabilities[k] > probabilities[best] { k } else { best }
-        };
-        let best = (1..probabilities.len()).fold(0, more);
+        let best = likeliest(probabilities);
         (&self.names[best], probabilities[best])
     }
+}
+
+/// The position of the largest number, of equals the first.
+fn likeliest(probabilities: &[f64]) -> usize {
+    let more = |k: usize, j: usize| if probabilities[j] > probabilities[k] { j } else { k };
+    (1..probabilities.len()).fold(0, more)
 }
 
 /// Where a stamp belongs. Its time, interval and instance suppose that an instance gave it, also if it
@@ -119,6 +131,8 @@ pub struct SeenEvent {
     pub end: f64,
     /// Probability that it is an event.
     pub p_positive: f64,
+    /// Its most probable class, if there are several.
+    pub class: Option<String>,
     /// Its stamps, by position among those of the session.
     pub stamps: Vec<usize>,
     /// Who gave them, by position among the annotators of the session, in order.
@@ -137,15 +151,8 @@ impl Aligned {
         let mut events: BTreeMap<usize, SeenEvent> = BTreeMap::new();
         for (l, stamp) in self.stamps.iter().enumerate() {
             let Some(instance) = stamp.best_instance else { continue };
-            let (instance, time, end, p_positive) = self.event_of(instance);
-            let event = events.entry(instance).or_insert_with(|| SeenEvent {
-                instance,
-                time,
-                end,
-                p_positive,
-                stamps: Vec::new(),
-                seen_by: Vec::new(),
-            });
+            let (first, own) = self.event_of(instance);
+            let event = events.entry(first).or_insert(own);
             event.stamps.push(l);
             event.seen_by.extend(session.annotator_of(l));
         }
@@ -157,13 +164,19 @@ impl Aligned {
         events
     }
 
-    /// First instance, begin, end and probability of the event that an instance is of.
-    fn event_of(&self, instance: usize) -> (usize, f64, f64, f64) {
-        let own = self.runs.iter().flatten().find(|run| run.reach.contains(&instance));
+    /// First instance of the event that an instance is of, and the event without stamps.
+    fn event_of(&self, instance: usize) -> (usize, SeenEvent) {
+        let runs = self.runs.as_deref().unwrap_or_default();
+        // They are in order, and no two of them reach to the same instance.
+        let next = runs.partition_point(|run| run.reach.end <= instance);
+        let run = runs.get(next).filter(|run| run.reach.contains(&instance));
         let AlignedInstance { time, p_positive, .. } = self.instances[instance];
-        own.map_or((instance, time, time, p_positive), |run| {
-            (run.first, run.begin, run.end, run.p_positive)
-        })
+        let (first, last) = run.map_or((instance, instance), |run| (run.first, run.last));
+        let (time, end, p_positive) =
+            run.map_or((time, time, p_positive), |run| (run.begin, run.end, run.p_positive));
+        let class = self.classes.as_ref().map(|own| own.of_event(first..last + 1).to_owned());
+        let (stamps, seen_by) = (Vec::new(), Vec::new());
+        (first, SeenEvent { instance: first, time, end, p_positive, class, stamps, seen_by })
     }
 }
 
@@ -209,6 +222,9 @@ struct Place {
     positive: f64,
     /// The same by class; empty if there is one.
     classes: Vec<f64>,
+    /// Whose stamp it is, counted from 0. All are of one where there are several classes, since these divide the stamps
+    /// of each.
+    annotator: usize,
 }
 
 /// Adds numbers to sums, of which there may be none yet.
@@ -292,13 +308,18 @@ impl Averaged {
         instances: &mut [AlignedInstance],
         about: Variable,
     ) -> Vec<AlignedRun> {
-        let mut stamps = vec![0.0; instances.len()];
-        for Place { first, shares, .. } in &self.stamps {
+        let annotators = self.stamps.iter().map(|place| place.annotator + 1).max().unwrap_or(0);
+        let mut stamps = vec![vec![0.0; instances.len()]; annotators];
+        for Place { first, shares, annotator, .. } in &self.stamps {
             for (&i, share) in observed[*first..].iter().zip(shares) {
-                stamps[i] += share / self.count;
+                stamps[*annotator][i] += share / self.count;
             }
         }
-        let found = runs::runs(instances, &stamps);
+        let mut classes = vec![None; instances.len()];
+        for (&i, present) in observed.iter().zip(&self.present) {
+            classes[i] = Some(likeliest(present));
+        }
+        let found = runs::runs(instances, &classes, &stamps);
         runs::tell_once(instances, &found, about);
         found
     }
@@ -334,9 +355,19 @@ impl Averaged {
         level: f64,
     ) -> Vec<Option<AlignedStamp>> {
         let place = |(l, place): (usize, &Place)| {
-            let place = bouts::after(self.end(l)?, place);
             let stamp = (session.end_of(l)?, best[l].map(|instance| observed[instance]));
-            Some(aligned_stamp(session, observed, &place, self.count, level, stamp))
+            let told = |place: &Place, stamp| {
+                aligned_stamp(session, observed, place, self.count, level, stamp)
+            };
+            Some(match bouts::after(self.end(l)?, place) {
+                Some(place) => told(&place, stamp),
+                // It ends nothing that begins there.
+                None => AlignedStamp {
+                    p_instance: 0.0,
+                    p_spurious: 1.0,
+                    ..told(place, (stamp.0, None))
+                },
+            })
         };
         match self.ends.is_empty() {
             true => Vec::new(),
@@ -433,12 +464,13 @@ fn add_places<'a>(
     places: &mut Vec<Place>,
     streams: impl Iterator<Item = (&'a Responsibilities, &'a [usize], &'a [Vec<f64>])>,
 ) {
-    for (own, positions, classes) in streams {
+    for (number, (own, positions, classes)) in streams.enumerate() {
         let most = positions.iter().map(|last| last + 1).max().unwrap_or(0);
         places.resize(places.len().max(most), Place::default());
         for (l, &position) in positions.iter().enumerate() {
             let positive = own.of_stamp_positive(l).iter().sum();
             let classes = classes.get(l).map_or(&[][..], Vec::as_slice);
+            places[position].annotator = if classes.is_empty() { number } else { 0 };
             places[position].add(own.instances(l).start, own.of_stamp(l), positive, classes);
         }
     }
@@ -530,6 +562,76 @@ mod tests {
         let place = |stamp: AlignedStamp| (stamp.time, stamp.low, stamp.high, stamp.instance_time);
         assert_eq!(place(strong), place(none));
         assert!(none.high > none.low, "{none:?}");
+    }
+
+    #[test]
+    fn the_event_of_an_instance_is_the_run_that_reaches_to_it() {
+        let run = |first: usize, last: usize, reach| AlignedRun {
+            first,
+            last,
+            begin: first as f64,
+            end: last as f64,
+            reach,
+            p_positive: 0.75,
+            p_detector: 0.5,
+            p_missed: 0.25,
+        };
+        let instance = |i: usize| AlignedInstance {
+            time: i as f64,
+            p_detector: 0.5,
+            p_positive: 0.125,
+            p_missed: 0.0,
+            observed: true,
+        };
+        let aligned = Aligned {
+            stamps: Vec::new(),
+            ends: Vec::new(),
+            instances: (0..12).map(instance).collect(),
+            classes: None,
+            runs: Some(vec![run(2, 3, 1..5), run(5, 5, 5..6), run(9, 10, 8..11)]),
+            log_evidence: 0.0,
+            best_log_weight: 0.0,
+        };
+        for i in 0..12 {
+            let want = match i {
+                1..5 => (2, 2.0, 3.0, 0.75),
+                5 => (5, 5.0, 5.0, 0.75),
+                8..11 => (9, 9.0, 10.0, 0.75),
+                _ => (i, i as f64, i as f64, 0.125),
+            };
+            let (first, event) = aligned.event_of(i);
+            assert_eq!((first, event.time, event.end, event.p_positive), want, "{i}");
+        }
+    }
+
+    /// Where the stamps at 1.2 of four instances and their ends belong, with these shares of instances.
+    fn bout(start: &[f64], end: &[f64]) -> (AlignedStamp, AlignedStamp) {
+        let times = vec![0.0, 1.0, 2.0, 3.0];
+        let features = Array2::<f64>::zeros((4, 1));
+        let session = Session::new("night", features, times, vec![1.2]).unwrap();
+        let session = session.with_ends(vec![Some(2.2)]).unwrap();
+        let place = |shares: &[f64]| Place {
+            shares: shares.to_vec(),
+            positive: shares.iter().sum(),
+            ..Place::default()
+        };
+        let (stamps, ends) = (vec![place(start)], vec![place(end)]);
+        let averaged = Averaged { stamps, ends, count: 1.0, ..Averaged::default() };
+        let (observed, best) = ([0, 1, 2, 3], [Some(1)]);
+        let own = averaged.aligned_stamps(&session, &observed, &best, 0.95)[0];
+        (own, averaged.aligned_ends(&session, &observed, &best, 0.95)[0].unwrap())
+    }
+
+    #[test]
+    fn no_bout_ends_before_it_begins() {
+        let (start, end) = bout(&[0.0, 0.0, 0.2, 0.6], &[0.5, 0.3, 0.0, 0.0]);
+        assert_eq!((start.time, start.low, start.high, start.p_instance), (3.0, 2.0, 3.0, 0.6));
+        assert_eq!((end.stamp, end.time, end.low, end.high), (2.2, 3.0, 2.0, 3.0));
+        assert_eq!((end.p_instance, end.p_spurious, end.best_instance), (0.0, 1.0, None));
+        // One that may follow is only moved there.
+        let (start, end) = bout(&[0.0, 0.4, 0.0, 0.6], &[0.5, 0.3, 0.2, 0.0]);
+        assert_eq!((start.time, end.time), (1.0, 1.0));
+        assert!(end.p_spurious < 1e-15 && end.best_instance == Some(1), "{end:?}");
     }
 
     #[test]

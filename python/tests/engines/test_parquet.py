@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import SESSIONS, detector, same_bits
 
-from unjitter import EventDetector, parquet
+from unjitter import EventDetector, parquet, sessions_from_frames
 from unjitter.scale import _questions
 
 
@@ -156,3 +157,102 @@ def test_the_command_line(folder, in_memory, tmp_path, capsys):
         with pytest.raises(SystemExit) as stop:
             main(words)
         assert said in str(stop.value)
+
+
+@pytest.fixture(scope="module")
+def bouts():
+    """Tables of events that last, whose ends are told too, but one."""
+    random = np.random.default_rng(3)
+    instances, events = [], []
+    for k in range(6):
+        times = 0.5 * np.arange(200)
+        starts = np.arange(10, 190, 30) + random.integers(0, 8, 6)
+        lasts = starts + random.integers(4, 10, 6)
+        inside = (np.arange(200)[:, None] >= starts) & (np.arange(200)[:, None] <= lasts)
+        label = inside.any(axis=1).astype(int)
+        x = 2.5 * label + random.normal(size=200)
+        own = {"session": f"s{k}", "time": times, "x": x, "label": label}
+        instances.append(pd.DataFrame(own))
+        begun = times[starts] + 0.4 + 0.3 * random.normal(size=6)
+        ended = np.maximum(times[lasts] + 0.8 + 0.5 * random.normal(size=6), begun)
+        events.append(pd.DataFrame({"session": f"s{k}", "start": begun, "end": ended}))
+    events[0].loc[2, "end"] = np.nan
+    return pd.concat(instances, ignore_index=True), pd.concat(events, ignore_index=True)
+
+
+def write(folder, instances, events):
+    """The tables in files, and the sessions in these."""
+    for name, table in (("instances", instances), ("events", events)):
+        table.to_parquet(folder / f"{name}.parquet", row_group_size=150)
+    return folder / "instances.parquet", folder / "events.parquet"
+
+
+def test_bouts_are_learned_as_in_memory(bouts, tmp_path):
+    in_files = parquet.dataset(*write(tmp_path, *bouts), rows=300)
+    in_memory = sessions_from_frames(*bouts)
+    assert np.isnan(in_files.sessions(["s0"])[0].ends).sum() == 1
+    found, want = (
+        EventDetector(labels="chain", restarts=1, n_jobs=1).fit(X) for X in (in_files, in_memory)
+    )
+    assert found.ends_["delay"] == pytest.approx(0.8, abs=0.3)
+    assert same_bits(found, want)
+    aligned = found.align(in_files).read().to_pandas()
+    table = want.align(in_memory, backend="pandas").sort_values(["session", "stamp"])
+    for name in ("time", "end_stamp", "end", "end_low", "end_high", "end_p_spurious"):
+        np.testing.assert_array_equal(aligned[name], table[name])
+    p = found.predict(in_files).read()["probability"].to_numpy()
+    np.testing.assert_array_equal(p, np.concatenate(want.predict_proba(in_memory))[:, 1])
+
+
+def test_ends_may_be_durations_or_dates_or_be_left_out(bouts, tmp_path):
+    instances, events = bouts
+    lasting = events.rename(columns={"start": "onset"})
+    lasting["duration"] = lasting.pop("end") - lasting["onset"]
+    zero = np.datetime64("2024-05-31T14:00:00", "ns")
+
+    def dates(seconds):
+        return zero + pd.to_timedelta(np.round(1e9 * seconds), unit="ns")
+
+    dated = instances.assign(time=dates(instances["time"]))
+    moments = events.assign(start=dates(events["start"]), end=dates(events["end"]))
+    onsets = lasting.assign(onset=dates(lasting["onset"]))
+    durations = onsets.assign(duration=pd.to_timedelta(onsets["duration"], unit="s"))
+    want = sessions_from_frames(instances, events)[0].ends
+    for table, stamps in (
+        (instances, lasting),
+        (dated, moments),
+        (dated, onsets),
+        (dated, durations),
+    ):
+        [own] = parquet.dataset(*write(tmp_path, table, stamps)).sessions(["s0"])
+        # Dates have nanoseconds.
+        np.testing.assert_allclose(own.ends, want, atol=2e-9)
+    plain = events.rename(columns={"start": "time"})
+    files = write(tmp_path, instances, plain)
+    assert parquet.dataset(*files, end=None).sessions(["s0"])[0].ends is None
+    text = lasting.assign(duration="long")
+    with pytest.raises(ValueError, match="column 'duration' holds .*string, expected lengths"):
+        parquet.dataset(*write(tmp_path, instances, text)).sessions(["s0"])
+    short = lasting.assign(duration=-1.0)
+    with pytest.raises(ValueError, match="column 'duration' holds lengths of time below 0"):
+        parquet.dataset(*write(tmp_path, instances, short)).sessions(["s0"])
+
+
+def test_detectors_of_several_classes_predict_each(tables, sessions, folder):
+    random = np.random.default_rng(0)
+    named = []
+    for own in sessions[:12]:
+        kinds = np.array(["dry", "wet"], dtype=object)[random.integers(2, size=len(own.events))]
+        named.append(own.replace(labels=None, classes=kinds))
+    detector = EventDetector(restarts=0, n_jobs=1).fit(named)
+    read = detector.predict(dataset(folder)).read()
+    table = read.to_pandas()
+    want = np.concatenate([detector.predict_proba(own) for own in sessions])
+    np.testing.assert_array_equal(table[["p_dry", "p_wet"]].to_numpy(), want[:, 1:])
+    # Of any class.
+    np.testing.assert_array_equal(table["probability"], want[:, 1:].sum(axis=1))
+    told = np.concatenate([detector.predict(own) for own in sessions])
+    assert read["class"].to_pylist() == list(told)
+    np.testing.assert_array_equal(table["event"], told != np.array(None))
+    with pytest.raises(ValueError, match="stamps of a dataset have no classes.*dry, wet"):
+        detector.align(dataset(folder))

@@ -35,6 +35,33 @@ def test_moved_keeps_labels_with_their_stamps() -> None:
     assert again.labels == ["c", "b", "a"]
 
 
+def test_ends_move_on_their_own_and_stay_with_their_stamps() -> None:
+    stamps = Stamps([1, 2, 3], ["a", "b", "c"], [0.1, 0.2, 0.3])
+    moved = stamps.moved([9, 8, 7], ends=[10, np.nan, 7.3])
+    assert moved.times.tolist() == [7, 8, 9]
+    assert moved.durations.tolist() == [0.3, 0.2, 1.0]
+    assert moved.only("a").moved([20]).durations.tolist() == [1.0]
+    assert moved.without([False, False, True]).durations.tolist() == [0.3, 0.2]
+    assert stamps.durations.tolist() == [0.1, 0.2, 0.3]
+    start = datetime(2024, 5, 31)
+    dated = Stamps([1, 2], durations=[1, 1], origin=start)
+    ends = np.array(["2024-05-31T00:00:04", "NaT"], dtype="datetime64[ns]")
+    assert dated.moved([3, 2], ends=ends).durations.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [
+        ([1], r"ends: found shape \(1,\), expected \(2,\), one for each stamp"),
+        ([2, 1.5], "ends: found 1.5 at index 1, expected none before its time 2.0"),
+        ([np.inf, 3], "ends: found inf at index 0"),
+    ],
+)
+def test_wrong_ends(ends: list, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Stamps([1, 2]).moved([1, 2], ends=ends)
+
+
 def test_moves_of_random_selections_act_on_those_alone() -> None:
     random = np.random.default_rng(1)
     for _ in range(200):

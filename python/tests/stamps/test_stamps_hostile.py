@@ -3,28 +3,52 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from unjitter.stamps import Stamps, read
+from unjitter.stamps import FORMATS, Stamps, read
 
+# Names, formats and what those need that are made of stamps alone.
 FILES = {
-    "a.csv": {},
-    "a_events.tsv": {},
-    "a.txt": {},
-    "a.atr": {"fs": 100},
-    "a.edf": {},
-    "a.TextGrid": {},
+    "a.csv": ("csv", {}),
+    "a_events.tsv": ("bids", {}),
+    "a.txt": ("audacity", {}),
+    "a.atr": ("wfdb", {"fs": 100}),
+    "a.edf": ("edf", {}),
+    "a.TextGrid": ("textgrid", {}),
+    "a.selections.txt": ("raven", {}),
+    "a.rttm": ("rttm", {}),
+    "a.tsv": ("dcase", {}),
+    "a.eaf": ("elan", {}),
+    "tags.csv": ("empatica", {}),
+    "a.boris": ("boris", {}),
 }
+
+# A state that lasts and a point in time, among what stamps do not know.
+BORIS = """{"observations": {"walk": {"events": [
+  [1.5, "Ann", "sit", "", ""], [2.0, "", "fly", "", "x"], [2.75, "Ann", "sit", "", ""]]}},
+ "behaviors_conf": {"0": {"code": "sit", "type": "State event"}}}
+"""
 
 
 def example(path: Path) -> bytes:
     """A file with something of everything."""
-    stamps = Stamps([0.5, 1.25, 30, 4000], ["N", "a b", "ü", 'V"'], [0.5, 0.25, 1, 2])
-    stamps.write(path, **FILES[path.name], overwrite=True)
+    format, options = FILES[path.name]
+    if format == "boris":
+        path.write_text(BORIS)
+        return path.read_bytes()
+    labels = ["N", "a_b" if format == "rttm" else "a b", "ü", 'V"']
+    origin = datetime(2018, 12, 5, 16, 28, tzinfo=timezone.utc)
+    stamps = Stamps([0.5, 1.25, 30, 4000], labels, [0.5, 0.25, 1, 2], origin)
+    stamps.write(path, format, **options, overwrite=True)
     return path.read_bytes()
+
+
+def test_every_format_is_damaged() -> None:
+    assert {format for format, _ in FILES.values()} == set(FORMATS)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -32,7 +56,7 @@ def test_random_damage(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     content = example(path)
     random = np.random.default_rng(13)
-    read_well = 0
+    read_well = moved_well = 0
     for _ in range(300):
         damaged = bytearray(content)
         for _ in range(int(random.integers(1, 4))):
@@ -56,11 +80,13 @@ def test_random_damage(tmp_path: Path, name: str) -> None:
         stamps.write(path, overwrite=True)
         assert path.read_bytes() == bytes(damaged)
         try:
-            stamps.moved(stamps.times * 0.5 + 0.125).write(path, overwrite=True)
+            stamps.moved(stamps.times - 0.25).write(path, overwrite=True)
         except ValueError:
             continue
+        moved_well += 1
         assert len(read(path)) == len(stamps)
     assert read_well > 10
+    assert moved_well > 10
 
 
 @pytest.mark.parametrize(
@@ -70,6 +96,13 @@ def test_random_damage(tmp_path: Path, name: str) -> None:
         ("b.csv", b"time" + b"," * 10**5 + b"\n1\n"),
         ("c.csv", b"time\n" + b"9" * 10**6),
         ("d.csv", b"time\n" + b"1\n" * 10**5 + b"x"),
+        ("e.csv", b"time" + b',""' * 600_000 + b"\n1\n"),
+        ("f.csv", b"time\n1" + b',""' * 600_000 + b"\n"),
+        ("a.eaf", b"<ANNOTATION_DOCUMENT>" + b"<a>/>" * 10**6),
+        ("b.eaf", b"<ANNOTATION_DOCUMENT" + b" a=''" * 10**6 + b"/>"),
+        ("a.boris", b'{"observations":' * 10**5),
+        ("a.rttm", b"SPEAKER " * 10**6),
+        ("tags.csv", b"1\n" * 10**5 + b"x"),
         ("a.txt", b"1\t" * 10**6),
         ("b.txt", b"1\t1\ta\n" + b"\\\n" * 10**5),
         ("a.TextGrid", b'"ooTextFile" "TextGrid" 0 1 <exists> 1 "TextTier" "' + b'""' * 10**6),

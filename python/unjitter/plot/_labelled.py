@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._pooled import positive_column
 from .._session import Session
 
 
@@ -46,7 +47,7 @@ def scored(detector: Any, sessions: Any) -> tuple[NDArray[np.int8], NDArray[np.f
             continue
         known = session.labels >= 0
         labels.append(session.labels[known])
-        probabilities.append(detector.predict_proba(session)[known, 1])
+        probabilities.append(positive_column(detector.predict_proba(session))[known])
     if not sum(map(len, labels)):
         raise ValueError("none of these sessions has labels to judge by")
     return np.concatenate(labels), np.concatenate(probabilities)

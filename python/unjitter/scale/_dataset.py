@@ -196,8 +196,10 @@ class Dataset(Elsewhere, abc.ABC):
             stamps=stamps,
         )
 
-    def _table(self, model: str, threshold: float, method: str, **options: Any) -> Any:
-        return self._frame(Tabulate(model, threshold, method, self._is_dated(), options))
+    def _table(
+        self, model: str, threshold: float, method: str, more: dict[str, str], **options: Any
+    ) -> Any:
+        return self._frame(Tabulate(model, threshold, method, self._is_dated(), more, options))
 
     def close(self) -> None:
         """Frees what workers of this process keep."""

@@ -39,6 +39,10 @@ class Layout:
     label, subject, annotator : str
         Columns that are used if they exist: the label of an instance, the person recorded, and who
         gave a stamp.
+    end, duration : str or None
+        Columns of the stamps that are used if they exist: when what was stamped ended, or else how
+        long it lasted. The time of a stamp may then be called "start" or "onset". With an `end` of
+        None neither is used.
     """
 
     session: str = "session"
@@ -47,10 +51,12 @@ class Layout:
     label: str = "label"
     subject: str = "subject"
     annotator: str = "annotator"
+    end: str | None = "end"
+    duration: str = "duration"
 
     def of_instances(self, schema: pa.Schema, where: str) -> Layout:
         """The same with features, given the columns of the instances."""
-        self._require(schema, where)
+        self._require(schema, where, self.time)
         others = {self.session, self.time, self.label, self.subject}
         features = self.features or tuple(
             field.name for field in schema if field.name not in others
@@ -75,11 +81,39 @@ class Layout:
 
     def of_events_columns(self, schema: pa.Schema, where: str) -> list[str]:
         """The columns of events that are needed."""
-        self._require(schema, where)
-        return [self.session, self.time, *({self.annotator} & set(schema.names))]
+        time, until = self._stamp_time(schema), self._until(schema)
+        self._require(schema, where, time)
+        used = [self.session, time, *({self.annotator} & set(schema.names))]
+        return used if until is None else [*used, until]
 
-    def _require(self, schema: pa.Schema, where: str) -> None:
-        for name in (self.session, self.time):
+    def _until(self, schema: pa.Schema) -> str | None:
+        """The column that tells when what was stamped ended, or how long it lasted."""
+        if self.end is None:
+            return None
+        return next((name for name in (self.end, self.duration) if name in schema.names), None)
+
+    def _stamp_time(self, schema: pa.Schema) -> str:
+        """The column of the times of stamps."""
+        usual = [self.time] if self._until(schema) is None else [self.time, "start", "onset"]
+        return next((name for name in usual if name in schema.names), self.time)
+
+    def _ends(self, events: pa.Table, starts: NDArray[Any], where: str) -> NDArray[Any] | None:
+        """When what was stamped ended; missing where a stamp tells no end, or no time passed."""
+        name = self._until(events.schema)
+        if name is None:
+            return None
+        if name == self.end:
+            ends = _times(events, name)
+        else:
+            lasting = _seconds(events, name, where)
+            passed = lasting if starts.dtype.kind != "M" else _nanoseconds(lasting)
+            ends = starts + passed
+        missing = np.datetime64("NaT") if ends.dtype.kind == "M" else np.nan
+        same_kind = ends.dtype.kind == starts.dtype.kind
+        return np.where(ends == starts, missing, ends) if same_kind else ends
+
+    def _require(self, schema: pa.Schema, where: str, time: str) -> None:
+        for name in (self.session, time):
             if name not in schema.names:
                 raise ValueError(f"{where}: it has no column {name!r}; there are {_listed(schema)}")
 
@@ -105,7 +139,9 @@ class Layout:
         """The sessions of a partition, in order of their names."""
         rows, stamps = self._by_session(instances, events, where)
         features = _matrix(instances, self.features or ())
-        times, presses = _times(instances, self.time), _times(events, self.time)
+        times = _times(instances, self.time)
+        presses = _times(events, self._stamp_time(events.schema))
+        ends = self._ends(events, presses, where)
         labels, subjects = _optional(instances, self.label), _optional(instances, self.subject)
         people = _optional(events, self.annotator)
         none = np.zeros(0, dtype=np.int64)
@@ -124,6 +160,7 @@ class Layout:
                     name=name,
                     feature_names=self.features,
                     annotators=None if people is None else people[given].tolist(),
+                    ends=None if ends is None else ends[given],
                 )
                 _finite(session, self.features or ())
             except ValueError as error:
@@ -166,6 +203,26 @@ def _times(table: pa.Table, name: str) -> NDArray[Any]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ns"))
     return np.asarray(column.to_numpy())
+
+
+def _seconds(table: pa.Table, name: str, where: str) -> NDArray[np.float64]:
+    """Lengths of time, NaN where they are missing."""
+    column = table.column(name)
+    if pa.types.is_duration(column.type):
+        seconds = column.cast(pa.duration("ns")).to_numpy() / np.timedelta64(1, "s")
+    elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        seconds = column.cast(pa.float64()).to_numpy()
+    else:
+        raise ValueError(f"{where}: column {name!r} holds {column.type}, expected lengths of time")
+    if np.any(seconds < 0.0):
+        raise ValueError(f"{where}: column {name!r} holds lengths of time below 0")
+    return np.asarray(seconds, dtype=np.float64)
+
+
+def _nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.timedelta64]:
+    """The same beside dates."""
+    known = np.where(np.isnan(seconds), 0.0, np.round(1e9 * seconds)).astype("timedelta64[ns]")
+    return np.where(np.isnan(seconds), np.timedelta64("NaT"), known)
 
 
 def _optional(table: pa.Table, name: str) -> NDArray[Any] | None:

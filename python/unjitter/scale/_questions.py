@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from .. import _core
+from .._classes import told_classes
 from .._session import Session
 from ._layout import Size
 
@@ -181,6 +182,8 @@ class Tabulate:
     method: str
     # Whether times are dates.
     dated: bool
+    # Columns beside the usual ones, and their kinds: about ends and classes, if the model has them.
+    more: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
     def __call__(self, place: Place) -> bytes:
@@ -199,25 +202,32 @@ class Tabulate:
         """The columns of the table."""
         time = pa.timestamp("ns") if self.dated else pa.float64()
         kinds = {"t": time, "s": pa.string(), "f": pa.float64(), "i": pa.int64(), "b": pa.bool_()}
-        return pa.schema([(name, kinds[kind]) for name, kind in COLUMNS[self.method].items()])
+        return pa.schema([(name, kinds[kind]) for name, kind in self._columns().items()])
+
+    def _columns(self) -> dict[str, str]:
+        return COLUMNS[self.method] | self.more
 
     def _predict(self, detector: Any, session: Session) -> pa.Table:
-        p = detector.predict_proba(session)[:, 1]
-        return pa.table(
-            {
-                "session": pa.array([str(session.name)] * len(session), pa.string()),
-                "time": session.dates(session.times),
-                "probability": p,
-                "event": p >= self.threshold,
-            },
-            schema=self.schema(),
-        )
+        _, *classes = detector.predict_proba(session).T
+        # Of an event of any class.
+        p = np.sum(classes, axis=0)
+        columns = {
+            "session": pa.array([str(session.name)] * len(session), pa.string()),
+            "time": session.dates(session.times),
+            "probability": p,
+            "event": p >= self.threshold,
+        }
+        if self.more:
+            told = told_classes(detector.classes_[1:], np.column_stack(classes), self.threshold)
+            columns |= {"event": told != np.array(None), "class": told}
+            columns |= {f"p_{name}": own for name, own in zip(detector.classes_[1:], classes)}
+        return pa.table(columns, schema=self.schema())
 
     def _align(self, detector: Any, session: Session) -> pa.Table:
         if len(session.events) == 0:
             return self.schema().empty_table()
         table = detector.align(session, backend="numpy", **self.options)
-        columns = {name: table[name] for name in COLUMNS["align"] if name != "session"}
+        columns = {name: table[name] for name in self._columns() if name != "session"}
         names = pa.array([str(session.name)] * len(session.events), pa.string())
         return pa.table({"session": names, **columns}, schema=self.schema())
 

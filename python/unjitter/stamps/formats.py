@@ -161,7 +161,9 @@ def write(
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{name}: there is no folder {folder}")
     if source is not None and is_own:
-        source.file.write(name, stamps._now, stamps._kept, overwrite)
+        ends = stamps._ends()
+        own_ends = () if ends is None else (ends,)
+        source.file.write(name, stamps._now, stamps._kept, overwrite, *own_ends)
         return
     if chosen.name == "csv" and name.lower().removesuffix(".gz").endswith(".tsv"):
         options.setdefault("delimiter", "\t")

@@ -26,6 +26,8 @@ class Found:
     labels: Sequence[str]
     durations: FloatArray
     origin: datetime | None = None
+    # Whether second 0 is that of the first stamp because nothing tells when the recording began.
+    origin_is_guess: bool = False
 
 
 class Source:

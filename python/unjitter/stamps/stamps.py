@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._calendar import Times, read_times
+from .._calendar import Times, is_missing, read_times
 from .source import BoolArray, FloatArray, Found, IntArray, Source
 
 MOST_LABELS_SHOWN = 4
@@ -45,11 +45,12 @@ class Stamps:
     array([1., 3.])
     """
 
-    __slots__ = ("_chosen", "_found", "_kept", "_now", "_source")
+    __slots__ = ("_chosen", "_found", "_kept", "_lasting", "_now", "_source")
 
     _found: Found  # every stamp of the file, in file order, as it was
     _source: Source | None
     _now: FloatArray  # where every stamp of the file is now
+    _lasting: FloatArray  # how long every stamp of the file lasts now
     _kept: BoolArray  # which of them are still there
     _chosen: IntArray  # those selected, in order of time
 
@@ -63,7 +64,8 @@ class Stamps:
         if origin is not None and not isinstance(origin, datetime):
             raise TypeError(f"origin: found {origin!r}, expected a datetime or None")
         read = read_times(times)
-        if read.are_dates and origin is None and len(read.values):
+        is_guess = read.are_dates and origin is None and len(read.values) > 0
+        if is_guess:
             origin = moment(read)
         seconds = finite("times", seconds_from(origin, read))
         count = len(seconds)
@@ -81,7 +83,8 @@ class Stamps:
             raise ValueError(f"durations: found {lasting.min()}, expected none below 0")
         order = np.argsort(seconds, kind="stable")
         in_order = tuple(texts[i] for i in order)
-        self._begin(Found(seconds[order], in_order, lasting[order], origin), None)
+        found = Found(seconds[order], in_order, lasting[order], origin, is_guess)
+        self._begin(found, None)
 
     @classmethod
     def _of(cls, source: Source) -> Stamps:
@@ -92,23 +95,32 @@ class Stamps:
 
     def _begin(self, found: Found, source: Source | None) -> None:
         every = np.ones(len(found.times), dtype=bool)
-        self._set(found, source, found.times, every, np.argsort(found.times, kind="stable"))
+        order = np.argsort(found.times, kind="stable")
+        self._set(found, source, found.times, found.durations, every, order)
 
     def _set(
         self,
         found: Found,
         source: Source | None,
         now: FloatArray,
+        lasting: FloatArray,
         kept: BoolArray,
         chosen: IntArray,
     ) -> None:
         self._found, self._source = found, source
-        self._now, self._kept, self._chosen = now, kept, chosen
+        self._now, self._lasting, self._kept, self._chosen = now, lasting, kept, chosen
 
-    def _with(self, now: FloatArray, kept: BoolArray, chosen: IntArray) -> Stamps:
+    def _with(
+        self, now: FloatArray, lasting: FloatArray, kept: BoolArray, chosen: IntArray
+    ) -> Stamps:
         other = type(self).__new__(type(self))
-        other._set(self._found, self._source, now, kept, chosen)
+        other._set(self._found, self._source, now, lasting, kept, chosen)
         return other
+
+    def _ends(self) -> FloatArray | None:
+        """Ends of the stamps of the file that moved on their own, else NaN; None if none did."""
+        are_other = self._lasting != self._found.durations
+        return np.where(are_other, self._now + self._lasting, np.nan) if are_other.any() else None
 
     @property
     def times(self) -> FloatArray:
@@ -136,7 +148,7 @@ class Stamps:
     @property
     def durations(self) -> FloatArray:
         """How long each stamp lasts, in seconds; 0 for an instant."""
-        return read_only(self._found.durations[self._chosen])
+        return read_only(self._lasting[self._chosen])
 
     @property
     def origin(self) -> datetime | None:
@@ -196,9 +208,9 @@ class Stamps:
         """
         wanted = {labels} if isinstance(labels, str) else set(labels)
         chosen = [i for i in self._chosen if self._found.labels[i] in wanted]
-        return self._with(self._now, self._kept, np.array(chosen, dtype=np.intp))
+        return self._with(self._now, self._lasting, self._kept, np.array(chosen, dtype=np.intp))
 
-    def moved(self, times: npt.ArrayLike) -> Stamps:
+    def moved(self, times: npt.ArrayLike, ends: npt.ArrayLike | None = None) -> Stamps:
         """The same stamps at other times; the rest of the file stays where it was.
 
         Parameters
@@ -207,22 +219,51 @@ class Stamps:
             Where each stamp goes, in the order of `times`: in seconds from the origin, or as dates
             if the origin is known. If that puts them into another order, each takes its label and
             duration along.
+        ends : array-like of float, or of dates, optional
+            Where each stamp ends, in the same order and from the same origin; NaN or NaT where it
+            lasts as long as before, as all do if this is not given.
 
         Examples
         --------
         >>> Stamps([1, 2], labels=["a", "b"]).moved([5, 4]).labels
         ['b', 'a']
+        >>> Stamps([1, 2], durations=[3, 0]).moved([1.5, 2], ends=[5, np.nan]).durations
+        array([3.5, 0. ])
         """
         seconds = finite("times", seconds_from(self.origin, read_times(times)))
         if len(seconds) != len(self):
             raise ValueError(
                 f"times: found {len(seconds)}, expected {len(self)}, one for each stamp"
             )
-        now = self._now.copy()
+        now, lasting = self._now.copy(), self._lasting.copy()
         now[self._chosen] = seconds
+        if ends is not None:
+            lasting[self._chosen] = self._lasting_until(seconds, ends)
         # By place in the file first, so that stamps moved to the same time are in file order.
         chosen = np.sort(self._chosen)
-        return self._with(now, self._kept, chosen[np.argsort(now[chosen], kind="stable")])
+        return self._with(now, lasting, self._kept, chosen[np.argsort(now[chosen], kind="stable")])
+
+    def _lasting_until(self, starts: FloatArray, ends: npt.ArrayLike) -> FloatArray:
+        """How long stamps at other times last that end there."""
+        given = np.asarray(ends)
+        if given.shape != starts.shape:
+            raise ValueError(
+                f"ends: found shape {given.shape}, expected {starts.shape}, one for each stamp"
+            )
+        are_told = np.array([not is_missing(end) for end in given], dtype=bool)
+        until = np.full(len(given), np.nan)
+        if are_told.any():
+            until[are_told] = seconds_from(self.origin, read_times(given[are_told]))
+        lasting = self._lasting[self._chosen]
+        # What ends as before lasts as before, whatever a difference is rounded to.
+        moved = ~np.isnan(until) & (until != starts + lasting)
+        wrong = np.flatnonzero(moved & ~((until >= starts) & np.isfinite(until)))
+        if len(wrong):
+            k = wrong[0]
+            raise ValueError(
+                f"ends: found {until[k]} at index {k}, expected none before its time {starts[k]}"
+            )
+        return np.where(moved, until - starts, lasting)
 
     def without(self, mask: npt.ArrayLike) -> Stamps:
         """Without the stamps that `mask` marks, such as those probably spurious.
@@ -248,7 +289,7 @@ class Stamps:
             )
         kept = self._kept.copy()
         kept[self._chosen[dropped]] = False
-        return self._with(self._now, kept, self._chosen[~dropped])
+        return self._with(self._now, self._lasting, kept, self._chosen[~dropped])
 
     def write(
         self,

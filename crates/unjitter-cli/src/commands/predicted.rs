@@ -1,7 +1,7 @@
 //! What `unjitter predict` finds: a line of probabilities for every instance, and events.
 
 use unjitter::Fitted;
-use unjitter::evaluation::{Detection, EventOptions, detect_events};
+use unjitter::evaluation::{Detection, EventOptions, detect_class_events};
 use unjitter::io::{Chunk, Clock, InstanceChunks, TableText};
 use unjitter::labels::Labels;
 
@@ -161,28 +161,21 @@ impl Seen {
     }
 }
 
-/// The table of events, and how many there are. Those of each class are found by themselves.
+/// The table of events, and how many there are.
 pub(super) fn events_table(
     options: &EventOptions,
     classes: &[String],
     seen: &[Seen],
 ) -> anyhow::Result<(Vec<u8>, usize)> {
     // Options are checked even if there is nothing to detect.
-    detect_events(&[], &[], options)?;
+    detect_class_events(&[], &[], 1, options)?;
     let mut table = TableText::new(b',', event_header(options.labels, classes));
     let mut found = 0;
     for Seen { session, clock, times, probabilities, .. } in seen {
-        let mut events = Vec::new();
-        for k in 0..classes.len().max(1) {
-            let own = probabilities.iter().skip(k).step_by(classes.len().max(1));
-            let own: Vec<f64> = own.copied().collect();
-            let own = detect_events(times, &own, options)?;
-            events.extend(own.into_iter().map(|event| (event, classes.get(k))));
-        }
-        events.sort_by(|(a, _), (b, _)| a.time.total_cmp(&b.time));
-        for (event, class) in events {
+        for one in detect_class_events(times, probabilities, classes.len().max(1), options)? {
             found += 1;
-            table.push(event_line(options.labels, session, clock, &event, class));
+            let class = classes.get(one.class);
+            table.push(event_line(options.labels, session, clock, &one.event, class));
         }
     }
     Ok((table.into(), found))

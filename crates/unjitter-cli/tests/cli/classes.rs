@@ -59,6 +59,63 @@ fn every_verb_tells_of_classes_or_says_that_it_does_not() {
 }
 
 #[test]
+fn classes_are_on_the_page() {
+    let folder = with_classes();
+    folder.ok(&["fit", ".", "--classes", "class", "--restarts", "0", "--quiet"]);
+    folder.ok(&["report", "."]);
+    let page = folder.read("report.html");
+    assert!(!page.contains("of the other instances got one"), "classes have no false rate");
+    for expected in [
+        "Events of each class are recorded as",
+        "Scores by class",
+        "goodness of fit and agreement of annotators are not told of several classes",
+        "\"classes\":[\"cough\",\"sneeze\"]",
+        "\"by_class\":",
+        "\"records\":[[",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+}
+
+#[test]
+fn classes_are_not_reviewed() {
+    let folder = with_classes();
+    let with = ["--export", "out", "--quiet"];
+    let refused = |given: &[&str]| folder.fails(2, &[&["review", "."], given, &with].concat());
+    let err = refused(&["--classes", "class"]);
+    assert!(err.contains("a review is of one class of events"), "{err}");
+    assert!(err.contains("--only class=cough"), "{err}");
+    folder.ok(&["fit", ".", "--classes", "class", "--restarts", "0", "--quiet"]);
+    let err = refused(&["-m", "model.json"]);
+    assert!(err.contains("fit a model of one, as with --only class=cough"), "{err}");
+    // What it asks for.
+    let one = ["--classes", "class", "--only", "class=cough"];
+    folder.ok(&[&["review", "."], &one[..], &with].concat());
+}
+
+#[test]
+fn learners_are_compared_by_class() {
+    let folder = with_classes();
+    let some = ["--classes", "class", "--folds", "2", "--restarts", "0"];
+    let told = folder.ok(&[&["evaluate", "."], &some[..]].concat());
+    for expected in ["by class", "cough", "sneeze", "macro", "micro", "events of any class"] {
+        assert!(told.contains(expected), "{expected}: {told}");
+    }
+    let found = folder.json("evaluation.json");
+    let of = |k: usize| &found["learners"][k]["summary"]["labelled"];
+    let classes = &of(0)["classes"];
+    assert_eq!(classes["classes"][0]["class"], "cough");
+    assert_eq!(classes["classes"][0]["events"], 64);
+    assert_eq!(classes["micro_average"]["events"], 128);
+    // A feature tells each class.
+    assert!(classes["macro_average"]["f1"].as_f64().unwrap() > 0.95, "{classes}");
+    assert!(of(1).get("classes").is_none(), "the others know no classes");
+    folder.ok(&["fit", ".", "--classes", "class", "--restarts", "0", "--quiet"]);
+    folder.ok(&["report", ".", "--evaluation", "evaluation.json"]);
+    assert!(folder.read("report.html").contains("Learners compared by class"));
+}
+
+#[test]
 fn classes_that_are_not_there_are_refused() {
     let folder = with_classes();
     let told = |column: &str| folder.run(&["fit", ".", "--classes", column]).err;

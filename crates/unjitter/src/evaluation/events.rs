@@ -17,8 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::instances::check_probabilities;
-use super::rounding::slack;
+use super::class_events::detect_class_events;
 use crate::labels::Labels;
 use crate::{Error, Fitted, Result, Session};
 
@@ -85,34 +84,8 @@ pub fn detect_events(
     probabilities: &[f64],
     options: &EventOptions,
 ) -> Result<Vec<Detection>> {
-    options.check()?;
-    if times.len() != probabilities.len() {
-        return Err(Error::Unpaired {
-            what: "times",
-            found: times.len(),
-            against: "probabilities",
-            expected: probabilities.len(),
-        });
-    }
-    check_probabilities(probabilities)?;
-    check_times("time", times)?;
-    let mut instances: Vec<Detection> =
-        times.iter().zip(probabilities).map(|(&time, &score)| Detection::at(time, score)).collect();
-    instances.sort_by(|a, b| a.time.total_cmp(&b.time));
-    let limit =
-        options.min_separation - slack(times.iter().copied().chain([options.min_separation]));
-    let is_candidate = |one: &Detection| one.score >= options.threshold;
-    Ok(match options.labels {
-        Labels::Independent => {
-            instances.retain(is_candidate);
-            suppress(&instances, limit)
-        }
-        Labels::Chain => {
-            let runs = instances.chunk_by(|a, b| is_candidate(a) && is_candidate(b));
-            let runs = runs.filter(|own| is_candidate(&own[0])).map(whole).collect::<Vec<_>>();
-            runs.chunk_by(|a, b| b.time - a.end < limit).map(whole).collect()
-        }
-    })
+    let found = detect_class_events(times, probabilities, 1, options)?;
+    Ok(found.into_iter().map(|one| one.event).collect())
 }
 
 /// The events that a fitted model finds in a session, without its stamps, at the model's own threshold; candidates closer
@@ -136,22 +109,28 @@ pub(super) fn whole(parts: &[Detection]) -> Detection {
 
 /// Keeps the candidates, sorted by time, that are at least `limit` from every better one kept.
 pub(super) fn suppress(candidates: &[Detection], limit: f64) -> Vec<Detection> {
+    let kept = is_kept(candidates, limit);
+    candidates.iter().zip(kept).filter(|entry| entry.1).map(|entry| *entry.0).collect()
+}
+
+/// The same for each candidate.
+pub(super) fn is_kept(candidates: &[Detection], limit: f64) -> Vec<bool> {
     let mut best_first: Vec<usize> = (0..candidates.len()).collect();
     // The sort is stable: of equals the earlier comes first.
     best_first.sort_by(|&a, &b| candidates[b].score.total_cmp(&candidates[a].score));
-    let mut dropped = vec![false; candidates.len()];
+    let mut kept = vec![true; candidates.len()];
     for k in best_first {
-        if dropped[k] {
+        if !kept[k] {
             continue;
         }
         let time = candidates[k].time;
         let later = (k + 1..candidates.len()).take_while(|&j| candidates[j].time - time < limit);
         let earlier = (0..k).rev().take_while(|&j| time - candidates[j].time < limit);
         for near in later.chain(earlier) {
-            dropped[near] = true;
+            kept[near] = false;
         }
     }
-    candidates.iter().zip(dropped).filter(|entry| !entry.1).map(|entry| *entry.0).collect()
+    kept
 }
 
 pub(super) fn check_times(what: &'static str, times: &[f64]) -> Result<()> {

@@ -5,6 +5,8 @@ mod bootstrap;
 mod bouts;
 mod calibration;
 mod choosing;
+mod class_events;
+mod classes;
 mod criterion;
 mod cross_validation;
 mod curve;
@@ -35,6 +37,8 @@ pub use bouts::{Bout, BoutMetrics, BoutOptions, SessionBouts, bout_metrics, last
 pub use calibration::{
     Bins, ReliabilityBin, brier_score, expected_calibration_error, log_loss, reliability_curve,
 };
+pub use class_events::{ClassDetection, detect_class_events, told_class};
+pub use classes::{AveragedScore, ClassScore, ClassScores, FoundClasses, class_scores};
 pub use criterion::Criterion;
 pub use cross_validation::{Comparison, Contender, ContenderResult, CrossValidation, FoldResult};
 pub use curve::{CurvePoint, average_precision, best_f1, precision_recall_curve};

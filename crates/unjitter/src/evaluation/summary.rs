@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bootstrap::{BootstrapOptions, Interval, bootstrap_interval};
 use super::calibration::brier_score;
+use super::classes::ClassScores;
 use super::cross_validation::{Comparison, ContenderResult};
 use super::curve::average_precision;
 use super::event_summary::{EventScoring, EventSummary};
@@ -56,6 +57,10 @@ pub struct LabelledSummary {
     pub brier_score: f64,
     /// Scores of events instead of instances.
     pub events: EventSummary,
+    /// Scores of instances by class, if labels name classes and the contender knows them; see
+    /// [`Comparison::class_scores`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<ClassScores>,
     /// Probability of a difference in F1 to the reference at least as large as this one over the folds,
     /// by a paired t-test, corrected for the number of comparisons. `None` for the reference itself.
     pub p_value: Option<f64>,
@@ -157,6 +162,7 @@ impl Comparison {
             average_precision: average_precision(&all, &labels)?,
             brier_score: brier_score(&all, &labels)?,
             events: options.events.summary(recordings, &probabilities, &threshold)?,
+            classes: None,
             p_value: None,
         }))
     }

@@ -116,7 +116,7 @@ pub(crate) fn moved_by(
     let middle = 0.5 * (session.times()[0] + session.times()[session.len() - 1]);
     let move_back = |(l, stamp): (usize, &f64)| {
         let annotator = session.annotator_of(l).map(|k| session.annotators()[k].as_str());
-        match by.group(session, annotator, None).and_then(&shift) {
+        match by.group(session, annotator, session.class_of(l)).and_then(&shift) {
             Some((offset, drift)) => middle + (stamp - offset - middle) / (1.0 + drift),
             None => *stamp,
         }
