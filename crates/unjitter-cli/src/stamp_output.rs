@@ -1,6 +1,7 @@
 //! Aligned stamps back in the files that they came from.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use unjitter::Aligned;
 use unjitter::io::{Dataset, FromFiles, MovedStamps};
@@ -39,24 +40,23 @@ pub(crate) fn places<'a>(
     places
 }
 
-/// The stamp files with their chosen stamps moved, if that is what the output asks for; none if it is a table.
-pub(crate) fn moved_files(
+/// Where each stamp file is written back to, if that is what the output asks for; none if it is a table. Asked
+/// before anything is aligned, so that a mistake costs no work.
+pub(crate) fn written_back(
     data: &Dataset,
-    aligned: &[Aligned],
     output: &Path,
     folder: Option<&[PathBuf]>,
-) -> anyhow::Result<Option<Vec<MovedStamps>>> {
+) -> anyhow::Result<Option<Vec<PathBuf>>> {
     let Some(from) = &events(data).files else {
         return match folder {
             None => Ok(None),
             Some(_) => Err(not_a_table(output)),
         };
     };
-    let single = [output.to_owned()];
     let paths = match folder {
-        Some(paths) => paths,
+        Some(paths) => paths.to_vec(),
         None if is_table(output, from) => return Ok(None),
-        None => &single[..],
+        None => vec![output.to_owned()],
     };
     if paths.len() < from.files.len() {
         let (files, output) = (from.files.len(), output.display());
@@ -64,28 +64,46 @@ pub(crate) fn moved_files(
             "{output}: the stamps are from {files} files; name a folder, such as aligned/, or a table"
         )));
     }
-    if aligned.iter().any(|one| one.ends.iter().any(Option::is_some)) {
-        return Err(usage(
-            "stamp files are written back with their durations, and these ends moved on their own: write a table \
-             (.csv), or align beginnings alone (--event-end-column '')",
-        ));
-    }
-    let places = places(data, aligned);
-    let mut moved = Vec::new();
-    for (k, (file, path)) in from.files.iter().zip(paths).enumerate() {
+    for (file, path) in from.files.iter().zip(&paths) {
         let own = file.format().name;
+        let (path, source) = (path.as_path(), file.path().display());
         if file.format_for(path)?.name != own {
-            let (path, source) = (path.display(), file.path().display());
+            let path = path.display();
             let message = format!(
                 "{path}: {source} is written back as what it is, {own}, or as a table (.csv)"
             );
             return Err(usage(message));
         }
+        let lasts = file.found().durations.iter().any(|&lasting| lasting > 0.0);
+        if events(data).end_column().is_some() && lasts && !file.holds_ends() {
+            return Err(usage(format!(
+                "{source} cannot hold ends that moved on their own: write a table (.csv), or align beginnings \
+                 alone (--event-end-column '')"
+            )));
+        }
+    }
+    Ok(Some(paths))
+}
+
+/// The stamp files with their chosen stamps moved, beginnings and ends.
+pub(crate) fn moved_files(
+    data: &Dataset,
+    aligned: &[Aligned],
+    paths: &[PathBuf],
+) -> Vec<MovedStamps> {
+    let Some(from) = &events(data).files else { return Vec::new() };
+    let places = places(data, aligned);
+    let end = |line: usize| {
+        let (_, one, l) = places[line]?;
+        Some((*one.ends.get(l)?)?.time)
+    };
+    let moved = |(k, path): (usize, &PathBuf)| {
         let times = from.times(k, |line| places[line].map(|(_, one, l)| one.stamps[l].time));
         let kept = vec![true; times.len()];
-        moved.push(MovedStamps { file: file.clone(), times, kept, path: path.clone() });
-    }
-    Ok(Some(moved))
+        let file = Arc::new(from.files[k].with_ends(from.ends(k, end)));
+        MovedStamps { file, times, kept, path: path.clone() }
+    };
+    paths.iter().enumerate().take(from.files.len()).map(moved).collect()
 }
 
 /// Whether a table is to be written: its name says so, or nothing else.

@@ -17,7 +17,7 @@ use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::output::{Output, is_stream, refuse_mixed};
-use crate::stamp_output::{self, moved_files, places};
+use crate::stamp_output::{self, moved_files, places, written_back};
 use crate::words::{count, counted, percent, seconds};
 
 /// Give every stamp back where it belongs
@@ -36,7 +36,8 @@ use crate::words::{count, counted, percent, seconds};
 ///
 /// Stamp files of other programs are written back as they are, with the chosen stamps where they belong, if
 /// --output has the name of such a file (fixed.atr) or is a folder for all of them (fixed/). If it is a table
-/// (.csv, .tsv), they become one.
+/// (.csv, .tsv), they become one; so what other programs call .csv or .tsv themselves (DCASE, BORIS, tags.csv)
+/// needs a folder to be written back.
 #[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct Align {
     #[command(flatten)]
@@ -134,14 +135,18 @@ impl Align {
         refuse_aligned(&data)?;
         refuse_foreign_columns(&data, time_column)?;
         refuse_class_columns(&data, &fitted)?;
+        let files = written_back(&data, &self.output, folder.as_deref())?;
         let fitted = adapted(fitted, &data, console)?.0;
         let aligned = align(&fitted, &data, &options)?;
         for warning in data.recordings.iter().filter_map(|one| fitted.far_stamps(&one.session)) {
             console.warn(&warning.to_string());
         }
         let (missed, missed_count) = missed_table(&data, &aligned, time_column, self.missed_above);
-        match moved_files(&data, &aligned, &self.output, folder.as_deref())? {
-            Some(files) => files.into_iter().for_each(|file| output.add_moved(file)),
+        match files {
+            Some(paths) => {
+                let files = moved_files(&data, &aligned, &paths);
+                files.into_iter().for_each(|file| output.add_moved(file));
+            }
             None => output.add(&self.output, events_table(&data, &aligned, time_column)),
         }
         output.add(&self.missed, missed);

@@ -276,3 +276,110 @@ fn an_input_is_not_written_over() {
         "{message}"
     );
 }
+
+/// Runs of instances that last, in three sessions, and when somebody pressed their beginnings and ends.
+fn bouts() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("data")).unwrap();
+    let mut random = unjitter::math::Random::new(7);
+    let mut instances = String::from("session,time,x\n");
+    for session in 0..SESSIONS {
+        let mut found = Found::default();
+        for i in 0..400 {
+            let at = i % 40;
+            let is_event = (10..18).contains(&at);
+            let x = f64::from(u8::from(is_event)) * 3.0 + random.normal();
+            instances += &format!("s{session},{},{x:.4}\n", 0.5 * f64::from(i));
+            if at == 10 {
+                let start = 0.5 * f64::from(i) + 0.8 + 0.5 * random.normal();
+                let end = start + 3.5 + 0.5 * random.normal();
+                found.times.push((start * 100.0).round() / 100.0);
+                found.durations.push(((end - start) * 100.0).round() / 100.0);
+                found.labels.push("bout".to_owned());
+            }
+        }
+        for (ending, format) in [("TextGrid", "textgrid"), ("eaf", "elan"), ("rttm", "rttm")] {
+            let format = Format::named(format).unwrap();
+            let options = WriteOptions { end: Some(250.0), ..WriteOptions::default() };
+            let content = compose(format, &found, &options).unwrap();
+            std::fs::write(folder.path(&format!("s{session}.{ending}")), content).unwrap();
+        }
+    }
+    folder.write("data/instances.csv", &instances);
+    folder
+}
+
+#[test]
+fn bouts_come_back_with_both_ends_moved() {
+    let folder = bouts();
+    for (round, ending) in ["TextGrid", "eaf"].into_iter().enumerate() {
+        let names: Vec<String> = (0..SESSIONS).map(|k| format!("s{k}.{ending}")).collect();
+        let files: Vec<&str> = names.iter().map(String::as_str).collect();
+        if round == 0 {
+            folder.ok(&words("fit", &files, &["--restarts", "0"]));
+        }
+        folder.ok(&words("align", &files, &["-o", "aligned.csv", "--force"]));
+        folder.ok(&words("align", &files, &["-o", "fixed/", "--force"]));
+        let table = folder.read("aligned.csv");
+        let mut lines = table.lines();
+        let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+        let place = |name: &str| header.iter().position(|column| *column == name).unwrap();
+        let columns = ["time", "duration"].map(place);
+        let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+        for k in 0..SESSIONS {
+            let after = found(&folder.path(&format!("fixed/s{k}.{ending}")));
+            let before = found(&folder.path(&format!("s{k}.{ending}")));
+            let own = rows.iter().filter(|row| row[0] == format!("s{k}"));
+            let want: Vec<[f64; 2]> =
+                own.map(|row| columns.map(|column| row[column].parse().unwrap())).collect();
+            assert_eq!((after.len(), after.labels), (want.len(), before.labels));
+            let all = after.times.iter().zip(&after.durations).zip(want);
+            for ((&time, &lasting), [start, length]) in all {
+                // ELAN has whole milliseconds, of the beginning and of the end.
+                assert!((time - start).abs() < 6e-4 && (lasting - length).abs() < 1.1e-3);
+            }
+            assert_ne!(before.durations, after.durations, "ends moved on their own");
+        }
+    }
+}
+
+#[test]
+fn dates_are_not_put_on_a_clock_of_seconds_by_guess() {
+    let folder = folder();
+    folder.write("tags.csv", "1544027340.00\n1544027400.00\n");
+    let given = ["--session", "s0"];
+    let message = folder.fails(3, &words("inspect", &["tags.csv"], &given));
+    let want = "tags.csv: its stamps are dates, the first at 2018-12-05T16:29:00+00:00, but session s0 counts seconds, \
+                and nothing says when its second 0 was, such as 2018-12-05T16:29:00+00:00; say --origin";
+    assert!(message.contains(want), "{message}");
+    let origin = ["--origin", "2018-12-05T16:28:00Z"];
+    let told = folder.ok_json(&words(
+        "inspect",
+        &["tags.csv"],
+        &[&given[..], &origin, &["--json"]].concat(),
+    ));
+    assert_eq!(told["summary"]["stamps"], 2);
+    // A sensor beside tells when the recording began.
+    folder.write("EDA.csv", "1544027330.000000\n4.000000\n0.1\n");
+    folder.ok(&words("inspect", &["tags.csv"], &given));
+    folder.write("s0_events.tsv", "onset\tduration\n2018-12-05T16:29:00\t1\n");
+    let message = folder.fails(3, &words("inspect", &["s0_events.tsv"], &[]));
+    assert!(message.contains("the first at 2018-12-05T16:29:00, but session s0"), "{message}");
+}
+
+#[test]
+fn two_files_of_one_session_are_not_mixed_without_a_word() {
+    let folder = folder();
+    std::fs::create_dir(folder.path("records")).unwrap();
+    write_stamps(&folder, 0, "records/s0.atr", "wfdb");
+    write_stamps(&folder, 0, "records/s0.qrs", "wfdb");
+    let message = folder.fails(3, &words("inspect", &["records"], &[]));
+    let want = "s0.qrs: by its name it is of session s0, and so is records/s0.atr; name one of them, or tell the \
+                session of each; say --session";
+    assert!(message.contains(want), "{message}");
+    folder.ok(&words("inspect", &["records/s0.qrs"], &[]));
+    let told = ["--session", "s0", "--session", "s0", "--json"];
+    let told = folder.ok_json(&words("inspect", &["records"], &told));
+    let want = 2 * stamps_of(&folder, 0).len();
+    assert_eq!(told["summary"]["stamps"].as_u64(), Some(want as u64));
+}

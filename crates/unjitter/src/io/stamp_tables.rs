@@ -5,6 +5,7 @@
 //! written in the notation of each session's own, so from here on it is a table like any other; only
 //! [`FromFiles`] remembers which stamp of which file each line is, for writing the files back.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,6 +52,16 @@ impl FromFiles {
             }
         }
         times
+    }
+
+    /// Where the stamps of a file end, in its own seconds, if `moved` tells where those of some lines do on the
+    /// clock of their session; none for all others, which last as long as before.
+    pub fn ends(&self, file: usize, moved: impl Fn(usize) -> Option<f64>) -> Vec<Option<f64>> {
+        let mut ends = vec![None; self.files[file].found().len()];
+        for (line, &(_, stamp, zero)) in self.of_file(file) {
+            ends[stamp] = moved(line).map(|time| time - zero);
+        }
+        ends
     }
 
     /// Lines of a file, with what they are.
@@ -115,6 +126,7 @@ pub(super) fn read(
     let has_lengths =
         files.iter().any(|file| file.found().durations.iter().any(|&lasting| lasting > 0.0));
     let facts = fact_names(&files, columns);
+    let mut lone_files: HashMap<String, usize> = HashMap::new();
     let lasting = has_lengths.then_some(DURATION);
     let header = names(columns).into_iter().chain(lasting).chain([LABEL]);
     let mut table = TableText::new(b',', header.chain(facts.iter().map(String::as_str)));
@@ -122,11 +134,26 @@ pub(super) fn read(
     for (k, file) in files.iter().enumerate() {
         let found = file.found();
         let lone = lone_session(options.sessions.get(k), file.path(), paths.len(), instances);
+        let places: HashMap<&str, usize> = found
+            .facts
+            .iter()
+            .enumerate()
+            .map(|(at, fact)| (fact.name.as_str(), at))
+            .rev()
+            .collect();
+        let places: Vec<Option<usize>> =
+            facts.iter().map(|name| places.get(name.as_str()).copied()).collect();
         for stamp in 0..found.len() {
             let recording = found.recording.map(|fact| found.facts[fact].values[stamp].as_str());
             let name = match recording.filter(|name| !name.is_empty()) {
                 Some(name) if options.sessions.is_empty() => of_recording(name, instances),
-                _ => lone.as_str(),
+                _ => {
+                    let first = *lone_files.entry(lone.clone()).or_insert(k);
+                    if first != k && options.sessions.is_empty() {
+                        return Err(same_session(&lone, files[first].path(), file.path()));
+                    }
+                    lone.as_str()
+                }
             };
             let session = instances.position(name).map(|at| &instances.sessions[at]);
             let zero = session.map_or(Ok(0.0), |session| zero_of(file, options, session))?;
@@ -137,9 +164,8 @@ pub(super) fn read(
             let lasting = found.durations[stamp] * columns.times_in.per_second();
             line.extend(has_lengths.then(|| lasting.to_string()));
             line.push(found.labels[stamp].clone());
-            for name in &facts {
-                let fact = found.facts.iter().find(|fact| fact.name == *name);
-                line.push(fact.map_or(String::new(), |fact| fact.values[stamp].clone()));
+            for place in &places {
+                line.push(place.map_or(String::new(), |at| found.facts[at].values[stamp].clone()));
             }
             table.push(&line);
             lines.push((k, stamp, zero));
@@ -157,15 +183,10 @@ fn names(columns: &Columns) -> [&str; 2] {
 
 /// Names of all facts of the files, without those of the first columns, in the order in which they come.
 fn fact_names(files: &[Arc<StampFile>], columns: &Columns) -> Vec<String> {
-    let mut facts: Vec<String> = Vec::new();
-    for fact in files.iter().flat_map(|file| &file.found().facts) {
-        let [session, time] = names(columns);
-        let is_known = [session, time, DURATION, LABEL].contains(&fact.name.as_str());
-        if !is_known && !facts.contains(&fact.name) && !fact.name.is_empty() {
-            facts.push(fact.name.clone());
-        }
-    }
-    facts
+    let [session, time] = names(columns);
+    let mut known = HashSet::from(["", session, time, DURATION, LABEL]);
+    let all = files.iter().flat_map(|file| &file.found().facts).map(|fact| fact.name.as_str());
+    all.filter(|name| known.insert(name)).map(str::to_owned).collect()
 }
 
 fn check_sessions(paths: &[PathBuf], options: &StampOptions) -> Result<()> {
@@ -206,6 +227,16 @@ fn lone_session(
     }
 }
 
+/// Two files whose names tell one session: as they are, nobody would know whose stamps are whose.
+fn same_session(session: &str, first: &Path, second: &Path) -> Error {
+    let problem = format!(
+        "by its name it is of session {}, and so is {}; name one of them, or tell the session of each",
+        shown(session),
+        display_name(first)
+    );
+    Error::StampFile { what: display_name(second), problem, option: Some("session") }
+}
+
 /// The session of a recording that a file names, such as `night/a.wav`: of that name, or of its last part, or
 /// of that without an extension.
 fn of_recording<'a>(name: &'a str, instances: &InstancesTable) -> &'a str {
@@ -231,6 +262,16 @@ fn zero_of(file: &StampFile, options: &StampOptions, session: &ReadSession) -> R
     let Some((moment, zone)) = session.clock.moment() else {
         // Seconds since 1970 are told from those since the start of a recording by their size.
         return match (session.clock.zero_in_seconds().filter(|&zero| zero != 0.0), origin) {
+            (None, Some(first))
+                if options.read.origin.is_none() && file.found().origin_is_guess =>
+            {
+                let example = first.text().unwrap_or_default();
+                let problem = format!(
+                    "its stamps are dates, the first at {example}, but session {name} counts seconds, and nothing \
+                     says when its second 0 was, such as {example}"
+                );
+                wrong(problem, Some("origin"))
+            }
             (None, _) => Ok(0.0),
             (Some(zero), Some(origin)) => Ok(origin.nanoseconds as f64 / 1e9 - zero),
             (Some(_), None) => {

@@ -15,16 +15,17 @@ use crate::Result;
 
 const DECIMALS: usize = 6;
 
-/// A label track, and how long each label lasts.
+/// A label track.
 #[derive(Debug)]
-struct Labels {
-    rows: Rows,
-    durations: Vec<f64>,
-}
+struct Labels(Rows);
 
 impl Source for Labels {
+    fn holds_ends(&self) -> bool {
+        true
+    }
+
     fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()> {
-        self.rows.render(moved, sink, |row, text, time| {
+        self.0.render(moved, sink, |row, text, time| {
             // Its lines of frequencies are below it; carriage returns inside a line are text.
             let line = text.split_once('\n').map_or(text, |(line, _)| line);
             let line = if line.len() < text.len() { line.trim_end_matches('\r') } else { line };
@@ -35,7 +36,12 @@ impl Source for Labels {
                 rest.split_once('\t').map_or((rest, None), |(end, label)| (end, Some(label)));
             let mut written = fixed(time, decimals) + "\t";
             match parse_number(end.trim()) {
-                Some(_) => written += &fixed(time + self.durations[row.stamp], decimals),
+                Some(_) => written += &fixed(time + moved.lasts(row.stamp), decimals),
+                None if moved.end(row.stamp).is_some() => {
+                    // An instant of old versions, which has a text there.
+                    let lasting = fixed(time + moved.lasts(row.stamp), decimals);
+                    written += &format!("{lasting}\t{end}");
+                }
                 None => written += end,
             }
             if let Some(label) = label {
@@ -66,8 +72,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
             after_label = Some(line.next);
         }
     }
-    let durations = found.durations.clone();
-    Ok((found, Box::new(Labels { rows: Rows::new(text, rows), durations })))
+    Ok((found, Box::new(Labels(Rows::new(text, rows)))))
 }
 
 /// Start, end and text of a line. Old versions of Audacity leave out the end of an instant.

@@ -51,6 +51,10 @@ type Version = (u64, Option<SystemTime>, u64);
 type Lists = BTreeMap<(usize, usize), Vec<Tal>>;
 
 impl Source for Recording {
+    fn holds_ends(&self) -> bool {
+        true
+    }
+
     fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()> {
         let mut file = open(&self.path)?;
         if version(&self.path, &file)? != self.version {
@@ -123,7 +127,11 @@ impl Recording {
             let onset = Decimal::parse(&number_text(time)).map(|onset| onset + first);
             let too_far = || wrong(&format!("time {time} s"), "it is too far away for EDF");
             let text = tal.texts[place.text].clone();
-            let tal = Tal::new(onset.ok_or_else(too_far)?, tal.duration.clone(), text);
+            let lasting = match moved.end(stamp) {
+                Some(_) => Some(number_text(moved.lasts(stamp))),
+                None => tal.duration.clone(),
+            };
+            let tal = Tal::new(onset.ok_or_else(too_far)?, lasting, text);
             let record = starts.partition_point(|&start| start <= time).saturating_sub(1);
             come.entry((record, place.signal)).or_default().push((time, tal));
         }

@@ -2,8 +2,8 @@
 //!
 //! An annotation points to two slots of time, which others may share. A moved annotation moves its slots, or
 //! gets new ones where a slot is shared with one that stays. Slots are kept in order of time, as ELAN writes
-//! them. Times are whole milliseconds. Annotations that refer to others have no time of their own, and
-//! follow.
+//! them. Times are whole milliseconds. Annotations of a tier do not overlap, and a move that would let them is
+//! refused. Annotations that refer to others have no time of their own, and follow.
 //!
 //! The XML is read by `roxmltree`, which tells where everything stands in the text, so that the rest is kept
 //! byte for byte. It refuses documents that define entities, and so those that would unfold into memory.
@@ -14,6 +14,7 @@ use std::path::Path;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
+use super::elan_excess::refuse_excess;
 use super::format::{ReadOptions, TierName, WriteOptions};
 use super::found::{Found, Moved, Read, Sink, Source};
 use super::problem::{bad, quoted, wrong};
@@ -24,8 +25,6 @@ use crate::{Error, Result};
 const MOST_NODES: u32 = 4_000_000;
 /// Most bytes of a document; attributes take memory too.
 const LARGEST: usize = 1 << 26;
-/// Deepest nesting that is taken for a document of annotations.
-const DEEPEST: usize = 64;
 /// Milliseconds, as large as anything ELAN shows.
 const LAST: f64 = 1e13;
 
@@ -46,6 +45,8 @@ struct Aligned {
     references: [Range<usize>; 2],
     element: Range<usize>,
     is_referred_to: bool,
+    /// Which tier it is of.
+    tier: usize,
 }
 
 /// A document.
@@ -125,10 +126,10 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
             if to < from {
                 return Err(wrong_node(node, "an end not before its start"));
             }
-            let value = node.descendants().find(|node| node.has_tag_name("ANNOTATION_VALUE"));
+            let value = node.children().find(|node| node.has_tag_name("ANNOTATION_VALUE"));
             let label: String = value
                 .into_iter()
-                .flat_map(|value| value.descendants())
+                .flat_map(|value| value.children())
                 .filter(Node::is_text)
                 .filter_map(|node| node.text())
                 .collect();
@@ -142,6 +143,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
                 references: [first.range_value(), second.range_value()],
                 element: element.range(),
                 is_referred_to: referred.contains(id),
+                tier: k,
             });
             let lasting = (to - from) as f64 / 1000.0;
             found.push(
@@ -161,32 +163,11 @@ fn parse(text: &Text) -> Result<Document<'_>> {
     if text.body.len() > LARGEST {
         return Err(wrong(&text.file, format!("expected at most {LARGEST} bytes of ELAN")));
     }
-    refuse_depth(text)?;
+    refuse_excess(text)?;
     let options =
         ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, ..ParsingOptions::default() };
     Document::parse_with_options(&text.body, options)
         .map_err(|error| wrong(&text.file, format!("expected a document of ELAN: {error}")))
-}
-
-/// Refuses nesting that no annotations have: parsers recurse, and the stack is short. Counts brackets alone,
-/// so comments with many of them are refused too.
-fn refuse_depth(text: &Text) -> Result<()> {
-    let (mut depth, body) = (0_usize, text.body.as_bytes());
-    for (at, pair) in body.windows(2).enumerate() {
-        match pair {
-            b"</" | b"/>" => depth = depth.saturating_sub(1),
-            [b'<', next] if next.is_ascii_alphabetic() || *next >= 0x80 || *next == b'_' => {
-                depth += 1
-            }
-            _ => {}
-        }
-        if depth > DEEPEST {
-            let line = body[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
-            let found = &text.body[at..];
-            return Err(text.bad(line, found, &format!("elements at most {DEEPEST} deep")));
-        }
-    }
-    Ok(())
 }
 
 /// Which tiers are wanted: the one that is named, or all.
@@ -212,11 +193,16 @@ fn chosen(file: &str, tiers: &[Node<'_, '_>], wanted: Option<&TierName>) -> Resu
 }
 
 impl Source for Eaf {
+    fn holds_ends(&self) -> bool {
+        true
+    }
+
     fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()> {
         let body = &self.text.body;
         if moved.is_nothing() {
             return sink(&self.text.encode(body.clone())?);
         }
+        self.refuse_overlaps(moved)?;
         let mut changes: BTreeMap<usize, (Range<usize>, String)> = BTreeMap::new();
         let mut change = |at: Range<usize>, text: String| changes.insert(at.start, (at, text));
         let (mut values, mut fresh) = (vec![None; self.slots.len()], Vec::new());
@@ -230,13 +216,12 @@ impl Source for Eaf {
                 continue;
             }
             let Some(time) = moved.to(stamp) else { continue };
-            let start = milliseconds(time)?;
-            let [from, to] =
-                annotation.slots.map(|slot| self.slots[slot].value.unwrap_or_default());
-            let ends = [start, start + (to - from)];
+            let ends = self.span(annotation, time, moved.end(stamp))?;
             let is_instant = annotation.slots[0] == annotation.slots[1];
             for (k, &slot) in annotation.slots.iter().enumerate() {
-                if self.users[slot] == 1 || (is_instant && self.users[slot] == 2) {
+                // An instant that lasts now keeps its slot for its start.
+                let is_own = is_instant && self.users[slot] == 2 && (k == 0 || ends[0] == ends[1]);
+                if self.users[slot] == 1 || is_own {
                     values[slot] = Some(ends[k]);
                     continue;
                 }
@@ -269,6 +254,56 @@ impl Source for Eaf {
 }
 
 impl Eaf {
+    /// Start and end of a moved annotation in milliseconds; it lasts as long as before if no end is given.
+    fn span(&self, annotation: &Aligned, start: f64, end: Option<f64>) -> Result<[i64; 2]> {
+        let [from, to] = self.values_of(annotation);
+        let start = milliseconds(start)?;
+        match end {
+            Some(end) => Ok([start, milliseconds(end)?]),
+            None => Ok([start, start + (to - from)]),
+        }
+    }
+
+    /// Start and end of an annotation in the file, in milliseconds.
+    fn values_of(&self, annotation: &Aligned) -> [i64; 2] {
+        annotation.slots.map(|slot| self.slots[slot].value.unwrap_or_default())
+    }
+
+    /// Refuses annotations of a tier that would overlap, unless they did before: ELAN does not show them.
+    fn refuse_overlaps(&self, moved: Moved<'_>) -> Result<()> {
+        let mut spans = Vec::new();
+        for (stamp, annotation) in
+            self.annotations.iter().enumerate().filter(|(stamp, _)| moved.keeps(*stamp))
+        {
+            let before = self.values_of(annotation);
+            let now = match moved.to(stamp) {
+                Some(time) => self.span(annotation, time, moved.end(stamp))?,
+                None => before,
+            };
+            spans.push((annotation.tier, now, before));
+        }
+        spans.sort_unstable();
+        // That of the tier which ends last so far, and the next.
+        let mut last: Option<(usize, [i64; 2], [i64; 2])> = None;
+        for next in spans {
+            let Some(before) = last.filter(|last| last.0 == next.0) else {
+                last = Some(next);
+                continue;
+            };
+            let did = before.2[1] > next.2[0] && next.2[1] > before.2[0];
+            if next.1[0] < before.1[1] && !did {
+                let [from, to, start] =
+                    [before.1[0], before.1[1], next.1[0]].map(|value| value as f64 / 1000.0);
+                let problem = format!(
+                    "annotations from {from} to {to} s and from {start} s would overlap; annotations of a tier cannot"
+                );
+                return Err(wrong(&self.text.file, problem));
+            }
+            last = Some(if next.1[1] > before.1[1] { next } else { before });
+        }
+        Ok(())
+    }
+
     /// All slots in order of time, with what stands between them; slots without a time stay behind the one
     /// before them.
     fn time_order(&self, values: &[Option<i64>], fresh: Vec<(i64, String)>) -> String {

@@ -2,7 +2,7 @@
 //!
 //! UNIX times are kept as whole nanoseconds; seconds count from the start of the recording, which is in the
 //! first line of the sensor files beside (`ACC.csv` and so on). A file of tags alone counts from its first
-//! tag. Tags have no labels or durations.
+//! tag, which is marked as a guess. Tags have no labels or durations.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::dates::{Origin, SECOND};
 use super::format::{ReadOptions, WriteOptions};
-use super::found::{Found, Moved, Read, Sink, Source};
+use super::found::{Found, MOST, Moved, Read, Sink, Source, check_room};
 use super::numerals::{decimals_of, parse_number};
 use super::problem::{bad, latin, with_option, wrong};
 use super::rows::{Row, Rows, lines};
@@ -38,6 +38,7 @@ impl Source for Tags {
     fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()> {
         self.rows.render(moved, sink, |_, row, time| {
             let text = row.trim();
+            check_time(self.start, time)?;
             let tag = unix_text(self.start, time, DECIMALS.max(decimals_of(text)));
             Ok(row.replace(text, &tag))
         })
@@ -46,14 +47,7 @@ impl Source for Tags {
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
     let text = Text::load(path, None)?;
-    let (mut tags, mut rows) = (Vec::new(), Vec::new());
-    for line in lines(&text.body) {
-        let row = &text.body[line.at.clone()];
-        if !row.trim().is_empty() {
-            tags.push(parse_tag(&text.file, line.number, row)?);
-            rows.push(Row { stamp: rows.len(), at: line.at, next: line.next });
-        }
-    }
+    let (tags, rows) = read_tags(&text, MOST)?;
     let beside = match options.origin {
         Some(origin) => Some(unix(origin)?),
         None => start_beside(path)?,
@@ -64,7 +58,22 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
         found.push(&text.file, (tag - start) as f64 / SECOND as f64, 0.0, "", [])?;
     }
     found.origin = (!tags.is_empty() || start != 0).then(|| Origin::utc(start).cut());
+    found.origin_is_guess = beside.is_none();
     Ok((found, Box::new(Tags { rows: Rows::new(text, rows), start })))
+}
+
+/// The nanoseconds since 1970 of so many tags at most, and their rows.
+fn read_tags(text: &Text, most: usize) -> Result<(Vec<i128>, Vec<Row>)> {
+    let (mut tags, mut rows) = (Vec::new(), Vec::new());
+    for line in lines(&text.body) {
+        let row = &text.body[line.at.clone()];
+        if !row.trim().is_empty() {
+            check_room(&text.file, tags.len(), most)?;
+            tags.push(parse_tag(&text.file, line.number, row)?);
+            rows.push(Row { stamp: rows.len(), at: line.at, next: line.next });
+        }
+    }
+    Ok((tags, rows))
 }
 
 /// The nanoseconds since 1970 that a line spells.
@@ -113,8 +122,22 @@ fn start_beside(path: &Path) -> Result<Option<i128>> {
 pub(super) fn compose(stamps: &Found, _: &WriteOptions) -> Result<Vec<u8>> {
     let needs = || wrong("Empatica tags", "they are UNIX times: the stamps need an origin");
     let start = unix(stamps.origin.ok_or_else(needs)?)?;
-    let line = |&time: &f64| unix_text(start, time, DECIMALS) + "\n";
-    Ok(stamps.times.iter().map(line).collect::<String>().into_bytes())
+    let line = |&time: &f64| {
+        check_time(start, time)?;
+        Ok(unix_text(start, time, DECIMALS) + "\n")
+    };
+    Ok(stamps.times.iter().map(line).collect::<Result<String>>()?.into_bytes())
+}
+
+/// Refuses a time that would be no tag when it is read.
+fn check_time(start: i128, time: f64) -> Result<()> {
+    match (0.0..=LATEST).contains(&(start as f64 / SECOND as f64 + time)) {
+        true => Ok(()),
+        false => {
+            let problem = format!("tags are 0 to {LATEST} s after 1970");
+            Err(wrong(&format!("time {time} s"), problem))
+        }
+    }
 }
 
 /// The UNIX time of a stamp, as text, rounded to so many decimals.
@@ -137,6 +160,14 @@ fn unix_text(start: i128, time: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_many_are_refused_before_the_rest_is_read() {
+        let text = Text::decode("f", b"1\n2\nnoon\n", None).unwrap();
+        let error = |most| read_tags(&text, most).unwrap_err().to_string();
+        assert_eq!(error(2), "f: expected at most 2 stamps");
+        assert!(error(3).starts_with("f, line 3: found 'noon'"), "{}", error(3));
+    }
 
     #[test]
     fn unix_times_are_exact() {

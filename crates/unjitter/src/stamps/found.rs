@@ -8,7 +8,9 @@ use super::problem::wrong;
 use crate::Result;
 
 /// Most stamps of a file: nobody presses a button that often, and each takes memory.
-const MOST: usize = 10_000_000;
+pub(super) const MOST: usize = 10_000_000;
+/// Most facts of all stamps of a file: a short row of a wide table has all its columns, too.
+const MOST_FACTS: usize = 20_000_000;
 
 /// Stamps in the order of their file.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -23,6 +25,8 @@ pub struct Found {
     pub facts: Vec<Fact>,
     /// When second 0 was.
     pub origin: Option<Origin>,
+    /// Whether second 0 is that of the first stamp only because nothing tells when the recording began.
+    pub origin_is_guess: bool,
     /// The fact that names the recording of each stamp, in a format that holds several.
     pub recording: Option<usize>,
 }
@@ -62,9 +66,8 @@ impl Found {
         label: impl Into<String>,
         facts: impl IntoIterator<Item = &'a str>,
     ) -> Result<()> {
-        if self.len() == MOST {
-            return Err(wrong(file, format!("expected at most {MOST} stamps")));
-        }
+        check_room(file, self.len(), MOST)?;
+        check_facts(file, self.len() + 1, self.facts.len())?;
         self.times.push(time);
         self.durations.push(duration);
         self.labels.push(label.into());
@@ -76,19 +79,51 @@ impl Found {
     }
 }
 
+/// Refuses one more stamp beside so many. Formats that read all stamps before they know their times ask before
+/// each, so that none takes memory in vain.
+pub(super) fn check_room(file: &str, stamps: usize, most: usize) -> Result<()> {
+    match stamps < most {
+        true => Ok(()),
+        false => Err(wrong(file, format!("expected at most {most} stamps"))),
+    }
+}
+
+fn check_facts(file: &str, stamps: usize, facts: usize) -> Result<()> {
+    match stamps.saturating_mul(facts) <= MOST_FACTS {
+        true => Ok(()),
+        false => {
+            let problem = format!(
+                "found {stamps} stamps and more with {facts} columns, expected at most {MOST_FACTS} values"
+            );
+            Err(wrong(file, problem))
+        }
+    }
+}
+
 /// Where the stamps of a file are now, in the order of the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moved<'a> {
     before: &'a [f64],
+    durations: &'a [f64],
     now: &'a [f64],
+    ends: &'a [Option<f64>],
     kept: &'a [bool],
 }
 
 impl<'a> Moved<'a> {
-    /// Stamps from `before` to `now`, without those that are not kept.
-    pub(super) fn new(before: &'a [f64], now: &'a [f64], kept: &'a [bool]) -> Self {
-        assert!(before.len() == now.len() && now.len() == kept.len(), "one of each per stamp");
-        Self { before, now, kept }
+    /// Stamps as they were found, now elsewhere, without those that are not kept. Those of which `ends` tells an
+    /// end have it there; all others last as long as before. No ends at all are none.
+    pub(super) fn new(
+        found: &'a Found,
+        now: &'a [f64],
+        ends: &'a [Option<f64>],
+        kept: &'a [bool],
+    ) -> Self {
+        let Found { times: before, durations, .. } = found;
+        let is_each = |count: usize| count == before.len();
+        assert!(is_each(now.len()) && is_each(kept.len()), "one of each per stamp");
+        assert!(ends.is_empty() || is_each(ends.len()), "one end per stamp, or none");
+        Self { before, durations, now, ends, kept }
     }
 
     /// Whether the file stays as it is.
@@ -106,9 +141,31 @@ impl<'a> Moved<'a> {
         self.kept[stamp]
     }
 
-    /// Where a stamp moves to; none if it stays.
+    /// Where a stamp moves to; none if it stays, and its end does too.
     pub(super) fn to(&self, stamp: usize) -> Option<f64> {
-        (self.now[stamp] != self.before[stamp]).then_some(self.now[stamp])
+        let is_elsewhere = self.now[stamp] != self.before[stamp] || self.end(stamp).is_some();
+        is_elsewhere.then_some(self.now[stamp])
+    }
+
+    /// Where a stamp ends, if it does not last as long as before.
+    pub(super) fn end(&self, stamp: usize) -> Option<f64> {
+        let end = self.ends.get(stamp).copied().flatten()?;
+        let lasted = self.durations[stamp];
+        let is_same = end == self.now[stamp] + lasted || end - self.now[stamp] == lasted;
+        (!is_same).then_some(end)
+    }
+
+    /// By how much longer a stamp lasts than before.
+    pub(super) fn lengthened(&self, stamp: usize) -> f64 {
+        self.lasts(stamp) - self.durations[stamp]
+    }
+
+    /// How long a stamp lasts now; if its end moved, a difference without the noise of rounding.
+    pub(super) fn lasts(&self, stamp: usize) -> f64 {
+        match self.end(stamp) {
+            Some(end) => rounded(end - self.now[stamp]),
+            None => self.durations[stamp],
+        }
     }
 
     /// When a stamp was.
@@ -138,14 +195,43 @@ impl<'a> Moved<'a> {
     }
 }
 
+/// Decimals of sums and differences: far finer than any clock, far coarser than rounding.
+const DECIMALS: f64 = 1e9;
+
+/// A sum or a difference of times as it is written.
+pub(super) fn rounded(time: f64) -> f64 {
+    (time * DECIMALS).round_ties_even() / DECIMALS
+}
+
 /// Takes the bytes of a file, piece by piece.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 
 /// A file as it was read.
 pub(super) trait Source: std::fmt::Debug + Send + Sync {
+    /// Whether stamps can be given another end.
+    fn holds_ends(&self) -> bool {
+        false
+    }
+
     /// The file with its stamps moved. What did not move is written as it was, byte for byte.
     fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()>;
 }
 
 /// The stamps of a file, and the file.
 pub(super) type Read = (Found, Box<dyn Source>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_and_what_is_told_of_them_are_bounded() {
+        assert!(check_room("f", 4, 5).is_ok());
+        let error = check_room("f", 5, 5).unwrap_err().to_string();
+        assert_eq!(error, "f: expected at most 5 stamps");
+        assert!(check_facts("f", MOST, 2).is_ok());
+        assert!(check_facts("f", 2000, 10_000).is_ok());
+        let error = check_facts("f", 2001, 10_000).unwrap_err().to_string();
+        assert!(error.contains("found 2001 stamps and more with 10000 columns"), "{error}");
+    }
+}

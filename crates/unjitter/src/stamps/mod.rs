@@ -3,6 +3,7 @@
 //! ```text
 //! StampFile::read("100.atr")     stamps in the order of the file, and the file
 //! file.render(times, kept)       all of the file, with its stamps elsewhere
+//! file.with_ends(ends)           the same file, to be rendered with other ends too
 //! compose(format, stamps)        a file of stamps alone
 //! ```
 //!
@@ -21,6 +22,7 @@ mod edf;
 mod edf_header;
 mod edf_lists;
 mod elan;
+mod elan_excess;
 mod empatica;
 mod format;
 mod found;
@@ -29,7 +31,9 @@ mod problem;
 mod raven;
 mod rows;
 mod rttm;
+mod samples;
 mod table;
+mod table_source;
 mod text;
 mod textgrid;
 mod textgrid_text;
@@ -37,6 +41,7 @@ mod wfdb;
 mod wfdb_words;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use dates::Origin;
 pub use format::{FORMATS, Format, ReadOptions, TierName, WriteOptions};
@@ -52,8 +57,9 @@ use problem::wrong;
 pub struct StampFile {
     path: PathBuf,
     format: &'static Format,
-    found: Found,
-    source: Box<dyn Source>,
+    found: Arc<Found>,
+    source: Arc<dyn Source>,
+    ends: Vec<Option<f64>>,
 }
 
 impl StampFile {
@@ -68,7 +74,20 @@ impl StampFile {
             None => Format::told_by_file(path)?,
         };
         let (found, source) = (format.read)(path, options)?;
-        Ok(Self { path: path.to_owned(), format, found, source })
+        let (found, source, ends) = (Arc::new(found), Arc::from(source), Vec::new());
+        Ok(Self { path: path.to_owned(), format, found, source, ends })
+    }
+
+    /// The same file, whose stamps will end there, in the order of the file, wherever they begin then; those
+    /// without an end last as long as before.
+    pub fn with_ends(&self, ends: Vec<Option<f64>>) -> Self {
+        let (path, found, source) = (self.path.clone(), self.found.clone(), self.source.clone());
+        Self { path, format: self.format, found, source, ends }
+    }
+
+    /// Whether stamps of the file can be given other ends.
+    pub fn holds_ends(&self) -> bool {
+        self.source.holds_ends()
     }
 
     /// Where it was read.
@@ -94,7 +113,31 @@ impl StampFile {
         kept: &[bool],
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.source.render(Moved::new(&self.found.times, times, kept), sink)
+        let moved = Moved::new(&self.found, times, &self.ends, kept);
+        self.check_ends(moved)?;
+        self.source.render(moved, sink)
+    }
+
+    /// Refuses ends that are none, or that the file cannot hold.
+    fn check_ends(&self, moved: Moved<'_>) -> Result<()> {
+        let what = self.path.display().to_string();
+        for stamp in (0..self.ends.len()).filter(|&stamp| moved.keeps(stamp)) {
+            let Some(end) = moved.end(stamp) else { continue };
+            let start = moved.now(stamp);
+            if !(end.is_finite() && end >= start) {
+                let problem = format!("found the end {end} s, expected none before {start} s");
+                return Err(wrong(&what, problem));
+            }
+            if !self.holds_ends() {
+                let name = self.format.name;
+                let problem = format!(
+                    "a stamp from {start} to {end} s would last longer or shorter than before, but these stamps \
+                     ({name}) have no end that can be moved; move their beginnings alone"
+                );
+                return Err(wrong(&what, problem));
+            }
+        }
+        Ok(())
     }
 
     /// The format to write these stamps in under a name: their own, if the name allows; else as the name

@@ -1,7 +1,7 @@
 //! Selection tables of Raven: a stamp is a selection, from its begin time to its end time.
 //!
-//! A selection may stand in several rows, one for each view; they move together. Times in other columns (the
-//! offset in a file) move along; what Raven measured in the signal stays, for Raven to measure again.
+//! A selection may stand in several rows, one for each view; they move together. Its offset in a file moves along,
+//! and so do its samples; what Raven measured in the signal, and times of day, stay, for Raven to tell again.
 
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use super::delimited::table_text;
 use super::format::{ReadOptions, WriteOptions};
 use super::found::{Found, Read};
 use super::numerals::number_text;
+use super::samples::SampleColumns;
 use super::table::{Column, Layout, read_table};
 use super::text::Text;
 use crate::Result;
@@ -34,7 +35,23 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
             ],
         },
         end: &[END],
-        along: &["File Offset (s)", "Beg File Samp (s)", "End File Samp (s)"],
+        along: &["File Offset (s)"],
+        samples: &[
+            SampleColumns {
+                first: "Beg File Samp (samples)",
+                last: "End File Samp (samples)",
+                at: "File Offset (s)",
+                times: [TIME, END],
+                files: Some(["Begin File", "End File"]),
+            },
+            SampleColumns {
+                first: "Begin Sample (samples)",
+                last: "End Sample (samples)",
+                at: TIME,
+                times: [TIME, END],
+                files: None,
+            },
+        ],
         identity: Some("Selection"),
         ..Layout::default()
     };

@@ -34,7 +34,7 @@ impl Rows {
         Self { text, rows }
     }
 
-    /// The file; `rewritten` gives the text of a row whose stamp moved to a time.
+    /// The file; `rewritten` gives the text of a row whose stamp, or its end, moved; with where it begins now.
     pub(super) fn render(
         &self,
         moved: Moved<'_>,
@@ -91,6 +91,7 @@ pub(super) fn lines(body: &str) -> impl Iterator<Item = Line> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::found::Found;
     use super::*;
 
     #[test]
@@ -125,7 +126,9 @@ mod tests {
                 written.extend_from_slice(bytes);
                 Ok(())
             };
-            let moved = Moved::new(&[1.0, 2.0, 3.0], &now, &kept);
+            let (times, durations) = (vec![1.0, 2.0, 3.0], vec![0.0; 3]);
+            let found = Found { times, durations, ..Found::default() };
+            let moved = Moved::new(&found, &now, &[], &kept);
             rows.render(moved, &mut sink, |_, _, time| Ok(time.to_string())).unwrap();
             assert_eq!(String::from_utf8(written).unwrap(), want);
         }

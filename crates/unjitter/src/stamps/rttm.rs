@@ -38,13 +38,35 @@ const FACTS: [(usize, &str); 6] = [
 struct Marks(Rows);
 
 impl Source for Marks {
+    fn holds_ends(&self) -> bool {
+        true
+    }
+
     fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()> {
-        self.0.render(moved, sink, |_, text, time| {
-            let onset = fields(text).nth(ONSET).unwrap_or_default();
-            // Where the field stands in the line, which is not elsewhere in memory.
-            let start = onset.as_ptr() as usize - text.as_ptr() as usize;
-            let (before, after) = (&text[..start], &text[start + onset.len()..]);
-            Ok(before.to_owned() + &fixed(time, DECIMALS.max(decimals_of(onset))) + after)
+        self.0.render(moved, sink, |row, text, time| {
+            let mut fields = fields(text).skip(ONSET);
+            let (onset, lasting) = (fields.next().unwrap_or_default(), fields.next());
+            let like = |number, text| fixed(number, DECIMALS.max(decimals_of(text)));
+            let mut changes = vec![(onset, like(time, onset))];
+            match (moved.end(row.stamp), lasting) {
+                (Some(_), Some(field)) => {
+                    changes.push((field, like(moved.lasts(row.stamp), field)))
+                }
+                (Some(_), None) => {
+                    let problem = format!("{}: it has no field for a duration", quoted(text));
+                    return Err(wrong(&self.0.text.file, problem));
+                }
+                (None, _) => {}
+            }
+            let (mut written, mut at) = (String::new(), 0);
+            for (field, value) in changes {
+                // Where the field stands in the line, which is not elsewhere in memory.
+                let start = field.as_ptr() as usize - text.as_ptr() as usize;
+                written += &text[at..start];
+                written += &value;
+                at = start + field.len();
+            }
+            Ok(written + &text[at..])
         })
     }
 }

@@ -10,17 +10,17 @@ use std::path::Path;
 use super::dates::{self, Origin, SECOND, Spelling};
 use super::delimited::{self, rows, table_text};
 use super::format::{ReadOptions, WriteOptions};
-use super::found::{Found, Moved, Read, Sink, Source};
+use super::found::{Found, Read};
 use super::numerals::{number_text, parse_number};
 use super::problem::{quoted, wrong};
 use super::rows::{Row, Rows};
+use super::samples::{Evidence, SampleColumns, Samples};
+use super::table_source::{Clock, Table};
 use super::text::Text;
 use crate::Result;
 
 const DELIMITERS: &[char] = &[',', '\t', ';', '|'];
 const MISSING: [&str; 6] = ["", "n/a", "N/A", "NA", "nan", "NaN"];
-/// Decimals of sums: far finer than any clock, far coarser than rounding.
-const ALONG_DECIMALS: f64 = 1e9;
 
 /// Which columns hold what, by name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,8 +35,10 @@ pub(super) struct Layout<'a> {
     pub(super) duration: Column<'a>,
     /// When a stamp ends, if no duration is told; it moves along.
     pub(super) end: &'a [&'a str],
-    /// Other times in seconds, which move along.
+    /// Other times in seconds, from the start of a file, which move along.
     pub(super) along: &'a [&'a str],
+    /// The same as numbers of samples.
+    pub(super) samples: &'a [SampleColumns<'a>],
     /// A number of the stamp: rows that share it and the time are one stamp.
     pub(super) identity: Option<&'a str>,
     /// The recording that a stamp is of.
@@ -60,65 +62,9 @@ struct Places {
     duration: Option<usize>,
     end: Option<usize>,
     along: Vec<usize>,
+    samples: Vec<Samples>,
     identity: Option<usize>,
     others: Vec<usize>,
-}
-
-/// A table.
-#[derive(Debug)]
-struct Table {
-    rows: Rows,
-    delimiter: char,
-    time: usize,
-    along: Vec<usize>,
-    clock: Clock,
-}
-
-/// How times are spelled.
-#[derive(Debug)]
-enum Clock {
-    /// Seconds, as numbers.
-    Seconds,
-    /// Dates, counted from an origin, in the spelling of each stamp.
-    Dates { origin: i128, spellings: Vec<Spelling> },
-}
-
-impl Clock {
-    /// The text of a time in the form of a stamp's own.
-    fn spell(&self, stamp: usize, time: f64) -> Result<String> {
-        match self {
-            Self::Seconds => Ok(number_text(time)),
-            Self::Dates { origin, spellings } => {
-                let since = (time * SECOND as f64).round_ties_even() as i128;
-                spellings[stamp].text(origin.saturating_add(since))
-            }
-        }
-    }
-}
-
-impl Source for Table {
-    fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()> {
-        self.rows.render(moved, sink, |row, text, time| {
-            let fields = delimited::Row::again(text, self.delimiter);
-            let shift = time - moved.before(row.stamp);
-            let mut changes = vec![(self.time, self.clock.spell(row.stamp, time)?)];
-            for &column in &self.along {
-                let before = fields.value(column).and_then(|value| parse_number(&value));
-                let after =
-                    before.map(|value| ((value + shift) * ALONG_DECIMALS).round() / ALONG_DECIMALS);
-                changes.extend(after.map(|value| (column, number_text(value))));
-            }
-            changes.sort_by_key(|(column, _)| *column);
-            let (mut written, mut at) = (String::new(), 0);
-            for (column, value) in changes {
-                let place = fields.inside(column).unwrap_or(at..at);
-                written.push_str(&text[at..place.start]);
-                written.push_str(&value);
-                at = place.end;
-            }
-            Ok(written + &text[at..])
-        })
-    }
 }
 
 pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
@@ -144,6 +90,7 @@ pub(super) fn read_table(text: Text, layout: Layout<'_>, origin: Option<Origin>)
     found.recording = found.facts.iter().position(|fact| is_recording(&fact.name));
     let (mut own, mut times, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     let mut known: HashMap<(String, String), usize> = HashMap::new();
+    let mut evidence = Evidence::default();
     for row in rows(&text, delimiter).skip(1) {
         let row = row?;
         if row.text.trim().is_empty() {
@@ -168,6 +115,9 @@ pub(super) fn read_table(text: Text, layout: Layout<'_>, origin: Option<Origin>)
         let label =
             places.label.and_then(|column| row.value(column)).filter(|label| label != "n/a");
         let lasting = duration(&text, &row, &places, &time)?;
+        for samples in &places.samples {
+            evidence.add(samples, &row);
+        }
         let others: Vec<_> =
             places.others.iter().map(|&k| row.value(k).unwrap_or_default()).collect();
         let others = others.iter().map(String::as_str);
@@ -176,9 +126,10 @@ pub(super) fn read_table(text: Text, layout: Layout<'_>, origin: Option<Origin>)
         lines.push(row.line);
     }
     let clock = read_times(&text, &times, &lines, origin, &mut found)?;
-    let along = places.along.into_iter().chain(places.end).collect();
+    let Places { time, duration, end, along, samples, .. } = places;
     let rows = Rows::new(text, own);
-    Ok((found, Box::new(Table { rows, delimiter, time: places.time, along, clock })))
+    let table = Table { rows, delimiter, time, duration, end, along, samples, evidence, clock };
+    Ok((found, Box::new(table)))
 }
 
 /// What separates columns, and their names: whichever gives one with the name of the time.
@@ -225,6 +176,7 @@ impl Places {
             duration,
             end,
             along: layout.along.iter().filter_map(|name| first(&[name])).collect(),
+            samples: layout.samples.iter().filter_map(|own| own.find(names)).collect(),
             identity: layout.identity.and_then(|name| first(&[name])),
             others: (0..names.len()).filter(|&k| !used.contains(&Some(k))).collect(),
         })
@@ -293,6 +245,7 @@ fn read_dates(
     }
     let first = (0..instants.len()).min_by_key(|&k| instants[k]).unwrap_or_default();
     let own = spellings[first].origin(instants[first]).cut();
+    found.origin_is_guess = origin.is_none();
     let origin = origin.unwrap_or(own);
     if origin.offset.is_some() != own.offset.is_some() {
         let origin = origin.text().unwrap_or_default();

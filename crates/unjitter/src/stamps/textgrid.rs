@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::format::{ReadOptions, TierName, WriteOptions};
-use super::found::{Found, Moved, Read, Sink, Source};
+use super::found::{Found, Moved, Read, Sink, Source, rounded};
 use super::numerals::number_text;
 use super::problem::{quoted, with_option, wrong};
 use super::text::Text;
@@ -14,8 +14,8 @@ use crate::Result;
 
 /// Borders closer than this are one: far below what Praat shows, far above rounding of sums.
 const SAME_BORDER: f64 = 1e-9;
-/// Decimals of the end of a moved interval, which is a sum.
-const END_DECIMALS: f64 = 1e9;
+/// Most tiers that a message lists.
+const MOST_LISTED: usize = 20;
 
 /// A TextGrid, the tier that holds the stamps, and the entry of each.
 #[derive(Debug)]
@@ -26,6 +26,10 @@ struct Grid {
 }
 
 impl Source for Grid {
+    fn holds_ends(&self) -> bool {
+        self.tier.intervals
+    }
+
     fn render(&self, moved: Moved<'_>, sink: Sink<'_>) -> Result<()> {
         let body = &self.text.body;
         if moved.is_nothing() {
@@ -49,8 +53,16 @@ impl Grid {
             entries.push(match moved.to(stamp) {
                 None => entry.clone(),
                 Some(time) if self.tier.intervals => {
-                    let end = time + (entry.end - entry.time);
-                    entry.at(time, (end * END_DECIMALS).round_ties_even() / END_DECIMALS)
+                    let end = moved.end(stamp).unwrap_or(time + (entry.end - entry.time));
+                    let end = rounded(end);
+                    if end <= time && entry.end > entry.time {
+                        let problem = format!(
+                            "{} would last no time at {time:?} s, which no interval can",
+                            quoted(&entry.label)
+                        );
+                        return Err(wrong(&self.text.file, problem));
+                    }
+                    entry.at(time, end)
                 }
                 Some(time) => entry.at(time, time),
             });
@@ -77,7 +89,7 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
 /// The tier that the user wants; if none is named, the only one, or the only one of points.
 fn choose(file: &str, mut tiers: Vec<Tier>, wanted: Option<&TierName>) -> Result<Tier> {
     let mut listed = Vec::new();
-    for (k, tier) in tiers.iter().enumerate() {
+    for (k, tier) in tiers.iter().enumerate().take(MOST_LISTED) {
         let kind = if tier.intervals { "intervals" } else { "points" };
         listed.push(format!("{} {} ({kind})", k + 1, quoted(&tier.name)));
     }
@@ -100,7 +112,10 @@ fn choose(file: &str, mut tiers: Vec<Tier>, wanted: Option<&TierName>) -> Result
         Some(TierName::Named(name)) => format!("one tier {}", quoted(name)),
         Some(TierName::Numbered(number)) => format!("a tier {number}"),
     };
-    let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ") };
+    let mut listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ") };
+    if tiers.len() > MOST_LISTED {
+        listed += &format!(" and {} more", tiers.len() - MOST_LISTED);
+    }
     let error = wrong(file, format!("found the tiers {listed}; expected {expected}"));
     Err(if wanted.is_none() { with_option(error, "tier") } else { error })
 }

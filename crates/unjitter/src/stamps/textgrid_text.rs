@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::found::{MOST, check_room};
 use super::numerals::{number_text, parse_number};
 use super::text::Text;
 use crate::{Error, Result};
@@ -168,8 +169,16 @@ fn flag(text: &str) -> Option<usize> {
     inside[end..].starts_with('>').then_some(end + 2)
 }
 
+/// Most tiers of a TextGrid.
+const MOST_TIERS: usize = 10_000;
+
 /// The tiers of a TextGrid.
 pub(super) fn read_tiers(text: &Text) -> Result<Vec<Tier>> {
+    read_tiers_up_to(text, MOST_TIERS, MOST)
+}
+
+/// The same, with so many tiers and entries of all tiers at most.
+fn read_tiers_up_to(text: &Text, most_tiers: usize, most: usize) -> Result<Vec<Tier>> {
     let mut tokens = Tokens { text, at: 0 };
     let (kind, _) = tokens.string("File type = \"ooTextFile\"")?;
     let (what, _) = tokens.string("Object class = \"TextGrid\"")?;
@@ -181,16 +190,22 @@ pub(super) fn read_tiers(text: &Text) -> Result<Vec<Tier>> {
     if tokens.take(Kind::Flag, "whether there are tiers: <exists>")?.text != "<exists>" {
         return Ok(Vec::new());
     }
-    let (count, _) = tokens.count("the number of tiers")?;
-    let mut tiers = Vec::new();
+    let (count, token) = tokens.count("the number of tiers")?;
+    if count > most_tiers as f64 {
+        return Err(tokens.bad_token(&token, &format!("at most {most_tiers} tiers")));
+    }
+    let (mut tiers, mut entries) = (Vec::new(), 0);
     // No room is made for so many: an untrue number of tiers ends with the text.
     while (tiers.len() as f64) < count {
-        tiers.push(read_tier(&mut tokens)?);
+        let tier = read_tier(&mut tokens, most - entries)?;
+        entries += tier.entries.len();
+        tiers.push(tier);
     }
     Ok(tiers)
 }
 
-fn read_tier(tokens: &mut Tokens<'_>) -> Result<Tier> {
+/// The next tier, with so many entries at most.
+fn read_tier(tokens: &mut Tokens<'_>, most: usize) -> Result<Tier> {
     let (kind, token) = tokens.string("the class of a tier")?;
     let intervals = match kind.as_str() {
         "IntervalTier" => true,
@@ -206,6 +221,7 @@ fn read_tier(tokens: &mut Tokens<'_>) -> Result<Tier> {
     let (count, first) = tokens.count("the number of entries of a tier")?;
     let (mut entries, mut end) = (Vec::new(), first.end());
     while (entries.len() as f64) < count {
+        check_room(&tokens.text.file, entries.len(), most)?;
         let entry;
         (entry, end) = read_entry(tokens, intervals)?;
         entries.push(entry);
@@ -238,4 +254,21 @@ fn read_entry(tokens: &mut Tokens<'_>, intervals: bool) -> Result<(Entry, usize)
 /// A text in quotes.
 pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_are_refused_before_the_rest_is_read() {
+        let tier = "\"TextTier\" \"a\" 0 9 2 1 \"\" 2 \"\" ";
+        let grid = format!("\"ooTextFile\" \"TextGrid\" 0 9 <exists> 2 {tier}{tier}");
+        let text = |body: &str| Text::decode("f", body.as_bytes(), None).unwrap();
+        assert_eq!(read_tiers_up_to(&text(&grid), 2, 4).unwrap().len(), 2);
+        let broken = text(grid.trim_end_matches("\"\" "));
+        let error = |tiers, most| read_tiers_up_to(&broken, tiers, most).unwrap_err().to_string();
+        assert_eq!(error(1, 4), "f, line 1: found '2', expected at most 1 tiers");
+        assert!(error(2, 3).starts_with("f: expected at most"), "{}", error(2, 3));
+    }
 }

@@ -1,5 +1,6 @@
 //! The bytes of WFDB annotations: words of 16 bits, each a code of 6 bits and a number of 10.
 
+use super::found::{MOST, check_room};
 use super::problem::{bad, wrong};
 use crate::Result;
 
@@ -27,6 +28,10 @@ pub(super) struct Annotation {
 
 /// All annotations of a file.
 pub(super) fn decode(file: &str, content: &[u8]) -> Result<Vec<Annotation>> {
+    decode_up_to(file, content, MOST)
+}
+
+fn decode_up_to(file: &str, content: &[u8], most: usize) -> Result<Vec<Annotation>> {
     let mut words = Words { file, content, at: 0 };
     let mut annotations: Vec<Annotation> = Vec::new();
     let mut sample: i64 = 0;
@@ -44,6 +49,7 @@ pub(super) fn decode(file: &str, content: &[u8]) -> Result<Vec<Annotation>> {
         if code > SKIP {
             return Err(words.bad(&format!("code {code}"), "an annotation before its fields"));
         }
+        check_room(file, annotations.len(), most)?;
         sample = sample.saturating_add(i64::from(delta));
         // Channel and number hold until they change.
         let (channel, number) =
@@ -206,6 +212,15 @@ mod tests {
     fn code_0_after_a_skip_does_not_end_the_file() {
         let content = b"\x00\xec\x00\x00\x05\x00\x00\x00\x01\x04\x00\x00";
         assert_eq!(decode("", content).unwrap(), [at(5, 0), at(6, 1)]);
+    }
+
+    #[test]
+    fn too_many_are_refused_before_the_rest_is_read() {
+        let mut content = encode(&[at(5, 1), at(6, 1), at(7, 1)]).unwrap();
+        assert_eq!(decode_up_to("f", &content, 3).unwrap().len(), 3);
+        content.truncate(content.len() - 2);
+        let error = decode_up_to("f", &content, 2).unwrap_err().to_string();
+        assert_eq!(error, "f: expected at most 2 stamps");
     }
 
     #[test]

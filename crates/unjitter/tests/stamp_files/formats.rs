@@ -2,12 +2,15 @@
 
 use unjitter::stamps::{ReadOptions, StampFile, TierName};
 
-use super::{BORIS, Folder, example, examples, moved, read, rendered};
+use super::{
+    AGGREGATED, BORIS, Folder, RAVEN, STATES, example, examples, moved, moved_with_ends, read,
+    rendered,
+};
 
 #[test]
 fn stamps_written_are_read_back() {
     let folder = Folder::new();
-    for (name, content) in examples().into_iter().filter(|(name, _)| *name != "a.boris") {
+    for (name, content) in examples().into_iter().take(10) {
         let file = read(&folder.write(name, &content)).unwrap();
         let (found, want) = (file.found(), example());
         assert_eq!(found.times, want.times, "{name}");
@@ -124,14 +127,132 @@ fn events_of_boris_move_within_their_observation() {
 #[test]
 fn tables_of_boris_have_states_with_durations() {
     let folder = Folder::new();
-    let text = "Observation id,Subject,Behavior,Behavior type,Start (s),Stop (s),Comment start\n\
-                one,Ann,\"sit, down\",STATE,1.5,4,x\none,Ann,peck,POINT,2,2,\n";
+    let text = AGGREGATED;
     let file = read(&folder.write("a.csv", text)).unwrap();
     let found = file.found();
     assert_eq!((&found.times[..], &found.durations[..]), (&[1.5, 2.0][..], &[2.5, 0.0][..]));
     assert_eq!(found.labels, ["sit, down", "peck"]);
     assert_eq!(found.facts[found.recording.unwrap()].values, ["one", "one"]);
     assert_eq!(moved(&file, &[1.25, 2.0]), text.replace("1.5,4", "1.25,3.75"));
+}
+
+#[test]
+fn states_of_boris_last_from_start_to_stop_of_the_same_subject() {
+    let folder = Folder::new();
+    let file = read(&folder.write("a.boris", STATES)).unwrap();
+    let found = file.found();
+    assert_eq!(found.times, [1.0, 2.0, 2.5, 4.0]);
+    assert_eq!(found.durations, [2.0, 2.5, 0.0, 2.25]);
+    assert_eq!(found.labels, ["sit", "sit", "fly", "sit"]);
+    assert_eq!(found.facts[1].values, ["Ann", "Bo", "Ann", "Ann"]);
+    assert_eq!(found.facts[3].values, ["tired", "", "", ""]);
+    // Bo's state moves with both events, which pass others.
+    let (first, last) =
+        ("[2.0, \"Bo\", \"sit\", \"\", \"\"]", "[4.5, \"Bo\", \"sit\", \"\", \"\"]");
+    let rest =
+        STATES.replace(&format!("{first},\n    "), "").replace(&format!("{last},\n    "), "");
+    let (moved_first, moved_last) = (first.replace("2.0", "0.5"), last.replace("4.5", "3"));
+    let want = rest
+        .replace("[1.0,", &format!("{moved_first},\n    [1.0,"))
+        .replace("[4.0,", &format!("{moved_last},\n    [4.0,"));
+    assert_eq!(moved(&file, &[1.0, 0.5, 2.5, 4.0]), want);
+    let text = moved_with_ends(&file, &[1.0, 2.0, 2.5, 4.0], &[2.25, 4.5, 2.5, 7.0]).unwrap();
+    let again = read(&folder.write("b.boris", &text)).unwrap();
+    assert_eq!(again.found().times, found.times);
+    assert_eq!(again.found().durations, [1.25, 2.5, 0.0, 3.0]);
+    let less = rendered(&file, &found.times, &[false, true, true, true]).unwrap();
+    let less = read(&folder.write("c.boris", less)).unwrap();
+    assert_eq!(less.found().times, [2.0, 2.5, 4.0]);
+    let error = rendered(&file, &[3.5, 2.0, 2.5, 4.0], &[true; 4]).unwrap_err().to_string();
+    assert!(error.contains("states 'sit' from 3.5 and 4 s would overlap"), "{error}");
+    let error = moved_with_ends(&file, &found.times, &[3.0, 4.5, 2.75, 6.25]).unwrap_err();
+    assert!(error.to_string().contains("a point event cannot last, to 2.75 s"), "{error}");
+    let open = STATES.replace("[6.25, \"Ann\"", "[6.25, \"Cy\"");
+    let error = read(&folder.write("d.boris", open)).unwrap_err().to_string();
+    assert!(
+        error.contains("line 6: found '[4.0, \"Ann\"") && error.contains("a start and a stop"),
+        "{error}"
+    );
+}
+
+#[test]
+fn samples_of_raven_move_along_or_the_move_is_refused() {
+    let folder = Folder::new();
+    let file = read(&folder.write("a.txt", RAVEN)).unwrap();
+    assert_eq!(file.found().times, [12.5, 70.0]);
+    let want = RAVEN
+        .replace("12.500000000\t13.250000000", "13\t13.75")
+        .replace("12.500000000\t600000\t636000", "13\t624000\t660000");
+    assert_eq!(moved(&file, &[13.0, 70.0]), want);
+    let longer = want.replace("13\t13.75", "13\t14").replace("660000", "672000");
+    assert_eq!(moved_with_ends(&file, &[13.0, 70.0], &[14.0, 71.0]).unwrap(), longer);
+    let error = rendered(&file, &[12.5, 59.75], &[true; 2]).unwrap_err().to_string();
+    assert!(error.contains("would begin before its sound") && error.contains("-12000"), "{error}");
+    // Neither two rates nor none at all.
+    let mixed = RAVEN.replace("480000\t528000", "441000\t485100");
+    let lone = "Begin Time (s)\tBeg File Samp (samples)\n12.5\t600000\n70\t480000\n";
+    let short =
+        "Begin Time (s)\tFile Offset (s)\tBeg File Samp (samples)\n12.5\t0.1\t5000\n70\t0.0\t1\n";
+    for text in [mixed.as_str(), lone, short] {
+        let file = read(&folder.write("b.selections.txt", text)).unwrap();
+        assert_eq!(moved(&file, &[12.5, 70.0]), text);
+        let error = rendered(&file, &[13.0, 70.0], &[true; 2]).unwrap_err().to_string();
+        assert!(error.contains("do not tell how many samples a second has"), "{error}");
+    }
+}
+
+#[test]
+fn both_ends_of_stamps_move_in_every_format_that_has_them() {
+    let folder = Folder::new();
+    let (times, ends) = ([0.25, 1.5, 29.0, 3990.0], [1.25, 2.0, 31.5, 3990.5]);
+    for (name, content) in examples().into_iter().take(10) {
+        let file = read(&folder.write(name, &content)).unwrap();
+        if name == "a.atr" {
+            let error = moved_with_ends(&file, &times, &ends).unwrap_err().to_string();
+            assert!(error.contains("move their beginnings alone"), "{error}");
+            continue;
+        }
+        assert!(file.holds_ends(), "{name}");
+        let text = moved_with_ends(&file, &times, &ends).unwrap();
+        let path = folder.write(&format!("b{}", &name[1..]), text);
+        let again = read(&path).unwrap();
+        assert_eq!(again.found().times, times, "{name}");
+        assert_eq!(again.found().durations, [1.0, 0.5, 2.5, 0.5], "{name}");
+        assert_eq!(again.found().labels, file.found().labels, "{name}");
+        // Ends that stay where they are change nothing.
+        let file = read(&folder.write(name, &content)).unwrap();
+        let found = file.found();
+        let ends: Vec<f64> = found.times.iter().zip(&found.durations).map(|(t, d)| t + d).collect();
+        assert_eq!(moved_with_ends(&file, &found.times, &ends).unwrap().into_bytes(), content);
+        let error = moved_with_ends(&file, &times, &[0.0; 4]).unwrap_err().to_string();
+        assert!(error.contains("expected none before 0.25 s"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn what_has_no_end_is_given_none() {
+    let folder = Folder::new();
+    for (name, text, want) in [
+        ("a.csv", "time,label\n1,x\n", "(csv) have no end that can be moved"),
+        ("b.csv", "time,duration\n1,\n2,3\n", "tells no end, so none can be moved to 1.5 s"),
+        ("a.rttm", "SPEAKER one 1 1", "it has no field for a duration"),
+    ] {
+        let file = read(&folder.write(name, text)).unwrap();
+        let times = &file.found().times;
+        let ends: Vec<f64> = times.iter().map(|time| time + 0.5).collect();
+        let error = moved_with_ends(&file, times, &ends).unwrap_err().to_string();
+        assert!(error.contains(want), "{name}: {error}");
+    }
+    // What ends as before is as it was written, though 0.1 + 0.2 - 0.1 is not 0.2.
+    let file = read(&folder.write("c.csv", "time,duration\n0.1,0.20\n")).unwrap();
+    assert_eq!(moved_with_ends(&file, &[0.1], &[0.1 + 0.2]).unwrap(), "time,duration\n0.1,0.20\n");
+    let (name, grid) = examples().into_iter().find(|(name, _)| *name == "a.TextGrid").unwrap();
+    let file = read(&folder.write(name, grid)).unwrap();
+    let times = &file.found().times;
+    let error = moved_with_ends(&file, times, times).unwrap_err().to_string();
+    assert!(error.contains("'N' would last no time at 0.5 s"), "{error}");
+    let file = read(&folder.write("a.txt", "1\told\n")).unwrap();
+    assert_eq!(moved_with_ends(&file, &[2.0], &[3.5]).unwrap(), "2.000000\t3.500000\told\n");
 }
 
 /// Two tiers; a1 and a2 share a slot, and a3 has slots of its own.
@@ -181,6 +302,15 @@ fn annotations_of_elan_move_by_their_slots() {
     let again = read(&folder.write("b.eaf", &text)).unwrap();
     assert_eq!(again.found().times, [0.5, 1.75, 3.0]);
     assert_eq!(again.found().durations, [1.0, 1.0, 1.0]);
+    let text = moved_with_ends(&file, &[0.5, 1.75, 3.0], &[1.75, 2.0, 3.25]).unwrap();
+    let again = read(&folder.write("b.eaf", &text)).unwrap();
+    assert_eq!(again.found().times, [0.5, 1.75, 3.0]);
+    assert_eq!(again.found().durations, [1.25, 0.25, 0.25]);
+    let error = rendered(&file, &[0.5, 1.25, 3.0], &[true; 3]).unwrap_err().to_string();
+    assert!(
+        error.contains("annotations from 0.5 to 1.5 s and from 1.25 s would overlap"),
+        "{error}"
+    );
     let less = rendered(&file, &found.times, &[false, true, true]).unwrap();
     let less = read(&folder.write("c.eaf", less)).unwrap();
     assert_eq!(less.found().labels, ["", "x"]);

@@ -41,6 +41,12 @@ fn rendered(file: &StampFile, times: &[f64], kept: &[bool]) -> unjitter::Result<
     Ok(bytes)
 }
 
+/// The file with its stamps moved, beginnings and ends, as text.
+fn moved_with_ends(file: &StampFile, times: &[f64], ends: &[f64]) -> unjitter::Result<String> {
+    let ends = file.with_ends(ends.iter().copied().map(Some).collect());
+    Ok(String::from_utf8(rendered(&ends, times, &vec![true; times.len()])?).unwrap())
+}
+
 /// The file with its stamps moved, as text.
 fn moved(file: &StampFile, times: &[f64]) -> String {
     let kept = vec![true; times.len()];
@@ -67,7 +73,30 @@ const BORIS: &str = r#"{"project_name": "birds", "observations": {
  "behaviors_conf": {"0": {"code": "peck"}}}
 "#;
 
-/// A file of every format that a name tells, with the name.
+/// Another with states: Ann sits twice, Bo once meanwhile, and flies at a point in time.
+const STATES: &str = r#"{"observations": {"walk": {"events": [
+    [1.0, "Ann", "sit", "", "tired", 7],
+    [2.0, "Bo", "sit", "", ""],
+    [2.5, "Ann", "fly", "", ""],
+    [3.0, "Ann", "sit", "", "up"],
+    [4.0, "Ann", "sit", "", ""],
+    [4.5, "Bo", "sit", "", ""],
+    [6.25, "Ann", "sit", "", ""]
+  ]}},
+ "behaviors_conf": {"0": {"code": "sit", "type": "State event", "key": "s"}, "1": {"code": "fly", "type": "Point event"}}}
+"#;
+
+/// A selection table as Raven writes it, of two files in a row: a second has 48000 samples.
+const RAVEN: &str = "Selection\tView\tChannel\tBegin Time (s)\tEnd Time (s)\tLow Freq (Hz)\tHigh Freq (Hz)\t\
+    Begin File\tEnd File\tBegin Path\tFile Offset (s)\tBeg File Samp (samples)\tEnd File Samp (samples)\tSpecies\n\
+    1\tSpectrogram 1\t1\t12.500000000\t13.250000000\t500.0\t9000.0\ta.wav\ta.wav\tC:\\a.wav\t12.500000000\t600000\t636000\twren\n\
+    2\tSpectrogram 1\t1\t70.000000000\t71.000000000\t500.0\t9000.0\tb.wav\tb.wav\tC:\\b.wav\t10.0000\t480000\t528000\tcrow\n";
+
+/// Events of BORIS, aggregated.
+const AGGREGATED: &str = "Observation id,Subject,Behavior,Behavior type,Start (s),Stop (s)\n\
+    one,Ann,\"sit, down\",STATE,1.5,4\none,Ann,peck,POINT,2,2\n";
+
+/// A file of every format, with a name that tells it or not.
 fn examples() -> Vec<(&'static str, Vec<u8>)> {
     let names = [
         "a.csv",
@@ -86,6 +115,14 @@ fn examples() -> Vec<(&'static str, Vec<u8>)> {
         (name, compose(format, &example(), &options).unwrap())
     };
     let dcase = compose(Format::named("dcase").unwrap(), &example(), &options).unwrap();
-    let boris = ("a.boris", BORIS.as_bytes().to_vec());
-    names.into_iter().map(make).chain([("a.tsv", dcase), boris]).collect()
+    let text = |(name, text): (&'static str, &str)| (name, text.as_bytes().to_vec());
+    // These cannot be made of stamps alone, or hold more than stamps do.
+    let others = [
+        ("a.boris", BORIS),
+        ("b.boris", STATES),
+        ("b.csv", AGGREGATED),
+        ("b.selections.txt", RAVEN),
+        ("tags.csv", "1544027337.11\n1544027400.00\r\n1544027475.53\n"),
+    ];
+    names.into_iter().map(make).chain([("a.tsv", dcase)]).chain(others.map(text)).collect()
 }

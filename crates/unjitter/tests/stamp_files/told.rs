@@ -11,7 +11,7 @@ fn every_example_is_of_the_format_that_it_looks_like() {
     let folder = Folder::new();
     let names = [
         "csv", "bids", "audacity", "wfdb", "edf", "textgrid", "raven", "rttm", "elan", "dcase",
-        "boris",
+        "boris", "boris", "boris", "raven", "empatica",
     ];
     for ((name, content), want) in examples().into_iter().zip(names) {
         let path = folder.write(name, content);
