@@ -37,7 +37,9 @@ pub fn watch() {
         let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
         if is_second || LISTENING.load(Ordering::SeqCst) == 0 {
             discard_unfinished();
-            say("\nerror: interrupted; nothing was written");
+            // Who was asked to stop before may have written some.
+            let left = if is_second { "" } else { "; nothing was written" };
+            say(&format!("\nerror: interrupted{left}"));
             std::process::exit(130);
         }
         say("\nstopping; press Ctrl-C again to stop at once");

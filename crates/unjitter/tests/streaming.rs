@@ -1,4 +1,4 @@
-//! Tables larger than memory: pieces equal the whole, and take no more memory.
+//! Tables larger than memory, and recordings that go on: pieces equal the whole, and take no more memory.
 
 #[path = "common/peak.rs"]
 mod peak;
@@ -6,9 +6,14 @@ mod peak;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use ndarray::Array2;
 use peak::peak_without_copies_of as peak_of;
 use tempfile::TempDir;
+use unjitter::evaluation::{Departed, EventOptions, StreamOptions, detect_events};
 use unjitter::io::{Chunk, Columns, InstanceChunks, InstancesTable};
+use unjitter::labels::Labels;
+use unjitter::math::Random;
+use unjitter::{Control, Detector, FitOptions, Model, Session};
 
 /// A table of `lines` instances with ten features, in sessions of `length`; every third line belongs
 /// to the session after its neighbours'.
@@ -88,4 +93,103 @@ fn a_table_is_read_without_a_second_copy() {
         let kept: usize = table.sessions.iter().map(|session| session.values.capacity()).sum();
         assert_eq!(kept, features);
     }
+}
+
+/// Instances on a grid of half seconds, some at one time, with runs of six that features tell weakly; and of each run a
+/// stamp.
+fn recording(seed: u64) -> Session<'static> {
+    let mut random = Random::new(seed);
+    let (mut time, mut times, mut stamps) = (0.0, Vec::new(), Vec::new());
+    let features = Array2::from_shape_fn((300, 2), |(i, column)| {
+        if column == 0 {
+            time += 0.5 * random.below(3) as f64;
+            times.push(time);
+            if i % 40 == 20 {
+                stamps.push(time + 1.0 + 0.4 * random.normal());
+            }
+        }
+        let positive = (20..26).contains(&(i % 40));
+        random.normal() + if positive && column == 0 { 2.0 } else { 0.0 }
+    });
+    stamps.sort_by(f64::total_cmp);
+    Session::new(format!("walk {seed}"), features, times, stamps).unwrap()
+}
+
+fn detector(labels: Labels) -> Detector {
+    let sessions: Vec<Session<'_>> = (1..5).map(recording).collect();
+    let options = FitOptions { restarts: 0, ..FitOptions::default() };
+    let model = Model { labels, ..Model::default() };
+    model.fit(&sessions, &options, Control::default()).unwrap().detector()
+}
+
+/// All that leaves when so many instances arrive at a time.
+fn streamed(
+    detector: &Detector,
+    session: &Session<'_>,
+    options: StreamOptions,
+    step: usize,
+) -> Departed {
+    let mut stream = detector.stream(options).unwrap();
+    let mut all = Departed::default();
+    for (times, rows) in session.times().chunks(step).zip(session.features().chunks(step)) {
+        let left = stream.push(times, rows).unwrap();
+        all.instances.extend(left.instances);
+        all.events.extend(left.events);
+    }
+    let left = stream.finish();
+    all.instances.extend(left.instances);
+    all.events.extend(left.events);
+    all
+}
+
+#[test]
+fn a_recording_that_goes_on_is_told_as_a_whole_one() {
+    let session = recording(9);
+    for labels in [Labels::Independent, Labels::Chain] {
+        let detector = detector(labels);
+        let whole = detector.predict_session(&session).unwrap();
+        for (step, threshold, min_separation) in
+            [(1, 0.5, 0.0), (7, 0.2, 2.0), (1, 0.01, 5.0), (300, 0.0, 1.5), (1, 0.0, 0.5)]
+        {
+            let options = StreamOptions { threshold, min_separation, ..StreamOptions::default() };
+            let left = streamed(&detector, &session, options, step);
+            let times: Vec<f64> = left.instances.iter().map(|own| own.time).collect();
+            let p: Vec<f64> = left.instances.iter().map(|own| own.probability).collect();
+            assert_eq!(times, session.times());
+            match labels {
+                Labels::Independent => assert_eq!(p, whole),
+                Labels::Chain => {
+                    // The tolerance of a stream, and rounding.
+                    let worst = p.iter().zip(&whole).map(|(a, b)| (a - b).abs());
+                    assert!(worst.fold(0.0, f64::max) < 1.1e-9);
+                    assert!(left.instances.iter().all(|own| own.unsettled <= 1e-9));
+                }
+            }
+            // The events of the probabilities that were told, and those of the whole recording.
+            let options = EventOptions { threshold, min_separation, labels };
+            assert_eq!(left.events, detect_events(&times, &p, &options).unwrap());
+            let want = detect_events(session.times(), &whole, &options).unwrap();
+            let spans = |events: &[unjitter::evaluation::Detection]| {
+                events.iter().map(|event| [event.time, event.end]).collect::<Vec<_>>()
+            };
+            assert_eq!(spans(&left.events), spans(&want));
+            assert!(!want.is_empty(), "{labels:?} {options:?}");
+        }
+    }
+}
+
+#[test]
+fn classes_are_not_streamed() {
+    let sessions = (1..5).map(|seed| {
+        let session = recording(seed);
+        let class = |k: usize| ["cough", "sneeze"][k % 2].to_owned();
+        let classes: Vec<String> = (0..session.stamps().len()).map(class).collect();
+        session.with_classes(&classes).unwrap()
+    });
+    let sessions: Vec<Session<'_>> = sessions.collect();
+    let options = FitOptions { restarts: 0, ..FitOptions::default() };
+    let fitted = Model::default().fit(&sessions, &options, Control::default()).unwrap();
+    let refused = fitted.detector().stream(StreamOptions::default()).unwrap_err().to_string();
+    let expected = "a stream does not work with several classes of events, and the model has ";
+    assert!(refused.starts_with(expected), "{refused}");
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use unjitter::Fitted;
 use unjitter::evaluation::{EventOptions, StreamOptions};
-use unjitter::io::{InstanceChunks, takes_bytes_directly};
+use unjitter::io::{Columns, InstanceChunks, takes_bytes_directly};
 use unjitter::labels::Labels;
 
 use super::follow::{Told, follow};
@@ -45,13 +45,14 @@ pub(crate) struct Predict {
     /// Least time between two events, in seconds: candidates closer than this are one event
     #[arg(long, value_name = "T", default_value_t = 0.0)]
     min_separation: f64,
-    /// Print while the table is still written, as by `tail -f`: each line as soon as it is known.
-    /// With `--detected -`, print events instead of probabilities. Lines of a session come in order of
-    /// time
+    /// Print while the table is still written, as in `tail -n +1 -f FILE | unjitter predict --follow
+    /// --instances -`: each line as soon as it is known, until the table ends or Ctrl-C is pressed. With
+    /// `--detected -`, print events instead of probabilities. Lines of a session come in order of time
     #[arg(long)]
     follow: bool,
-    /// With --follow, where labels form a chain: print an instance at most so many seconds after it,
-    /// by what came until then. Otherwise it waits until nothing that may come can move it
+    /// With --follow: print an instance of labels that form a chain, or an event that is an instance,
+    /// when a line comes that is so many seconds later, by what came until then. Otherwise it waits
+    /// until nothing that may come can move it
     #[arg(long, value_name = "T", requires = "follow")]
     within: Option<f64>,
     /// Replace the outputs if they are there
@@ -90,7 +91,8 @@ impl Predict {
         options.threshold = self.threshold.unwrap_or(fitted.threshold());
         options.labels = fitted.model().labels;
         let threshold = options.threshold;
-        let mut chunks = self.instances(&fitted, console)?;
+        let (table, columns) = self.instances(&fitted, console)?;
+        let mut chunks = InstanceChunks::open(&table, &columns)?;
         let found = match options.labels {
             Labels::Independent => {
                 let remember = self.detected.is_some();
@@ -118,13 +120,17 @@ impl Predict {
         })
     }
 
-    /// The table of instances.
-    fn instances(&mut self, fitted: &Fitted, console: &Console) -> anyhow::Result<InstanceChunks> {
+    /// The table of instances, and its columns.
+    fn instances(
+        &mut self,
+        fitted: &Fitted,
+        console: &Console,
+    ) -> anyhow::Result<(PathBuf, Columns)> {
         // No events are read here.
         self.input.event_columns.only = vec![String::new()];
         adopt_columns(&mut self.input, fitted, console)?;
         let files = self.input.files()?;
-        Ok(InstanceChunks::open(&files.instances, &self.input.columns()?)?)
+        Ok((files.instances, self.input.columns()?))
     }
 
     /// Prints what leaves while instances arrive.
@@ -146,8 +152,22 @@ impl Predict {
         let first = fitted.detector().stream(options)?;
         let labels = fitted.model().labels;
         let told = self.detected.as_ref().map_or(Told::Instances, |_| Told::Events(labels));
+        let (table, columns) = self.instances(&fitted, console)?;
+        refuse_finished(&table)?;
         let mut printed = Stream::open(&path, self.force)?;
-        follow(self.instances(&fitted, console)?, &first, told, &mut printed)?;
+        follow(&table, &columns, &first, told, &mut printed, console)?;
         printed.finish()
     }
+}
+
+/// Refuses a file to follow: it is as long as it is when it is read.
+fn refuse_finished(table: &Path) -> anyhow::Result<()> {
+    if is_stream(table) || !table.is_file() {
+        return Ok(());
+    }
+    let file = table.display();
+    Err(usage(format!(
+        "--follow would stop at the present end of {file}; have its lines sent as they come: \
+         tail -n +1 -f {file} | unjitter predict --follow --instances -"
+    )))
 }

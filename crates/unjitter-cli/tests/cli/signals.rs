@@ -8,7 +8,7 @@ use crate::folder::{Folder, Run};
 
 /// Starts a program with signals at their default. Tests that are run in the background or under
 /// nohup ignore some, which a child inherits and which a shell cannot undo.
-const BY_DEFAULT: [&str; 3] = [
+pub(crate) const BY_DEFAULT: [&str; 3] = [
     "python3",
     "-c",
     "import os, signal, sys
@@ -21,7 +21,7 @@ os.execv(sys.argv[1], sys.argv[1:])",
 const IGNORING: [&str; 4] = ["sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh"];
 
 /// Starts the program by way of another, in whose place it steps.
-fn start(folder: &Folder, by: &[&str], arguments: &[&str]) -> Child {
+pub(crate) fn start(folder: &Folder, by: &[&str], arguments: &[&str]) -> Child {
     let program = folder.command(arguments);
     let mut command = Command::new(by[0]);
     command.args(&by[1..]).arg(program.get_program()).args(arguments);
@@ -29,7 +29,7 @@ fn start(folder: &Folder, by: &[&str], arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-fn send(signal: &str, child: &Child) {
+pub(crate) fn send(signal: &str, child: &Child) {
     let status = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(status.unwrap().success());
 }

@@ -3,7 +3,8 @@
 //! Independent labels are told at once, with the bits of a prediction of the whole recording. Labels that form runs wait
 //! until nothing that may come can move their probability by more than a tolerance, so that they too are those of the whole
 //! recording, to the tolerance; how long that takes depends on how fast the chain forgets and how sure features are. A
-//! bound on the waiting time tells an instance earlier, with how far it might still have moved.
+//! bound on the waiting time tells an instance earlier, with how far it might still have moved, and an event that is one
+//! instance.
 
 use crate::error::require;
 use crate::labels::{Arriving, Labels};
@@ -23,8 +24,9 @@ pub struct StreamOptions {
     pub min_separation: f64,
     /// An instance leaves when nothing that may come moves its probability further than this, from 0 to 1.
     pub tolerance: f64,
-    /// It leaves at the latest when another arrives this much later, in the unit of time; by default it waits as long as
-    /// it has to.
+    /// It leaves at the latest when another arrives this much later, in the unit of time, and an event that is an instance
+    /// at that too; by default they wait as long as they have to. What leaves early is told by what came until then, and
+    /// events still are the smallest distance apart.
     pub within: Option<f64>,
 }
 
@@ -107,7 +109,7 @@ impl Detector {
         }
         let chain = self.runs().map(|runs| Arriving::new(runs.rates(), 1));
         let (detector, newest) = (self.clone(), f64::NEG_INFINITY);
-        Ok(Stream { detector, options, newest, chain, events: ArrivingEvents::new(events) })
+        Ok(Stream { detector, options, newest, chain, events: ArrivingEvents::new(events, within) })
     }
 }
 

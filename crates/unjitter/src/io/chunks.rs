@@ -4,6 +4,7 @@
 //! session are kept: sessions may be mixed, and any line may be theirs.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 
 use ndarray::ArrayView2;
@@ -11,8 +12,10 @@ use ndarray::ArrayView2;
 use super::clock::{Clock, TimeUnit};
 use super::dataset::{Columns, lone_session};
 use super::instances::{NO_INSTANCES, Places, feature};
+use super::source::{display_name, raw, unpacked};
 use super::table::{Row, Table};
-use crate::Result;
+use super::whole_lines::{Unfinished, WholeLines};
+use crate::{Error, Result};
 
 /// An open table of instances.
 #[derive(Debug)]
@@ -24,6 +27,7 @@ pub struct InstanceChunks {
     lone: String,
     positions: HashMap<String, usize>,
     clocks: Vec<Clock>,
+    unfinished: Unfinished,
 }
 
 /// Some lines of a table of instances.
@@ -70,10 +74,48 @@ impl InstanceChunks {
     /// Opens a table.
     pub fn open(path: &Path, columns: &Columns) -> Result<Self> {
         let table = Table::open(path, columns.has_header)?;
+        Self::of_table(table, path, columns, Unfinished::default())
+    }
+
+    /// Opens a table that is still written, whose bytes `guard` hands on: it may end them when it likes. A last line
+    /// without a line end is left out, since no one can tell half of a number from the whole.
+    pub fn follow<R: Read + 'static>(
+        path: &Path,
+        columns: &Columns,
+        guard: impl FnOnce(Box<dyn Read + Send>) -> R,
+    ) -> Result<Self> {
+        let (raw, size) = raw(path)?;
+        let unfinished = Unfinished::default();
+        let lines = WholeLines::new(unpacked(path, guard(raw), size)?, unfinished.clone());
+        let table = Table::from_reader(display_name(path), Box::new(lines), columns.has_header)?;
+        Self::of_table(table, path, columns, unfinished)
+    }
+
+    fn of_table(
+        table: Table,
+        path: &Path,
+        columns: &Columns,
+        unfinished: Unfinished,
+    ) -> Result<Self> {
         let places = Places::find(&table, columns)?;
         let (positions, clocks) = (HashMap::new(), Vec::new());
-        let (lone, times_in) = (lone_session(path), columns.times_in);
-        Ok(Self { table, row: Row::default(), places, times_in, lone, positions, clocks })
+        let (lone, times_in, row) = (lone_session(path), columns.times_in, Row::default());
+        Ok(Self { table, row, places, times_in, lone, positions, clocks, unfinished })
+    }
+
+    /// The line that was left out, as far as it was there, if the table has ended in one.
+    pub fn unfinished(&self) -> Option<String> {
+        self.unfinished.line()
+    }
+
+    /// An error about the time of the last line that was read.
+    pub fn wrong_time(&self, expected: &str) -> Error {
+        self.table.wrong_cell(&self.row, self.places.time, expected)
+    }
+
+    /// The table's name in messages.
+    pub fn file(&self) -> &str {
+        self.table.file()
     }
 
     /// The separator of cells.
@@ -100,7 +142,7 @@ impl InstanceChunks {
     }
 
     fn add_row(&mut self, chunk: &mut Chunk) -> Result<()> {
-        let Self { table, row, places, times_in, lone, positions, clocks } = self;
+        let Self { table, row, places, times_in, lone, positions, clocks, .. } = self;
         let name = places.session.map_or(lone.as_str(), |column| row.cell(column));
         let text = row.cell(places.time);
         let wrong = |expected| table.wrong_cell(row, places.time, expected);

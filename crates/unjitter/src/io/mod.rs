@@ -27,6 +27,7 @@ mod stamp_tables;
 mod suggest;
 mod table;
 mod time_of_day;
+mod whole_lines;
 
 pub use chunks::{Chunk, InstanceChunks};
 pub use clock::{Clock, TimeUnit};

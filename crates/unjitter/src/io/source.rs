@@ -31,21 +31,35 @@ pub(super) fn display_name(path: &Path) -> String {
 
 /// Opens a table. Its first bytes, not its name, show whether it is compressed.
 pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>> {
+    let (raw, size) = raw(path)?;
+    unpacked(path, raw, size)
+}
+
+/// The bytes of a table as they are, and how many they are if that is known.
+pub(super) fn raw(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
+    if path == Path::new(STANDARD_INPUT) {
+        return Ok((Box::new(io::stdin()), None));
+    }
     let failed = |source| Error::Io { path: path.to_owned(), source };
-    let (raw, size): (Box<dyn Read>, Option<u64>) = if path == Path::new(STANDARD_INPUT) {
-        (Box::new(io::stdin().lock()), None)
-    } else {
-        let file = File::open(path).map_err(failed)?;
-        let about = file.metadata().map_err(failed)?;
-        if about.is_dir() {
-            let problem = "it is a folder, expected a table".to_owned();
-            return Err(Error::Table { file: display_name(path), problem });
-        }
-        (Box::new(file), Some(about.len()))
-    };
+    let file = File::open(path).map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
+    if about.is_dir() {
+        let problem = "it is a folder, expected a table".to_owned();
+        return Err(Error::Table { file: display_name(path), problem });
+    }
+    Ok((Box::new(file), Some(about.len())))
+}
+
+/// The text of a table from its bytes.
+pub(super) fn unpacked(
+    path: &Path,
+    raw: impl Read + 'static,
+    size: Option<u64>,
+) -> Result<Box<dyn BufRead>> {
     let mut raw = BufReader::with_capacity(1 << 16, raw);
     // A pipe may deliver one byte at first.
     let mut start = Vec::new();
+    let failed = |source| Error::Io { path: path.to_owned(), source };
     raw.by_ref().take(2).read_to_end(&mut start).map_err(failed)?;
     let is_gzip = start == [0x1f, 0x8b];
     let raw = Cursor::new(start).chain(raw);
