@@ -1,11 +1,12 @@
 //! The events of an aligned session whose labels form runs: each is told once, however many instances it covers.
 //!
-//! An event is a run of instances that are more likely positive than not, given everything. Where it begins and ends is
-//! known to some instances, and stamps may belong to those before and behind it: the *flanks*, over which the probability
-//! falls. Stamps of an event exclude each other where it has one at most, so that
+//! An event is a run of instances that are more likely positive than not, given everything, and likeliest of one class.
+//! Where it begins and ends is known to some instances, and stamps may belong to those before and behind it: the *flanks*,
+//! over which the probability falls. The stamps of one annotator exclude each other where an event has one at most, and
+//! annotators are independent given the event, so that
 //!
 //! ```text
-//! p(missed) ≥ p(positive) − Σ over its instances and flanks of p(a stamp came from here)
+//! p(missed) ≥ p(positive) · Π over annotators of (1 − Σ over instances and flanks of p(a stamp came from here) / p(positive))
 //! ```
 //!
 //! with equality there; where stamps share events it is a lower bound.
@@ -39,14 +40,20 @@ pub struct AlignedRun {
     pub p_missed: f64,
 }
 
-/// The events among instances, given the expected number of stamps that each gave.
-pub(super) fn runs(instances: &[AlignedInstance], stamps: &[f64]) -> Vec<AlignedRun> {
+/// The events among instances, given the likeliest class of each if there are several, and the expected number of stamps
+/// that each gave by annotator.
+pub(super) fn runs(
+    instances: &[AlignedInstance],
+    classes: &[Option<usize>],
+    stamps: &[Vec<f64>],
+) -> Vec<AlignedRun> {
     let p = |i: usize| instances[i].p_positive;
     let is_within = |i: &usize| instances[*i].observed && p(*i) >= LIKELY;
     let mut runs = Vec::new();
     let mut next = 0;
     while let Some(first) = (next..instances.len()).find(is_within) {
-        let end = (first..instances.len()).find(|i| !is_within(i)).unwrap_or(instances.len());
+        let goes_on = |i: &usize| is_within(i) && classes[*i] == classes[first];
+        let end = (first..instances.len()).find(|i| !goes_on(i)).unwrap_or(instances.len());
         let falls = |from: usize, to: usize| instances[to].observed && p(to) <= p(from);
         let mut reach = first..end;
         while reach.start > next && falls(reach.start, reach.start - 1) {
@@ -62,7 +69,8 @@ pub(super) fn runs(instances: &[AlignedInstance], stamps: &[f64]) -> Vec<Aligned
             instances[first..end].iter().map(value).fold(0.0, f64::max)
         };
         let p_positive = highest(|one| one.p_positive);
-        let seen: f64 = stamps[reach.clone()].iter().sum();
+        let seen = |own: &Vec<f64>| own[reach.clone()].iter().sum::<f64>() / p_positive;
+        let unseen = stamps.iter().map(|own| (1.0 - seen(own)).max(0.0)).product::<f64>();
         next = reach.end;
         runs.push(AlignedRun {
             first,
@@ -72,7 +80,7 @@ pub(super) fn runs(instances: &[AlignedInstance], stamps: &[f64]) -> Vec<Aligned
             reach,
             p_positive,
             p_detector: highest(|one| one.p_detector),
-            p_missed: (p_positive - seen).max(0.0),
+            p_missed: p_positive * unseen,
         });
     }
     runs
@@ -107,9 +115,9 @@ mod tests {
         let p = [0.1, 0.3, 0.8, 0.9, 0.6, 0.2, 0.3, 0.7, 0.1];
         let mut all = instances(&p);
         // One stamp between the first run and its flank; one of an event that is hardly there.
-        let mut stamps = [0.0; 9];
+        let mut stamps = vec![0.0; 9];
         (stamps[1], stamps[2]) = (0.25, 0.5);
-        let found = runs(&all, &stamps);
+        let found = runs(&all, &[None; 9], &[stamps]);
         let places: Vec<_> =
             found.iter().map(|run| (run.first, run.last, run.reach.clone())).collect();
         assert_eq!(places, [(2, 4, 0..6), (7, 7, 6..9)]);
@@ -126,10 +134,34 @@ mod tests {
     }
 
     #[test]
+    fn annotators_miss_an_event_independently() {
+        let all = instances(&[0.1, 0.8, 0.8, 0.1]);
+        let first = vec![0.0, 0.2, 0.2, 0.0];
+        let second = vec![0.0, 0.6, 0.0, 0.0];
+        let third = vec![0.0, 0.5, 0.5, 0.0];
+        let missed = |stamps: &[Vec<f64>]| runs(&all, &[None; 4], stamps)[0].p_missed;
+        // Of 0.8 the first saw a half, and the second three quarters.
+        assert!((missed(&[first.clone(), second.clone()]) - 0.1).abs() < 1e-15); // rounding
+        assert_eq!(missed(&[first, second, third]), 0.0);
+        assert_eq!(missed(&[]), 0.8);
+    }
+
+    #[test]
+    fn events_of_two_classes_may_touch() {
+        let all = instances(&[0.9, 0.9, 0.9, 0.2, 0.9]);
+        let classes = [Some(1), Some(0), Some(0), Some(1), Some(0)];
+        let stamps = vec![0.0, 0.9, 0.0, 0.0, 0.0];
+        let found = runs(&all, &classes, &[stamps]);
+        let told: Vec<_> =
+            found.iter().map(|own| (own.first, own.last, own.reach.clone(), own.p_missed)).collect();
+        assert_eq!(told, [(0, 0, 0..1, 0.9), (1, 2, 1..4, 0.0), (4, 4, 4..5, 0.9)]);
+    }
+
+    #[test]
     fn nobody_looked_between_two_events() {
         let mut all = instances(&[0.9, 0.9, 0.9, 0.9]);
         all[1].observed = false;
-        let found = runs(&all, &[0.0; 4]);
+        let found = runs(&all, &[None; 4], &[]);
         assert_eq!(
             found.iter().map(|run| (run.first, run.last)).collect::<Vec<_>>(),
             [(0, 0), (2, 3)]

@@ -9,6 +9,7 @@
 //! credited shares a bout with at most one pair of any best matching, and taking it loses nothing. All three are linear
 //! in the number of bouts, after a sort.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,9 @@ use super::rounding::slack;
 use super::scores::Scores;
 use crate::error::require;
 use crate::{Error, Result};
+
+/// Stretches of a session whose numbers are exact.
+const MOST_STRETCHES: f64 = (1u64 << 53) as f64;
 
 /// A stretch of time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -141,6 +145,10 @@ pub fn bout_metrics(sessions: &[SessionBouts<'_>], options: &BoutOptions) -> Res
             errors.0 += (found.start - bout.start).abs();
             errors.1 += (found.end - bout.end).abs();
         }
+        let bouts = detections.iter().chain(truths).flat_map(|own| [own.start, own.end]);
+        let most = bouts.map(|time| (time - begins).abs() / options.stretch).fold(0.0, f64::max);
+        let expected = "a time of which a session has 2^53 at most";
+        require("stretch", options.stretch, most <= MOST_STRETCHES, expected)?;
         let (own_covered, own_right) = intersections(detections, truths, options);
         (covered, right) = (covered + own_covered, right + own_right);
         (detected, present) = (detected + detections.len(), present + truths.len());
@@ -172,7 +180,7 @@ fn in_order(what: &'static str, bouts: &[Bout]) -> Result<Vec<usize>> {
         }
     }
     let mut order: Vec<usize> = (0..bouts.len()).collect();
-    order.sort_by(|&a, &b| bouts[a].start.total_cmp(&bouts[b].start));
+    order.sort_by(|&a, &b| by_time(&bouts[a], &bouts[b]));
     let limit = slack(bouts.iter().flat_map(|own| [own.start, own.end]));
     let overlaps = |pair: &&[usize]| bouts[pair[1]].start < bouts[pair[0]].end - limit;
     match order.windows(2).find(overlaps) {
@@ -181,6 +189,11 @@ fn in_order(what: &'static str, bouts: &[Bout]) -> Result<Vec<usize>> {
         }
         None => Ok(order),
     }
+}
+
+/// The order of bouts that do not overlap: one that lasts no time may be where another begins, and comes before it.
+fn by_time(a: &Bout, b: &Bout) -> Ordering {
+    a.start.total_cmp(&b.start).then(a.end.total_cmp(&b.end))
 }
 
 /// Whether two bouts have at least this share in common of what they cover together.
@@ -206,11 +219,11 @@ fn intersections(detections: &[Bout], truths: &[Bout], options: &BoutOptions) ->
         inside >= share * (bout.end - bout.start) - slack([bout.start, bout.end]) && inside > 0.0
     };
     let mut truths = truths.to_vec();
-    truths.sort_by(|a, b| a.start.total_cmp(&b.start));
+    truths.sort_by(by_time);
     let is_right =
         |own: &&Bout| is_enough(own, covered_by(**own, near(&truths, **own)), options.detection);
     let mut right: Vec<Bout> = detections.iter().filter(is_right).copied().collect();
-    right.sort_by(|a, b| a.start.total_cmp(&b.start));
+    right.sort_by(by_time);
     let is_covered =
         |own: &&Bout| is_enough(own, covered_by(**own, near(&right, **own)), options.truth);
     (truths.iter().filter(is_covered).count(), right.len())
@@ -255,7 +268,7 @@ fn count(own: &Range<i64>) -> usize {
 /// The numbers of the stretches that bouts reach into, in order, each once.
 fn touched(bouts: &[Bout], begins: f64, length: f64) -> Vec<Range<i64>> {
     let mut bouts = bouts.to_vec();
-    bouts.sort_by(|a, b| a.start.total_cmp(&b.start));
+    bouts.sort_by(by_time);
     let mut all: Vec<Range<i64>> = Vec::with_capacity(bouts.len());
     for Bout { start, end } in bouts {
         let rounding = slack([start, end, begins]) / length;
@@ -265,4 +278,49 @@ fn touched(bouts: &[Bout], begins: f64, length: f64) -> Vec<Range<i64>> {
         all.push(first..last.max(first));
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bouts(ends: &[(f64, f64)]) -> Vec<Bout> {
+        ends.iter().map(|&(start, end)| Bout { start, end }).collect()
+    }
+
+    fn metrics(detections: &[Bout], truths: &[Bout], stretch: f64) -> Result<BoutMetrics> {
+        let options = BoutOptions { stretch, ..BoutOptions::default() };
+        bout_metrics(&[SessionBouts { detections, truths, begins: 0.0 }], &options)
+    }
+
+    #[test]
+    fn the_order_of_a_list_does_not_matter() {
+        // One that lasts no time is where another begins.
+        let own = bouts(&[(1.0, 3.0), (1.0, 1.0), (3.0, 3.0), (5.0, 6.0)]);
+        let truths = bouts(&[(1.0, 3.0), (5.0, 6.0)]);
+        let want = metrics(&own, &truths, 1.0).unwrap();
+        assert_eq!((want.overlap.recall, want.detections), (1.0, 4));
+        for order in [[1, 0, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
+            let shuffled: Vec<Bout> = order.iter().map(|&k| own[k]).collect();
+            assert_eq!(metrics(&shuffled, &truths, 1.0).unwrap(), want, "{order:?}");
+            let pairs = match_bouts(&shuffled, &truths, 0.5).unwrap();
+            let times: Vec<f64> = pairs.iter().map(|own| shuffled[own.detection].end).collect();
+            assert_eq!(times, [3.0, 6.0]);
+        }
+    }
+
+    #[test]
+    fn stretches_that_cannot_be_counted_are_refused() {
+        let own = bouts(&[(1.0, 3.0), (5.0, 6.0)]);
+        for stretch in [1e-16, 1e-300, 5e-324] {
+            match metrics(&own, &own, stretch) {
+                Err(Error::OutOfRange { name, value, .. }) => {
+                    assert_eq!((name.as_str(), value), ("stretch", stretch));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        let found = metrics(&own, &own, 1e-15).unwrap();
+        assert_eq!(found.error_rate, Some(0.0));
+    }
 }

@@ -45,7 +45,7 @@ pub(crate) fn owners(
 impl Scene<'_> {
     /// log p(stamps, given by these owners, known labels | features), by stream and source.
     pub(crate) fn log_weight(&self, owners: &[Vec<Vec<Option<usize>>>]) -> f64 {
-        let base = Base::new(self.chain, self.known);
+        let base = Base::new(self.chain, self.known, false);
         let mut edges = Fixed { base, scene: self, given: BTreeMap::new() };
         let mut log_weight = edges.base.scales - self.chain.log_normaliser();
         for (s, (stream, owners)) in self.streams.iter().zip(owners).enumerate() {

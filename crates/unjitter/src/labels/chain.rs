@@ -7,12 +7,16 @@
 //! with f(0) = 0, the log-odds f(k) of class k, and the transitions g of a process in time ([`Rates`]), or 1 if labels are
 //! independent.
 
+use rayon::prelude::*;
+
 use super::count::{Count, counted};
 use super::path::{Edges, Paths};
 use super::rates::Transition;
 use super::weight::{Log, Weight};
 use super::{Rates, Variable};
 
+/// Instances that a thread works on at a time.
+const PIECE: usize = 4096;
 /// Log-odds between labels of one instance above which their weights leave the range of numbers.
 const FAR: f64 = 600.0;
 
@@ -83,7 +87,7 @@ impl<'a> Chain<'a> {
     }
 
     fn presence_in<W: Weight>(&self) -> Vec<f64> {
-        let paths = Paths::new(&Base::<W>::new(self, &[]), self.in_parallel);
+        let paths = Paths::new(&Base::<W>::new(self, &[], self.in_parallel), self.in_parallel);
         let mut presence = vec![0.0; self.instances() * self.classes];
         let mut labels = vec![0.0; self.classes + 1];
         for (i, own) in presence.chunks_exact_mut(self.classes).enumerate() {
@@ -94,7 +98,7 @@ impl<'a> Chain<'a> {
     }
 
     fn events_in<W: Weight>(&self, variable: Variable) -> Vec<f64> {
-        let base = Base::<W>::new(self, &[]);
+        let base = Base::<W>::new(self, &[], self.in_parallel);
         let paths = Paths::new(&base, self.in_parallel);
         let (labels, occurrences) = (self.classes + 1, variable.occurrences(self.classes));
         let mut weights = vec![W::ZERO; labels * labels];
@@ -111,7 +115,7 @@ impl<'a> Chain<'a> {
     }
 
     fn log_normaliser_in<W: Weight>(&self) -> f64 {
-        let base = Base::<W>::new(self, &[]);
+        let base = Base::<W>::new(self, &[], self.in_parallel);
         base.scales + Paths::new(&base, self.in_parallel).log_normaliser()
     }
 
@@ -146,15 +150,29 @@ pub(super) struct Base<'a, W> {
 impl<'a, W: Weight> Base<'a, W> {
     /// With the known labels, 0 for no event and k for class k, which are empty if there are none. An infinite score makes
     /// its class certain, or impossible.
-    pub(super) fn new(chain: &'a Chain<'a>, known: &[Option<usize>]) -> Self {
-        let labels = chain.classes + 1;
-        let mut logs = vec![0.0; chain.instances() * labels];
-        let mut scales = 0.0;
-        let own = logs.chunks_exact_mut(labels).zip(chain.scores.chunks_exact(chain.classes));
-        for (i, (logs, scores)) in own.enumerate() {
-            scales += label_weights(scores, known.get(i).copied().flatten(), logs);
-        }
-        Self { chain, nodes: W::exp(logs), scales }
+    pub(super) fn new(
+        chain: &'a Chain<'a>,
+        known: &[Option<usize>],
+        in_parallel: bool,
+    ) -> Self {
+        let (labels, classes) = (chain.classes + 1, chain.classes);
+        let mut nodes = vec![W::ZERO; chain.instances() * labels];
+        let weigh = |(piece, own): (usize, &mut [W])| {
+            let mut logs = vec![0.0; own.len()];
+            let mut scales = 0.0;
+            for (k, logs) in logs.chunks_exact_mut(labels).enumerate() {
+                let i = piece * PIECE + k;
+                let scores = &chain.scores[i * classes..(i + 1) * classes];
+                scales += label_weights(scores, known.get(i).copied().flatten(), logs);
+            }
+            own.copy_from_slice(&W::exp(logs));
+            scales
+        };
+        let scales: Vec<f64> = match in_parallel {
+            true => nodes.par_chunks_mut(PIECE * labels).enumerate().map(weigh).collect(),
+            false => nodes.chunks_mut(PIECE * labels).enumerate().map(weigh).collect(),
+        };
+        Self { chain, nodes, scales: scales.iter().sum() }
     }
 }
 

@@ -39,7 +39,7 @@ impl Chain<'_> {
     }
 
     fn labelled_in<W: Weight>(&self, positive: &[f64]) -> Labelled {
-        let base = Base::<W>::new(self, &[]);
+        let base = Base::<W>::new(self, &[], self.runs_in_parallel());
         let paths = Paths::new(&base, self.runs_in_parallel());
         let mut log_likelihood = -base.scales - paths.log_normaliser();
         let (mut presence, mut d_rates) = (Vec::with_capacity(positive.len()), [0.0; 2]);

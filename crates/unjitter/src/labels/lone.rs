@@ -120,6 +120,7 @@ impl Lone {
         let (labels, edges) = (n.get(), ride.rider.edges.len());
         let (squared, occurrences) = (labels * labels, ride.occurrences());
         let (form, nowhere) = (&ride.told.form, ride.presses[0].nowhere);
+        let own = &form.streams[ride.rider.stream];
         let first = ride.presses[0].cells.start;
         let sources = &ride.told.scene.streams[ride.rider.stream].sources;
         let recorded = &sources[ride.presses[0].source].recorded;
@@ -185,21 +186,24 @@ impl Lone {
             for z in 0..labels {
                 for y in 0..labels {
                     let (after_none, after_one) = rest(y);
-                    let own = arrived[z] * after_none + arrived[labels + z] * after_one;
-                    let own = own * beside(z, y);
+                    let ways = arrived[z] * after_none + arrived[labels + z] * after_one;
+                    let ways = ways * beside(z, y);
                     // Where no path leads nothing can be said.
-                    message[z * labels + y] = if free[z * labels + y] > 0.0 { own } else { 0.0 };
+                    message[z * labels + y] = if free[z * labels + y] > 0.0 { ways } else { 0.0 };
                     largest = largest.max(message[z * labels + y]);
                 }
             }
-            // With events that always have a stamp there may be no way without one.
-            let inverse = if largest > 0.0 { 1.0 / largest } else { 1.0 };
             let density = ride.densities[first + j];
             for (o, occurrence) in occurrences.iter().enumerate() {
                 let weight = arrived[occurrence.from] * rest(occurrence.to).1;
                 let weight = weight * beside(occurrence.from, occurrence.to);
-                message[squared + o] = weight * recorded[occurrence.class] * density * inverse;
+                let weight = weight * recorded[occurrence.class] * density;
+                message[squared + o] = weight;
+                largest = largest.max(own.ratio(o).map_or(0.0, |ratio| ratio * weight));
             }
+            // With events that always have a stamp there may be no way without one.
+            let inverse = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+            message[squared..].iter_mut().for_each(|event| *event *= inverse);
             for own in &mut message[..squared] {
                 *own = if *own > 0.0 { *own * inverse } else { 1.0 };
             }

@@ -17,6 +17,7 @@ mod chain;
 mod count;
 mod labelled;
 mod lone;
+mod memory;
 mod moments;
 mod path;
 mod rates;

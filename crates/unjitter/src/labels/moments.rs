@@ -40,28 +40,40 @@ impl Moments {
 
     fn beside<W: Weight>(told: &Told<'_>, paths: &Paths<f64>) -> Self {
         let chain = told.scene.chain;
-        let base = Base::<W>::new(chain, &[]);
-        let without = Paths::new(&base, chain.runs_in_parallel());
+        let base = Base::<W>::new(chain, &[], told.in_parallel);
+        let without = Paths::new(&base, told.in_parallel);
         let all = Both { told, paths, base: &base, without: &without };
         let pieces: Vec<usize> = (0..told.edges()).step_by(PIECE).collect();
         let piece = |first: usize| counted!(told.form.labels, n => all.piece(n, first));
-        let pieces: Vec<Self> = match chain.runs_in_parallel() {
+        let pieces: Vec<Self> = match told.in_parallel {
             true => pieces.into_par_iter().map(piece).collect(),
             false => pieces.into_iter().map(piece).collect(),
         };
-        let mut total = pieces.into_iter().reduce(Self::then).unwrap_or_default();
+        let mut total = Self::together(pieces);
         total.log_normaliser = base.scales + without.log_normaliser();
         total
     }
 
-    /// With those of later edges.
-    fn then(mut self, later: Self) -> Self {
-        self.presence.extend(later.presence);
-        self.prior.extend(later.prior);
-        self.events.iter_mut().zip(later.events).for_each(|(own, later)| own.extend(later));
-        self.silent.iter_mut().zip(later.silent).for_each(|(own, later)| own.extend(later));
-        (0..2).for_each(|k| self.d_rates[k] += later.d_rates[k]);
-        self
+    /// Those of all pieces, in order; each is dropped once it has been added.
+    fn together(pieces: Vec<Self>) -> Self {
+        fn join(all: &mut Vec<f64>, later: Vec<f64>, pieces: usize) {
+            // Pieces are of one length but for the last, and nothing is told of the last edge's instance.
+            if all.capacity() == 0 {
+                all.reserve_exact(later.len() * pieces);
+            }
+            all.extend(later);
+        }
+        let (mut all, count) = (Self::default(), pieces.len());
+        for piece in pieces {
+            join(&mut all.presence, piece.presence, count);
+            join(&mut all.prior, piece.prior, count);
+            all.events.resize(piece.events.len(), Vec::new());
+            all.silent.resize(piece.silent.len(), Vec::new());
+            all.events.iter_mut().zip(piece.events).for_each(|(own, later)| join(own, later, count));
+            all.silent.iter_mut().zip(piece.silent).for_each(|(own, later)| join(own, later, count));
+            (0..2).for_each(|k| all.d_rates[k] += piece.d_rates[k]);
+        }
+        all
     }
 }
 

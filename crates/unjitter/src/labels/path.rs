@@ -10,6 +10,9 @@ use super::count::{Count, counted};
 use super::recur::{recur, renew};
 use super::weight::Weight;
 
+/// Edges from which threads are worth it.
+const WORTH: usize = 4096;
+
 /// The edges of a session: one more than instances.
 pub(super) trait Edges<W>: Sync {
     /// Labels of an instance.
@@ -43,24 +46,33 @@ impl<W: Weight> Paths<W> {
         (outside[0], outside[labels]) = (W::ONE, W::ONE);
         let inside = vec![W::ONE; labels + 1];
         let count = edges.edges();
-        let (forward, backward) = counted!(labels, n => (
-            recur(count, &outside, in_parallel, forward(n, edges)),
-            recur(count, &inside, in_parallel, backward(n, edges)),
+        let (forward, backward) = counted!(labels, n => both(
+            in_parallel && count > WORTH,
+            || recur(count, &outside, in_parallel, forward(n, edges)),
+            || recur(count, &inside, in_parallel, backward(n, edges)),
         ));
         Self { labels, forward, backward, outside, inside }
     }
 
     /// Sums again where edges have changed, ranges of them in order.
-    pub(super) fn renew(&mut self, edges: &impl Edges<W>, changed: &[Range<usize>]) {
+    pub(super) fn renew(
+        &mut self,
+        edges: &impl Edges<W>,
+        changed: &[Range<usize>],
+        in_parallel: bool,
+    ) {
         let count = edges.edges();
         // The state behind an edge changes with the edges from the next one on.
         let behind = changed.iter().rev().map(|own| count - own.end.min(count)..count - own.start);
         let behind = behind.map(|own| own.start + 1..own.end + 1);
         let behind = behind.map(|own| own.start.min(count)..own.end.min(count));
-        counted!(self.labels, n => {
-            renew(&mut self.forward, &self.outside, changed.iter().cloned(), forward(n, edges));
-            renew(&mut self.backward, &self.inside, behind, backward(n, edges));
-        });
+        let behind: Vec<Range<usize>> = behind.collect();
+        let Self { forward: to, backward: from, outside, inside, .. } = self;
+        counted!(self.labels, n => both(
+            in_parallel && count > WORTH,
+            || renew(to, outside, changed, in_parallel, forward(n, edges)),
+            || renew(from, inside, &behind, in_parallel, backward(n, edges)),
+        ));
     }
 
     /// Weights of the labels before an edge.
@@ -102,6 +114,15 @@ impl<W: Weight> Paths<W> {
         let total = weights.clone().fold(W::ZERO, W::plus);
         out.iter_mut().zip(weights).for_each(|(out, weight)| *out = weight.over(total).number());
     }
+}
+
+/// Does both, in parallel if it is worth it.
+fn both<A: Send, B: Send>(
+    in_parallel: bool,
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if in_parallel { rayon::join(one, other) } else { (one(), other()) }
 }
 
 /// The state after an edge.
@@ -183,6 +204,7 @@ pub(super) fn normalise<W: Weight>(weights: &mut [W]) -> W {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::labels::count::Two;
     use crate::math::Random;
 
     /// Runs of some hundred instances, with weak evidence.
@@ -223,10 +245,49 @@ mod tests {
         assert!(off.abs() < 1e-8, "{off}"); // twenty thousand steps
     }
 
+    /// All states one after the other.
+    fn whole(edges: &Given) -> Paths<f64> {
+        let mut paths = Paths::new(&Given(Vec::new()), false);
+        let mut here = paths.outside.clone();
+        for edge in 0..edges.edges() {
+            let mut next = vec![0.0; 3];
+            forward(Two, edges)(edge, &here, &mut next);
+            paths.forward.extend(&next);
+            here = next;
+        }
+        here = paths.inside.clone();
+        for k in 0..edges.edges() {
+            let mut next = vec![0.0; 3];
+            backward(Two, edges)(k, &here, &mut next);
+            paths.backward.extend(&next);
+            here = next;
+        }
+        paths
+    }
+
     #[test]
     fn stretches_are_the_whole() {
         let edges = Given::draw(20_000);
-        assert_same(&Paths::new(&edges, true), &Paths::new(&edges, false));
+        assert_same(&Paths::new(&edges, false), &whole(&edges));
+    }
+
+    #[test]
+    fn threads_change_no_bit() {
+        let mut edges = Given::draw(20_000);
+        let mut paths = [false, true].map(|in_parallel| Paths::new(&edges, in_parallel));
+        assert_eq!(paths[0].forward, paths[1].forward);
+        assert_eq!(paths[0].backward, paths[1].backward);
+        let changed = [0..3, 4000..4200, 8192..8193, 12_287..12_288, 19_990..20_000];
+        for edge in changed.iter().cloned().flatten() {
+            edges.0[edge][1] *= 7.0;
+            edges.0[edge][3] *= 0.5;
+        }
+        for (paths, in_parallel) in paths.iter_mut().zip([false, true]) {
+            paths.renew(&edges, &changed, in_parallel);
+        }
+        assert_eq!(paths[0].forward, paths[1].forward);
+        assert_eq!(paths[0].backward, paths[1].backward);
+        assert_same(&paths[1], &whole(&edges));
     }
 
     #[test]
@@ -238,7 +299,7 @@ mod tests {
             edges.0[edge][1] *= 7.0;
             edges.0[edge][3] *= 0.5;
         }
-        paths.renew(&edges, &changed);
+        paths.renew(&edges, &changed, false);
         assert_same(&paths, &Paths::new(&edges, false));
     }
 }

@@ -4,7 +4,7 @@
 //! nothing were known, all at the same time. Then, from one stretch to the next, its head is computed again from where
 //! the last one really ended, until it agrees with what is there. The data alone decide how a chain is cut, so threads
 //! change no bit. Time O(n), twice at worst, if a chain never forgets. Where only some steps change, the same is done from
-//! each of them on.
+//! each of them on, in every stretch from where the one before it ended until then.
 
 use std::ops::Range;
 
@@ -28,36 +28,62 @@ pub(super) fn recur<W: Weight>(
 ) -> Vec<W> {
     let width = begin.len();
     let mut states = vec![W::ZERO; count * width];
-    if !in_parallel || count <= STRETCH {
-        follow(0, begin, &mut states, &step);
-        return states;
-    }
     let unknown = vec![W::ONE; width];
-    states.par_chunks_mut(STRETCH * width).enumerate().for_each(|(stretch, own)| {
-        let from = if stretch == 0 { begin } else { &unknown };
-        follow(stretch * STRETCH, from, own, &step);
+    in_stretches(&mut states, width, in_parallel, |first, own| {
+        follow(first, if first == 0 { begin } else { &unknown }, own, &step);
     });
-    for first in (STRETCH..count).step_by(STRETCH) {
-        let end = count.min(first + STRETCH);
-        correct(&mut states, begin, first..first, end, &step);
-    }
+    join(&mut states, begin, &step);
     states
 }
 
-/// Computes the states of these steps again, in order, and of those behind each range until they are as they were.
+/// Computes the states of these steps again, which are ranges in order, and of those behind each until they are as they
+/// were.
 pub(super) fn renew<W: Weight>(
     states: &mut [W],
     begin: &[W],
-    changed: impl Iterator<Item = Range<usize>>,
+    changed: &[Range<usize>],
+    in_parallel: bool,
     step: impl Fn(usize, &[W], &mut [W]) + Sync,
 ) {
-    let count = states.len() / begin.len();
-    let mut done = 0;
-    for range in changed {
-        let range = range.start.max(done).min(range.end)..range.end;
-        if range.end > done {
-            done = correct(states, begin, range, count, &step);
+    let width = begin.len();
+    let last = |own: &[W]| own[own.len() - width..].to_vec();
+    let before: Vec<Vec<W>> = states.chunks(STRETCH * width).map(last).collect();
+    in_stretches(states, width, in_parallel, |first, own| {
+        let begin = first.checked_sub(STRETCH).map_or(begin, |last| &before[last / STRETCH]);
+        let (end, mut done) = (own.len() / width, 0);
+        let next = changed.partition_point(|range| range.end <= first);
+        for range in changed[next..].iter().take_while(|range| range.start < first + end) {
+            let range = range.start.saturating_sub(first).max(done)..(range.end - first).min(end);
+            if range.end > done {
+                let step = |k: usize, before: &[W], next: &mut [W]| step(first + k, before, next);
+                done = correct(own, begin, range.start.min(range.end)..range.end, end, &step);
+            }
         }
+    });
+    join(states, begin, &step);
+}
+
+/// Works on stretches of states, each with the number of its first step.
+fn in_stretches<W: Weight>(
+    states: &mut [W],
+    width: usize,
+    in_parallel: bool,
+    work: impl Fn(usize, &mut [W]) + Sync,
+) {
+    let stretches = states.chunks_mut(STRETCH * width).enumerate();
+    if in_parallel && stretches.len() > 1 {
+        let stretches: Vec<(usize, &mut [W])> = stretches.collect();
+        stretches.into_par_iter().for_each(|(k, own)| work(k * STRETCH, own));
+    } else {
+        stretches.for_each(|(k, own)| work(k * STRETCH, own));
+    }
+}
+
+/// Lets every stretch but the first begin where the one before it really ended.
+fn join<W: Weight>(states: &mut [W], begin: &[W], step: &impl Fn(usize, &[W], &mut [W])) {
+    let count = states.len() / begin.len();
+    for first in (STRETCH..count).step_by(STRETCH) {
+        correct(states, begin, first..first, count.min(first + STRETCH), step);
     }
 }
 

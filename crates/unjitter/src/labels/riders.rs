@@ -5,9 +5,14 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::scene::{Habit, Scene, Stream};
 use crate::inference::Order;
 use crate::math::exp_in_place;
+
+/// Riders that a thread weighs at a time.
+const TOGETHER: usize = 256;
 
 /// A stamp.
 #[derive(Debug, Clone)]
@@ -47,6 +52,10 @@ pub(super) struct Riders {
     pub(super) log_scale: f64,
     /// Edges of all messages.
     pub(super) messages: usize,
+    /// Edges of the windows of all stamps.
+    pub(super) cells: usize,
+    /// How far a rider reaches, or one before it.
+    ends: Vec<usize>,
 }
 
 /// Slices of one rider, or of neighbours.
@@ -58,9 +67,8 @@ impl Rider {
 }
 
 impl Riders {
-    /// Places all stamps. Fails if more bytes than the limit would be needed, and says how many: so many numbers for
-    /// each edge of a message.
-    pub(super) fn place(scene: &Scene<'_>, numbers: usize, limit: u64) -> Result<Self, u64> {
+    /// Places all stamps, without their densities.
+    pub(super) fn place(scene: &Scene<'_>) -> Self {
         let mut all = Self::default();
         for (k, stream) in scene.streams.iter().enumerate() {
             all.place_stream(k, stream);
@@ -77,13 +85,20 @@ impl Riders {
                 cells += press.edges.len();
             }
         }
-        let bytes = 8 * (2 * cells + numbers * all.messages) as u64;
-        if bytes > limit {
-            return Err(bytes);
-        }
-        all.densities = vec![0.0; cells];
-        all.weigh(scene);
-        Ok(all)
+        let mut end = 0;
+        all.ends.extend(all.riders.iter().map(|rider| {
+            end = end.max(rider.edges.end);
+            end
+        }));
+        all.cells = cells;
+        all
+    }
+
+    /// The riders from the first to the last whose windows overlap with these edges.
+    pub(super) fn around(&self, edges: &Range<usize>) -> Range<usize> {
+        let first = self.ends.partition_point(|end| *end <= edges.start);
+        let last = self.riders.partition_point(|rider| rider.edges.start < edges.end);
+        first..last.max(first)
     }
 
     /// Those riders, and all whose windows overlap with theirs.
@@ -133,26 +148,52 @@ impl Riders {
     }
 
     /// Densities relative to the background, the larger of both at most one.
-    fn weigh(&mut self, scene: &Scene<'_>) {
-        let streams = self.riders.iter().flat_map(|rider| {
-            rider.presses.clone().map(|press| (press, &scene.streams[rider.stream]))
-        });
-        let mut delays = Vec::new();
-        for (at, stream) in streams {
-            let press = &mut self.presses[at];
-            let stamped = &stream.sources[press.source].stamped;
-            let instances = press.edges.clone().map(|edge| stream.variable.instance(edge));
-            let time = stamped.stamps[press.stamp].time;
-            delays.clear();
-            delays.extend(instances.map(|i| (time - stamped.times[i]) / stamped.unit));
-            let own = &mut self.densities[press.cells.clone()];
-            stamped.log_densities_of(press.stamp, &delays, own);
-            let scale = own.iter().copied().fold(stamped.log_background, f64::max);
-            own.iter_mut().for_each(|log_density| *log_density -= scale);
-            exp_in_place(own);
-            press.nowhere = (stamped.log_background - scale).exp();
-            self.log_scale += scale;
+    pub(super) fn weigh(&mut self, scene: &Scene<'_>, in_parallel: bool) {
+        let mut densities = vec![0.0; self.cells];
+        let (mut rest, mut pieces) = (densities.as_mut_slice(), Vec::new());
+        for riders in self.riders.chunks(TOGETHER) {
+            let cells = riders.iter().map(|rider| rider.cells(&self.presses).len()).sum();
+            pieces.push((riders, rest.split_off_mut(..cells).unwrap_or_default()));
         }
+        let weigh = |(riders, densities)| self.weigh_piece(scene, riders, densities);
+        let weighed: Vec<(Vec<f64>, f64)> = match in_parallel {
+            true => pieces.into_par_iter().map(weigh).collect(),
+            false => pieces.into_iter().map(weigh).collect(),
+        };
+        self.log_scale = weighed.iter().map(|(_, log_scale)| log_scale).sum();
+        let nowheres = weighed.into_iter().flat_map(|(nowheres, _)| nowheres);
+        let presses = self.riders.iter().flat_map(|rider| rider.presses.clone());
+        presses.zip(nowheres).for_each(|(press, nowhere)| self.presses[press].nowhere = nowhere);
+        self.densities = densities;
+    }
+
+    /// Overwrites the densities of the stamps of some riders; returns the weight of each if it comes from nowhere, and the
+    /// sum of the logarithms that all were divided by.
+    fn weigh_piece(
+        &self,
+        scene: &Scene<'_>,
+        riders: &[Rider],
+        mut densities: &mut [f64],
+    ) -> (Vec<f64>, f64) {
+        let (mut nowheres, mut log_scale, mut delays) = (Vec::new(), 0.0, Vec::new());
+        for rider in riders {
+            let stream = &scene.streams[rider.stream];
+            for press in &self.presses[rider.presses.clone()] {
+                let stamped = &stream.sources[press.source].stamped;
+                let instances = press.edges.clone().map(|edge| stream.variable.instance(edge));
+                let time = stamped.stamps[press.stamp].time;
+                delays.clear();
+                delays.extend(instances.map(|i| (time - stamped.times[i]) / stamped.unit));
+                let own = densities.split_off_mut(..delays.len()).unwrap_or_default();
+                stamped.log_densities_of(press.stamp, &delays, own);
+                let scale = own.iter().copied().fold(stamped.log_background, f64::max);
+                own.iter_mut().for_each(|log_density| *log_density -= scale);
+                exp_in_place(own);
+                nowheres.push((stamped.log_background - scale).exp());
+                log_scale += scale;
+            }
+        }
+        (nowheres, log_scale)
     }
 }
 

@@ -22,20 +22,19 @@ use rayon::prelude::*;
 
 use super::count::counted;
 use super::lone::Lone;
+use super::memory::RUN;
 use super::moments::Moments;
 use super::path::{Paths, normalise};
 use super::riders::{Riders, together};
 use super::scene::{Scene, Source};
-use super::told::Told;
+use super::told::{Form, Told};
 use super::visit::{Ride, Said, Visit, Visited};
 use crate::inference::Impossible;
-use crate::memory::memory_limit;
+use crate::memory::{hold, is_little, memory_limit};
 
 /// Rounds before messages become geometric means of the last two, and before the session fails.
 const PLAIN_ROUNDS: usize = 40;
 const MOST_ROUNDS: usize = 400;
-/// Edges of messages in a run, about.
-const RUN: usize = 4096;
 
 /// Messages of a session, kept from one evaluation to the next: those of each rider's edges.
 #[derive(Debug, Default)]
@@ -105,10 +104,17 @@ impl Scene<'_> {
         after: usize,
         kept: Option<&Kept>,
     ) -> Result<Summed, Impossible> {
-        let told = Told::nothing(self);
-        let numbers = told.form.message + 2;
-        let riders = Riders::place(self, numbers, memory_limit()).map_err(Impossible::TooLarge)?;
-        let mut work = Work::new(told, riders);
+        let (form, mut riders) = (Form::new(self), Riders::place(self));
+        let bytes = self.bytes(&form, &riders, kept.map_or(0, |kept| kept.lock().1.len()));
+        if bytes > memory_limit() {
+            return Err(Impossible::TooLarge(bytes));
+        }
+        let is_much = !is_little(bytes);
+        let _held = is_much.then(|| hold(bytes));
+        // Who holds memory hands no work to others.
+        let in_parallel = self.chain.runs_in_parallel() && !is_much;
+        riders.weigh(self, in_parallel);
+        let mut work = Work::new(Told::nothing(self, form, in_parallel), riders);
         if let Some(kept) = kept {
             work.recall(kept);
         }
@@ -156,7 +162,7 @@ impl<'a> Work<'a> {
         let (mut is_due, mut last) = (vec![true; riders.len()], vec![Visited::NONE; riders.len()]);
         let all = together(riders.iter().map(|rider| rider.edges.clone()));
         self.told.tell(&self.riders, &self.messages, &all);
-        let mut paths = Paths::new(&self.told, self.told.scene.chain.runs_in_parallel());
+        let mut paths = Paths::new(&self.told, self.told.in_parallel);
         for round in 0..MOST_ROUNDS {
             if !paths.log_normaliser().is_finite() {
                 return Err(Impossible::Together);
@@ -165,7 +171,7 @@ impl<'a> Work<'a> {
             let riders = self.riders.riders.iter().zip(&is_due).filter(|(_, is_due)| **is_due);
             let changed = together(riders.map(|(rider, _)| rider.edges.clone()));
             self.told.tell(&self.riders, &self.messages, &changed);
-            paths.renew(&self.told, &changed);
+            paths.renew(&self.told, &changed, self.told.in_parallel);
             let mut moves = vec![false; is_due.len()];
             for (k, found) in found.into_iter().enumerate().filter(|(k, _)| is_due[*k]) {
                 moves[k] = self.riders.riders.len() > 1 && !found.has_settled(&last[k]);
@@ -191,7 +197,7 @@ impl<'a> Work<'a> {
         let (told, riders) = (&self.told, &self.riders);
         let runs = runs(told, riders, &mut self.messages, &mut self.shares, &mut self.classes);
         let work = |run: Run<'_>| visit_run(told, riders, paths, run, is_due, is_damped);
-        let visited: Vec<Vec<Visited>> = match told.scene.chain.runs_in_parallel() {
+        let visited: Vec<Vec<Visited>> = match told.in_parallel {
             true => runs.into_par_iter().map(work).collect(),
             false => runs.into_iter().map(work).collect(),
         };
@@ -317,27 +323,22 @@ fn visit_run(
     is_due: &[bool],
     is_damped: bool,
 ) -> Vec<Visited> {
-    let numbers = run.riders.clone();
-    let (form, own) = (&told.form, &riders.riders[run.riders]);
+    let Run { riders: numbers, mut messages, mut shares, mut classes } = run;
+    let form = &told.form;
     let (tally, message, labels) = (form.tally, form.message, form.labels);
     let mut weights = vec![0.0; labels * labels];
     let (mut visit, mut lone) = (Visit::default(), Lone::default());
-    let (mut messages, mut shares, mut classes) = (run.messages, run.shares, run.classes);
-    let (mut all, mut old) = (Vec::with_capacity(own.len()), Vec::new());
+    let (mut all, mut old) = (Vec::with_capacity(numbers.len()), Vec::new());
     // Tallies from an edge on, as far as riders of this run have changed them, and the state before another edge.
     let (mut tallies, mut first) = (Vec::new(), 0);
     let (mut here, mut at) = (vec![0.0; labels], 0);
-    for (number, rider) in numbers.zip(own) {
+    for number in numbers {
+        let rider = &riders.riders[number];
         let cells = rider.cells(&riders.presses).len();
         let own = messages.split_off_mut(..rider.edges.len() * message).unwrap_or_default();
-        old.clear();
-        old.extend(own.iter().filter(|_| is_damped));
-        let said = &mut Said {
-            message: own,
-            shares: shares.split_off_mut(..cells).unwrap_or_default(),
-            classes: classes.split_off_mut(..rider.stamps.len() * (labels - 1)).unwrap_or_default(),
-            old: &old,
-        };
+        let shares = shares.split_off_mut(..cells).unwrap_or_default();
+        let classes =
+            classes.split_off_mut(..rider.stamps.len() * (labels - 1)).unwrap_or_default();
         if !is_due[number] {
             all.push(Visited::NONE);
             continue;
@@ -361,9 +362,12 @@ fn visit_run(
         }
         let tallies = &mut tallies[(start - first) * tally..(end - first) * tally];
         counted!(labels, n => {
-            let edges = tallies.chunks_exact_mut(tally).zip(said.message.chunks_exact(message));
+            let edges = tallies.chunks_exact_mut(tally).zip(own.chunks_exact(message));
             edges.for_each(|(tally, own)| form.take(n, rider.stream, own, tally));
         });
+        old.clear();
+        old.extend(own.iter().filter(|_| is_damped));
+        let said = &mut Said { message: own, shares, classes, old: &old };
         let ride = Ride {
             told,
             rider,

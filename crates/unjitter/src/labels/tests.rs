@@ -2,6 +2,7 @@
 
 mod band;
 mod errors;
+mod extremes;
 mod independent;
 mod settling;
 

@@ -9,15 +9,25 @@
 //! ```
 //!
 //! since one stamp at most is given; and others base · Π_k N_k. Where riders may share an event, its weight is
-//! u(0)·Π_k (1 + u(1)/u(0)·J_k / N_k) instead.
+//! base · u(0)·Π_k (N_k + u(1)/u(0)·J_k) instead, with N_k of other streams. It is kept as this product of numbers up to
+//! one, for Π_k (1 + u(1)/u(0)·J_k / N_k) of some hundred stamps is beyond all numbers where nothing else explains them.
+//!
+//! A rider is asked what it knows beyond all others, so what it said is taken away first. From a sum it is subtracted. If
+//! it is nearly all of it, as that of a stamp which the background hardly explains, the rest loses its digits; but what is
+//! lost is a rounding of J_k beside J_k itself, in whose sum it is used.
 
 use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::chain::Base;
 use super::count::{Count, counted};
 use super::path::Edges;
 use super::riders::{Rider, Riders};
 use super::scene::{Habit, Occurrence, Scene, Stream};
+
+/// Edges that a thread works on at a time.
+const PIECE: usize = 4096;
 
 /// How messages and tallies are laid out: first come numbers for each edge, then for each event of a stream.
 #[derive(Debug)]
@@ -39,8 +49,11 @@ pub(super) struct StreamForm {
     pub(super) habits: Vec<Habit>,
     /// Whether riders may share an event.
     shares: bool,
-    /// Where the events begin in a tally.
+    /// Where the events begin in a tally. Shared ones have two numbers, the second of which come behind the first of all:
+    /// what riders say of an event, and the share of it without a stamp.
     at: usize,
+    /// Whether an edge is told of by such numbers alone.
+    is_shared: Vec<bool>,
 }
 
 impl StreamForm {
@@ -48,12 +61,42 @@ impl StreamForm {
     #[inline(always)]
     pub(super) fn weigh(&self, event: usize, tally: &[f64]) -> (f64, f64) {
         let (Habit { silent, given, .. }, told) = (self.habits[event], tally[self.at + event]);
-        (if self.shares { silent * told } else { silent + given * told }, silent)
+        match self.shares {
+            true => (silent * told, silent * told * tally[self.at + self.habits.len() + event]),
+            false => (silent + given * told, silent),
+        }
     }
 
     /// The weight of an event with one stamp of another rider, which others may share.
     pub(super) fn giving(&self, event: usize, tally: &[f64]) -> f64 {
         self.habits[event].given * if self.shares { tally[self.at + event] } else { 1.0 }
+    }
+
+    /// By how much one stamp weighs more than none, where riders may share an event.
+    pub(super) fn ratio(&self, event: usize) -> Option<f64> {
+        let Habit { silent, given, .. } = self.habits[event];
+        self.shares.then(|| given / silent)
+    }
+
+    /// What a rider says of an event that riders may share: if it gives no stamp there, and in all.
+    #[inline(always)]
+    fn without_and_with(&self, n: impl Count, event: usize, message: &[f64]) -> (f64, f64) {
+        let (Occurrence { from, to, .. }, Habit { silent, given, .. }) =
+            (self.occurrences[event], self.habits[event]);
+        let none = message[from * n.get() + to];
+        (none, none + given / silent * message[n.get() * n.get() + event])
+    }
+
+    /// What a rider says of an event if it gives its stamp there, relative to what it says if it does not.
+    #[inline(always)]
+    fn odds(&self, n: impl Count, event: usize, message: &[f64]) -> f64 {
+        let Occurrence { from, to, .. } = self.occurrences[event];
+        message[n.get() * n.get() + event] / message[from * n.get() + to]
+    }
+
+    /// How many numbers of a tally are about its events.
+    fn numbers(&self) -> usize {
+        self.occurrences.len() * if self.shares { 2 } else { 1 }
     }
 }
 
@@ -61,17 +104,20 @@ impl Form {
     pub(super) fn new(scene: &Scene<'_>) -> Self {
         let classes = scene.chain.classes();
         let labels = classes + 1;
-        let mut at = labels * labels;
+        let mut next = labels * labels;
         let stream = |stream: &Stream<'_>| {
             let occurrences = stream.variable.occurrences(classes);
             let habits = occurrences.iter().map(|own| stream.habits[own.class]).collect();
-            at += occurrences.len();
-            let at = at - occurrences.len();
-            StreamForm { occurrences, habits, shares: stream.shares_events(), at }
+            let (at, shares) = (next, stream.shares_events());
+            let mut is_shared = vec![false; labels * labels];
+            occurrences.iter().for_each(|own| is_shared[own.from * labels + own.to] = shares);
+            let form = StreamForm { occurrences, habits, shares, at, is_shared };
+            next += form.numbers();
+            form
         };
         let streams: Vec<StreamForm> = scene.streams.iter().map(stream).collect();
         let most = streams.iter().map(|own| own.occurrences.len()).max().unwrap_or(0);
-        Self { labels, streams, tally: at, message: labels * labels + most }
+        Self { labels, streams, tally: next, message: labels * labels + most }
     }
 
     /// Where an occurrence is in the weights of an edge.
@@ -83,33 +129,37 @@ impl Form {
     #[inline(always)]
     pub(super) fn add(&self, n: impl Count, stream: usize, message: &[f64], tally: &mut [f64]) {
         let squared = n.get() * n.get();
-        (0..squared).for_each(|k| tally[k] *= message[k]);
-        let StreamForm { occurrences, habits, shares, at } = &self.streams[stream];
-        for (k, (occurrence, habit)) in occurrences.iter().zip(habits).enumerate() {
-            let edge = occurrence.from * n.get() + occurrence.to;
-            let told = message[squared + k] / message[edge];
-            let own = &mut tally[at + k];
-            match shares {
-                true => *own *= 1.0 + habit.given / habit.silent * told,
-                false => *own += told,
-            }
+        let own = &self.streams[stream];
+        if !own.shares {
+            (0..squared).for_each(|k| tally[k] *= message[k]);
+            (0..own.occurrences.len()).for_each(|k| tally[own.at + k] += own.odds(n, k, message));
+            return;
+        }
+        for k in (0..squared).filter(|&k| !own.is_shared[k]) {
+            tally[k] *= message[k];
+        }
+        let count = own.occurrences.len();
+        for k in 0..count {
+            let (none, all) = own.without_and_with(n, k, message);
+            tally[own.at + k] *= all;
+            tally[own.at + count + k] *= none / all;
         }
     }
 
-    /// Takes it away again.
+    /// Takes it away again, but for the share of an event without a stamp, which nobody asks for then.
     #[inline(always)]
     pub(super) fn take(&self, n: impl Count, stream: usize, message: &[f64], tally: &mut [f64]) {
         let squared = n.get() * n.get();
-        (0..squared).for_each(|k| tally[k] /= message[k]);
-        let StreamForm { occurrences, habits, shares, at } = &self.streams[stream];
-        for (k, (occurrence, habit)) in occurrences.iter().zip(habits).enumerate() {
-            let edge = occurrence.from * n.get() + occurrence.to;
-            let told = message[squared + k] / message[edge];
-            let own = &mut tally[at + k];
-            match shares {
-                true => *own /= 1.0 + habit.given / habit.silent * told,
+        let own = &self.streams[stream];
+        for k in (0..squared).filter(|&k| !own.is_shared[k]) {
+            tally[k] /= message[k];
+        }
+        for k in 0..own.occurrences.len() {
+            let rest = &mut tally[own.at + k];
+            match own.shares {
+                true => *rest /= own.without_and_with(n, k, message).1,
                 // A sum of nothing else is zero, whatever rounding says.
-                false => *own = (*own - told).max(0.0),
+                false => *rest = (*rest - own.odds(n, k, message)).max(0.0),
             }
         }
     }
@@ -118,8 +168,9 @@ impl Form {
     pub(super) fn clear(&self, tallies: &mut [f64]) {
         for tally in tallies.chunks_exact_mut(self.tally) {
             tally[..self.labels * self.labels].fill(1.0);
-            for StreamForm { occurrences, shares, at, .. } in &self.streams {
-                tally[*at..at + occurrences.len()].fill(if *shares { 1.0 } else { 0.0 });
+            for own in &self.streams {
+                let events = own.at..own.at + own.numbers();
+                tally[events].fill(if own.shares { 1.0 } else { 0.0 });
             }
         }
     }
@@ -136,6 +187,8 @@ impl Form {
 /// The edges of a session with all that riders say.
 pub(super) struct Told<'a> {
     pub(super) scene: &'a Scene<'a>,
+    /// Whether threads work on it.
+    pub(super) in_parallel: bool,
     /// Sum of the logarithms that the weights of labels were divided by.
     pub(super) scales: f64,
     pub(super) form: Form,
@@ -146,17 +199,24 @@ pub(super) struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    pub(super) fn nothing(scene: &'a Scene<'a>) -> Self {
-        let (labels, form) = (Base::new(scene.chain, scene.known), Form::new(scene));
+    /// Before any rider has said anything.
+    pub(super) fn nothing(scene: &'a Scene<'a>, form: Form, in_parallel: bool) -> Self {
+        let labels = Base::new(scene.chain, scene.known, in_parallel);
         let mut tallies = vec![0.0; labels.edges() * form.tally];
         form.clear(&mut tallies);
         let squared = form.labels * form.labels;
         let mut base = vec![0.0; labels.edges() * squared];
-        counted!(form.labels, n => {
-            let edges = base.chunks_exact_mut(squared).enumerate();
-            edges.for_each(|(edge, own)| labels.weigh(n, edge, own));
-        });
-        Self { scene, scales: labels.scales, form, base, tallies }
+        let weigh = |(piece, own): (usize, &mut [f64])| {
+            counted!(form.labels, n => {
+                let edges = own.chunks_exact_mut(squared).enumerate();
+                edges.for_each(|(edge, own)| labels.weigh(n, piece * PIECE + edge, own));
+            });
+        };
+        match in_parallel {
+            true => base.par_chunks_mut(PIECE * squared).enumerate().for_each(weigh),
+            false => base.chunks_mut(PIECE * squared).enumerate().for_each(weigh),
+        }
+        Self { scene, in_parallel, scales: labels.scales, form, base, tallies }
     }
 
     /// The weights of an edge without stamps, by the label before it and the one that it leads to.
@@ -167,21 +227,21 @@ impl<'a> Told<'a> {
 
     /// Adds up again what riders say of these edges, ranges of them in order.
     pub(super) fn tell(&mut self, riders: &Riders, messages: &[f64], changed: &[Range<usize>]) {
-        let Form { tally, message, labels, .. } = self.form;
+        let Self { form, tallies, .. } = self;
+        let (mut pieces, mut rest, mut done) = (Vec::new(), tallies.as_mut_slice(), 0);
         for range in changed {
-            self.form.clear(&mut self.tallies[range.start * tally..range.end * tally]);
-        }
-        for Rider { stream, edges, messages: own, .. } in &riders.riders {
-            let first = changed.partition_point(|range| range.end <= edges.start);
-            for range in changed[first..].iter().take_while(|range| range.start < edges.end) {
-                let both = edges.start.max(range.start)..edges.end.min(range.end);
-                let from = own.start + both.start - edges.start;
-                let own = messages[from * message..].chunks_exact(message);
-                let tallies = &mut self.tallies[both.start * tally..both.end * tally];
-                counted!(labels, n => for (tally, own) in tallies.chunks_exact_mut(tally).zip(own) {
-                    self.form.add(n, *stream, own, tally);
-                });
+            for start in range.clone().step_by(PIECE) {
+                let edges = start..range.end.min(start + PIECE);
+                let _unchanged = rest.split_off_mut(..(start - done) * form.tally);
+                let own = rest.split_off_mut(..edges.len() * form.tally).unwrap_or_default();
+                done = edges.end;
+                pieces.push((edges, own));
             }
+        }
+        let tell = |(edges, own)| tell_piece(form, riders, messages, edges, own);
+        match self.in_parallel {
+            true => pieces.into_par_iter().for_each(tell),
+            false => pieces.into_iter().for_each(tell),
         }
     }
 
@@ -213,6 +273,30 @@ impl<'a> Told<'a> {
         for (k, occurrence) in own.occurrences.iter().enumerate() {
             out[self.form.edge(occurrence)] *= own.weigh(k, tally).0;
         }
+    }
+}
+
+/// Overwrites the tallies of some edges with what riders say of them.
+fn tell_piece(
+    form: &Form,
+    riders: &Riders,
+    messages: &[f64],
+    edges: Range<usize>,
+    tallies: &mut [f64],
+) {
+    form.clear(tallies);
+    for Rider { stream, edges: window, messages: own, .. } in &riders.riders[riders.around(&edges)] {
+        let both = window.start.max(edges.start)..window.end.min(edges.end);
+        if both.is_empty() {
+            continue;
+        }
+        let from = own.start + both.start - window.start;
+        let own = messages[from * form.message..].chunks_exact(form.message);
+        let tallies = &mut tallies[(both.start - edges.start) * form.tally..];
+        let tallies = tallies.chunks_exact_mut(form.tally).take(both.len());
+        counted!(form.labels, n => for (tally, own) in tallies.zip(own) {
+            form.add(n, *stream, own, tally);
+        });
     }
 }
 

@@ -421,6 +421,10 @@ impl Visit {
         let free = &self.free[j * edges.len()..(j + 1) * edges.len()];
         let possible = edges.iter().zip(free).filter(|(_, free)| **free > 0.0);
         let scale = possible.map(|(own, _)| *own).fold(0.0, f64::max);
+        let stream = &form.streams[ride.rider.stream];
+        let shared = events.iter().take(occurrences.len()).enumerate();
+        let shared = shared.filter_map(|(o, event)| Some(stream.ratio(o)? * event));
+        let scale = shared.fold(scale, f64::max);
         // With events that always have a stamp there may be no way without one.
         let scale = if scale > 0.0 { scale } else { 1.0 };
         for (own, free) in edges.iter_mut().zip(free) {
