@@ -102,6 +102,13 @@ pub enum Warning {
         /// The limit.
         limit: u64,
     },
+    /// Sums over the owners of stamps did not converge, so that a start was lost, or learning ended where it met them.
+    NotSettled {
+        /// Name of the first session that this happened to.
+        session: String,
+        /// How many sessions it happened to.
+        sessions: usize,
+    },
     /// Two different annotators explain the stamps about equally well.
     Modes {
         /// Delay of the one that was chosen.
@@ -192,6 +199,22 @@ impl fmt::Display for Warning {
                 gibibytes(*bytes),
                 gibibytes(*limit)
             ),
+            Warning::NotSettled { session, sessions } => {
+                match sessions {
+                    1 => write!(f, "session {session}: its sum over all owners of stamps")?,
+                    _ => write!(
+                        f,
+                        "{sessions} sessions, the first of them {session}: their sums over all owners of \
+                         stamps"
+                    )?,
+                }
+                write!(
+                    f,
+                    " did not converge at a start or at the end of learning, which was given up there; what \
+                     was learned may be worse for it. Stamps in order, or fewer stamps of one instance, can be \
+                     summed exactly"
+                )
+            }
             Warning::Modes { delay, spread, other_delay, other_spread } => write!(
                 f,
                 "two explanations of the stamps are about equally good: presses {delay:.3} ± {spread:.3} late, \

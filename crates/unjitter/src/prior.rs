@@ -93,7 +93,8 @@ pub struct Priors {
     /// Concentration of the symmetric Dirichlet on the split of counts of at least one.
     pub count_split: f64,
     /// On each location of the delay. By default a Cauchy density about zero: a delay of nothing is
-    /// likeliest, and a long one costs hardly more than a short one.
+    /// likeliest, and a long one costs hardly more than a short one. Ends of bouts always have that one: how late
+    /// beginnings are does not say how late ends are.
     pub delay: Option<Normal>,
     /// Width of that Cauchy density, in units of time. By default a quarter of the usual gap between stamps.
     pub delay_width: Option<f64>,
@@ -124,6 +125,9 @@ pub struct Priors {
 fn is_default(confusion: &Confusion) -> bool {
     *confusion == Confusion::default()
 }
+
+/// What the names of parameters begin with that are about the ends of bouts.
+const ENDS: &str = "ends.";
 
 /// The paper's prior on hits and silence.
 const NEARLY_ALWAYS: Beta = Beta { a: 5.0, b: 1.0 };
@@ -277,6 +281,7 @@ impl Priors {
         gradient: &mut [f64],
     ) -> f64 {
         let mut total = 0.0;
+        let of_ends = Self { delay: None, ..*self };
         for parameter in layout.parameters() {
             if parameter.spec.transform == Transform::Simplex {
                 let range = parameter.range.clone();
@@ -295,8 +300,9 @@ impl Priors {
                 }
                 continue;
             }
+            let own = if parameter.name.starts_with(ENDS) { &of_ends } else { self };
             for at in parameter.range.clone().filter(|&at| is_free[at]) {
-                let (value, derivative) = self.scalar(parameter.spec.role, params[at]);
+                let (value, derivative) = own.scalar(parameter.spec.role, params[at]);
                 total += value;
                 gradient[at] += derivative;
             }
@@ -408,6 +414,21 @@ mod tests {
             }
         };
         (0..=n).map(|k| weight(k) * f(low + h * f64::from(k))).sum::<f64>() * h / 3.0
+    }
+
+    #[test]
+    fn a_stated_range_of_delays_is_that_of_beginnings() {
+        let delay = || ParameterSpec::new("delay", 1, Transform::Free, Role::Delay).in_time();
+        let parts =
+            vec![("noise".to_owned(), vec![delay()]), ("ends.noise".to_owned(), vec![delay()])];
+        let layout = Layout::new(parts);
+        let stated = Normal { mean: 0.5, sd: 0.1 };
+        let priors = Priors { delay: Some(stated), delay_width: Some(2.0), ..Priors::default() };
+        let mut slopes = vec![0.0; 2];
+        priors.log_density(&layout, &[0.5, 3.0], &[true; 2], &mut slopes);
+        // Where the normal density is highest; and of the Cauchy one, -2x / (x² + γ²).
+        assert_eq!(slopes[0], 0.0);
+        assert!((slopes[1] + 6.0 / 13.0).abs() < 1e-15, "{slopes:?}");
     }
 
     #[test]

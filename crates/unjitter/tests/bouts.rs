@@ -147,6 +147,37 @@ fn aligned_bouts_are_nearer(fitted: &Fitted, drawn: &[Drawn]) {
     }
 }
 
+/// Learned from a part of the sessions and then from all: ends count as stamps of their own.
+#[test]
+fn a_part_of_the_sessions_tells_how_sure_all_are() {
+    let sessions: Vec<Session<'static>> =
+        drawn(12, 400, 4).into_iter().map(|own| own.session).collect();
+    let stamps: usize = sessions.iter().map(|own| own.stamps().len()).sum();
+    let model = Model { counts: Counts::Bernoulli, ..Model::default() };
+    let fit = |sample: usize| {
+        let options = FitOptions { restarts: 0, sample, ..FitOptions::default() };
+        model.fit(&sessions, &options, Control::default()).unwrap()
+    };
+    let (all, part) = (fit(usize::MAX), fit(stamps / 2));
+    for fitted in [&all, &part] {
+        println!("{:?} {:?} {:?}", fitted.learned(), fitted.learned_ends(), fitted.warnings());
+        assert!(fitted.outcome().converged, "{:?}", fitted.outcome());
+        let each = sessions.iter().map(|session| fitted.log_evidence(session).unwrap());
+        let (sum, told) = (each.sum::<f64>(), fitted.outcome().log_evidence);
+        // Messages begin elsewhere, and have six digits.
+        assert!((sum - told).abs() < 1e-4 * sum.abs(), "{sum} {told}");
+    }
+    let error = |fitted: &Fitted, name: &str| {
+        fitted.estimates(name, 0.95).unwrap()[0].unwrap().standard_error
+    };
+    let names = ["noise.delay", "noise.spread", "ends.noise.delay", "ends.noise.spread"];
+    let log_ratios = names.map(|name| (error(&part, name) / error(&all, name)).ln());
+    println!("{log_ratios:?}");
+    // Half of the sessions tells each to some fifteen per cent, so the mean of four to less than half of √2.
+    let mean = log_ratios.iter().sum::<f64>() / names.len() as f64;
+    assert!(mean.abs() < 0.2, "{log_ratios:?}");
+}
+
 #[test]
 fn ends_are_refused_where_they_tell_nothing() {
     let sessions = [drawn(1, 200, 2).swap_remove(0).session];

@@ -5,7 +5,7 @@ use serde_json::Value;
 use unjitter::labels::Labels;
 use unjitter::math::Random;
 use unjitter::prior::Gamma;
-use unjitter::{Control, FitOptions, Fitted, Model, Priors, Session};
+use unjitter::{Control, Counts, FitOptions, Fitted, Model, Priors, Session, Warning};
 
 /// Runs begin and end at these rates, and are stamped late.
 const ONSET: f64 = 0.02;
@@ -20,6 +20,11 @@ const EFFECTS: [f64; 2] = [2.0, -1.5];
 
 /// A session of unevenly spaced instances, whose labels are a process in continuous time.
 fn draw(name: String, instances: usize, random: &mut Random) -> Session<'static> {
+    draw_of(1, name, instances, random)
+}
+
+/// The same, stamped by so many people, whose stamps are one list.
+fn draw_of(people: usize, name: String, instances: usize, random: &mut Random) -> Session<'static> {
     let (mut time, mut label) = (0.0, random.uniform() < ONSET / (ONSET + OFFSET));
     let mut change = wait(label, random);
     let (mut times, mut features, mut stamps) = (Vec::new(), Vec::new(), Vec::new());
@@ -31,8 +36,10 @@ fn draw(name: String, instances: usize, random: &mut Random) -> Session<'static>
             change += wait(label, random);
         }
         // An event is what instances see of it.
-        if label && !was && random.uniform() >= MISSED {
-            stamps.push(time + DELAY + SPREAD * random.normal());
+        for _ in 0..people {
+            if label && !was && random.uniform() >= MISSED {
+                stamps.push(time + DELAY + SPREAD * random.normal());
+            }
         }
         was = label;
         features
@@ -130,4 +137,32 @@ fn a_chain_with_all_labels_is_the_field_of_crfsuite() {
             assert!((found - want).abs() < 1e-3, "{}: {found} {want}", session.name());
         }
     }
+}
+
+#[test]
+fn two_people_in_one_list_are_noticed_and_one_is_left_alone() {
+    let fit = |people: usize| {
+        let mut random = Random::new(7);
+        let sessions: Vec<Session> =
+            (0..6).map(|k| draw_of(people, format!("s{k}"), 800, &mut random)).collect();
+        let options = FitOptions { restarts: 2, standard_errors: false, ..FitOptions::default() };
+        let model = Model { labels: Labels::Chain, ..Model::default() };
+        let begun = std::time::Instant::now();
+        let fitted = model.fit(&sessions, &options, Control::default()).unwrap();
+        println!("{people}: {:?} {:?} {:?}", begun.elapsed(), fitted.learned(), fitted.warnings());
+        fitted
+    };
+    let is_told = |own: &Warning| {
+        matches!(own, Warning::SeveralStamps { .. } | Warning::PerhapsSeveralStamps { .. })
+    };
+    let one = fit(1);
+    assert_eq!(one.model().counts, Counts::Bernoulli);
+    assert!(!one.warnings().iter().any(is_told), "{:?}", one.warnings());
+    let two = fit(2);
+    assert_eq!(two.model().counts, Counts::Poisson);
+    assert!(two.warnings().iter().any(is_told), "{:?}", two.warnings());
+    let learned = two.learned();
+    // Some 170 stamps: standard errors of an eighth and a tenth.
+    assert!((learned.delay - DELAY).abs() < 0.5, "{learned:?}");
+    assert!((learned.spread / SPREAD).ln().abs() < 0.3, "{learned:?}");
 }

@@ -16,7 +16,7 @@ use unjitter::evaluation::{
 use unjitter::learning::Supervised;
 use unjitter::math::Random;
 use unjitter::simulation::Annotator;
-use unjitter::{Control, Error, Model, Priors, Progress, Recording, Result, Session};
+use unjitter::{Control, Error, FitOptions, Model, Priors, Progress, Recording, Result, Session};
 
 /// Sessions of 60 instances one second apart, a quarter of them events that two features tell,
 /// annotated with a spread of one second; two sessions per subject.
@@ -496,4 +496,34 @@ fn a_request_to_stop_ends_the_fit_of_an_annotator_too() {
     let by_evidence = CrossValidation { criterion: Some(Criterion::LogEvidence), ..options() };
     let result = by_evidence.run(&data, &contenders, None, stopped_by(&stop));
     assert!(matches!(result, Err(Error::Interrupted { done: 0, .. })), "{result:?}");
+}
+
+/// Sessions whose stamps are recorded as one of two classes, the second in one session only.
+fn with_rare_class() -> Vec<Recording<'static>> {
+    let mut data = recordings(4);
+    for (k, recording) in data.iter_mut().enumerate() {
+        let name = |l: usize| if k == 2 && l % 2 == 1 { "sneeze" } else { "cough" };
+        let classes: Vec<String> =
+            (0..recording.session.stamps().len()).map(|l| name(l).to_owned()).collect();
+        recording.session = recording.session.clone().with_classes(&classes).unwrap();
+    }
+    data
+}
+
+#[test]
+fn a_class_of_one_session_alone_is_known_where_that_is_held_out() {
+    let data = with_rare_class();
+    let fit = FitOptions { restarts: 2, ..FitOptions::default() };
+    let ours = AlignmentLearner { fit, ..AlignmentLearner::default() };
+    let contenders = [Contender::single(ours), Contender::single(Naive::default())];
+    let options = CrossValidation {
+        folds: 4,
+        criterion: Some(Criterion::LogEvidence),
+        ..CrossValidation::default()
+    };
+    let found = options.run(&data, &contenders, None, Control::default()).unwrap();
+    let [ours, naive] = &found.contenders[..] else { panic!("two contenders") };
+    assert!(ours.folds.iter().all(|fold| fold.evidence.is_some()));
+    // A bare detector says nothing of what a stamp is recorded as.
+    assert!(naive.folds.iter().all(|fold| fold.evidence.is_none()));
 }

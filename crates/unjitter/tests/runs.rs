@@ -16,7 +16,9 @@ use unjitter::learning::{Supervised, Target};
 use unjitter::math::Random;
 use unjitter::model::Runs;
 use unjitter::planning::PlanOptions;
-use unjitter::{AlignOptions, Control, Error, FitOptions, Fitted, Model, Recording, Session};
+use unjitter::{
+    AlignOptions, Control, Counts, Error, FitOptions, Fitted, Model, Recording, Session,
+};
 
 const SPACING: f64 = 0.5;
 const LENGTH: f64 = 4.0;
@@ -142,6 +144,10 @@ fn rows_alone_and_what_supposes_independence_are_refused() {
     );
     let false_rate = chain(Variable::Onset).freeze("counts.false_rate", 0.01);
     assert!(fit(&false_rate).starts_with("a false rate: it supposes independent labels"));
+    let counts = Model { counts: Counts::Geometric, ..chain(Variable::Onset) };
+    assert!(fit(&counts).contains("of one stamp at most (bernoulli), or of any number (poisson)"));
+    let silent = chain(Variable::Onset).freeze("background.rate", 0.0);
+    assert!(fit(&silent).starts_with("a background.rate held at 0: it supposes"));
 }
 
 #[test]
@@ -268,4 +274,24 @@ fn stamps_may_be_about_ends_and_thresholds_are_of_smoothed_probabilities() {
     let stamped: f64 = fitted.predict_stamped_session(&sessions[0]).unwrap().iter().sum();
     let ratio = stamped / sessions[0].stamps().len() as f64;
     assert!((0.5..2.0).contains(&ratio), "{stamped}");
+}
+
+/// Labels where nobody watched are not in the sum over stamps, but in the evidence: by the chain that they form.
+#[test]
+fn labels_that_nobody_watched_are_of_the_chain() {
+    let watched = |own: &Recording<'static>| {
+        let truth = own.truth.as_ref().unwrap();
+        let known = |i: usize| Some(truth[i]).filter(|_| i > 500);
+        let labels = (0..truth.len()).map(known).collect();
+        let inside: Vec<bool> = own.session.stamps().iter().map(|&z| z <= 260.0).collect();
+        let session = own.session.clone().keeping_stamps(|l| inside[l]);
+        session.with_observed(vec![(-9.0, 260.0)]).unwrap().with_labels(labels).unwrap()
+    };
+    let sessions: Vec<Session<'_>> = RECORDINGS[..3].iter().map(watched).collect();
+    let options = FitOptions { restarts: 0, standard_errors: false, ..FitOptions::default() };
+    let fitted = chain(Variable::Onset).fit(&sessions, &options, Control::default()).unwrap();
+    let each = sessions.iter().map(|session| fitted.log_evidence(session).unwrap());
+    let (sum, told) = (each.sum::<f64>(), fitted.outcome().log_evidence);
+    // Messages begin elsewhere, and have six digits.
+    assert!((sum - told).abs() < 1e-4 * sum.abs(), "{sum} {told}");
 }

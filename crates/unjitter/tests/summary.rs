@@ -208,8 +208,14 @@ fn all_positive(recordings: &[Recording]) -> ContenderResult {
         .zip(&probabilities)
         .map(|(one, p)| confusion(p, one.truth.as_ref().unwrap(), 0.5).unwrap())
         .reduce(|a, b| a + b);
-    let fold =
-        FoldResult { chosen: 0, threshold: 0.5, evidence: None, probabilities, confusion: pooled };
+    let fold = FoldResult {
+        chosen: 0,
+        threshold: 0.5,
+        evidence: None,
+        probabilities,
+        confusion: pooled,
+        classes: None,
+    };
     ContenderResult { name: "all".into(), folds: vec![fold], candidates: vec![] }
 }
 

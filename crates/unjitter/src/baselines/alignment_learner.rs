@@ -30,18 +30,27 @@ impl Learner for AlignmentLearner {
         described("imprecise", self)
     }
 
+    fn knowing(&self, all: &[&Recording]) -> Result<Option<Box<dyn Learner>>> {
+        let sessions = sessions(all);
+        let model = self.model.for_ends_of(&sessions)?.with_classes_of(&sessions)?;
+        Ok(Some(Box::new(Self { model, fit: self.fit.clone() })))
+    }
+
     fn fit(
         &self,
         recordings: &[&Recording],
         seed: u64,
         control: Control<'_>,
     ) -> Result<TrainedModel> {
-        let sessions: Vec<Session> =
-            recordings.iter().map(|recording| recording.session.clone()).collect();
+        let sessions = sessions(recordings);
         let options =
             FitOptions { seed, threads: None, standard_errors: false, ..self.fit.clone() };
         let fitted = self.model.fit(&sessions, &options, control)?;
         control.stop_if_requested()?;
         Ok(TrainedModel::Fitted(Box::new(fitted)))
     }
+}
+
+fn sessions<'a>(recordings: &[&Recording<'a>]) -> Vec<Session<'a>> {
+    recordings.iter().map(|recording| recording.session.clone()).collect()
 }

@@ -91,6 +91,12 @@ pub trait Learner: Debug + Send + Sync {
     /// All its options: two learners are the same if and only if these are.
     fn options(&self) -> serde_json::Value;
 
+    /// The same learner, told of which classes the events of all recordings are and whether stamps tell ends, which those
+    /// that it learns from may not show. None if that changes nothing.
+    fn knowing(&self, _all: &[&Recording]) -> Result<Option<Box<dyn Learner>>> {
+        Ok(None)
+    }
+
     /// Learns from recordings, all with the same number of features. Once a stop is
     /// requested, learning ends as soon as it can, with [`Error::Cancelled`](crate::Error::Cancelled).
     fn fit(

@@ -5,12 +5,14 @@
 //! and final fits are the cells of a journal; cells run in parallel and do not depend on each other's
 //! order, so the numbers are the same on any number of threads and after any interruption.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::classes::FoundClasses;
 use super::criterion::Criterion;
 use super::fingerprint::{digest, fingerprint};
 use super::folds::{GroupBy, folds, groups};
@@ -18,7 +20,7 @@ use super::instances::{Confusion, confusion};
 use super::journal::Journal;
 use super::selection::CandidateResult;
 use super::threshold::Threshold;
-use crate::baselines::{Annotated, Learner};
+use crate::baselines::{Annotated, Learner, TrainedModel};
 use crate::{Control, Error, Recording, Result};
 
 /// Settings of a cross-validation.
@@ -108,12 +110,16 @@ pub struct FoldResult {
     /// Threshold of its probabilities.
     pub threshold: f64,
     /// Log evidence of the stamps of each held-out recording. `None` if some are impossible, and for a bare
-    /// detector unless candidates are chosen by it.
+    /// detector unless candidates are chosen by it and events are of one class: it does not say which of several a stamp
+    /// is recorded as, so that its evidence would be of something else.
     pub evidence: Option<Vec<f64>>,
     /// Probabilities of the instances of each held-out recording.
     pub probabilities: Vec<Vec<f64>>,
     /// Hits and errors on hand-aligned labels, pooled over the fold, if it has labels.
     pub confusion: Option<Confusion>,
+    /// Classes of events, if the detector knows any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<FoundClasses>,
 }
 
 impl FoldResult {
@@ -186,7 +192,8 @@ impl CrossValidation {
                 Journal::open(path, &self.description(contenders), &fingerprint(recordings))?
             }
         };
-        let plan = Plan { options: self, recordings: all, outer, contenders };
+        let knowing = knowing(contenders, &all)?;
+        let plan = Plan { options: self, recordings: all, outer, contenders, knowing };
         let inner = plan.inner_cells()?;
         let work = Work {
             journal,
@@ -238,7 +245,8 @@ impl CrossValidation {
     pub fn cells(&self, recordings: &[Recording], contenders: &[Contender]) -> Result<usize> {
         let all: Vec<&Recording> = recordings.iter().collect();
         let outer = folds(&all, self.folds, self.group_by, self.seed)?;
-        let plan = Plan { options: self, recordings: all, outer, contenders };
+        let knowing = Vec::new();
+        let plan = Plan { options: self, recordings: all, outer, contenders, knowing };
         Ok(plan.inner_cells()?.len() + plan.outer.len() * contenders.len())
     }
 
@@ -269,6 +277,19 @@ pub(super) struct Plan<'a> {
     pub(super) recordings: Vec<&'a Recording<'a>>,
     pub(super) outer: Vec<Vec<usize>>,
     pub(super) contenders: &'a [Contender],
+    /// The candidates of each, told what all recordings are of; none where that changes nothing.
+    knowing: Vec<Vec<Option<Box<dyn Learner>>>>,
+}
+
+/// Candidates that know what all recordings are of: a class that is rare may be in no recording but those held out.
+fn knowing(
+    contenders: &[Contender],
+    all: &[&Recording<'_>],
+) -> Result<Vec<Vec<Option<Box<dyn Learner>>>>> {
+    let of = |contender: &Contender| {
+        contender.candidates.iter().map(|learner| learner.knowing(all)).collect()
+    };
+    contenders.iter().map(of).collect()
 }
 
 /// One inner fit: a candidate trained outside one outer fold and one inner fold.
@@ -304,6 +325,28 @@ impl<'a> Plan<'a> {
             false => Threshold::default(),
         };
         self.options.threshold.unwrap_or(default).choose_annotated(annotated)
+    }
+
+    fn learner(&self, contender: usize, candidate: usize) -> &dyn Learner {
+        let knowing = self.knowing.get(contender).and_then(|own| own.get(candidate)?.as_deref());
+        knowing.unwrap_or(self.contenders[contender].candidates[candidate].as_ref())
+    }
+
+    /// A trained learner with a model of the annotator.
+    fn annotated<'b>(
+        &self,
+        trained: &'b TrainedModel,
+        training: &'b [&'b Recording<'b>],
+        control: Control<'b>,
+    ) -> Annotated<'b> {
+        let tells_ends = self.recordings.iter().any(|recording| recording.session.has_ends());
+        Annotated::new(trained, training, self.options.seed, control).told_ends(tells_ends)
+    }
+
+    /// Whether events are of several classes.
+    fn has_classes(&self) -> bool {
+        let names = self.recordings.iter().flat_map(|recording| recording.session.classes());
+        names.collect::<BTreeSet<&String>>().len() > 1
     }
 
     fn at(&self, positions: &[usize]) -> Vec<&'a Recording<'a>> {
@@ -352,11 +395,10 @@ impl<'a> Plan<'a> {
     }
 
     fn inner(&self, cell: &InnerCell, control: Control<'_>) -> Result<InnerResult> {
-        let learner = &self.contenders[cell.contender].candidates[cell.candidate];
+        let learner = self.learner(cell.contender, cell.candidate);
         let training = self.at(&cell.training);
-        let seed = self.options.seed;
-        let trained = learner.fit(&training, seed, control)?;
-        let annotated = Annotated::new(&trained, &training, seed, control);
+        let trained = learner.fit(&training, self.options.seed, control)?;
+        let annotated = self.annotated(&trained, &training, control);
         let (held_out, parameters) = (self.at(&cell.held_out), trained.parameters()?);
         match self.criterion() {
             Criterion::F1 => {
@@ -383,11 +425,10 @@ impl<'a> Plan<'a> {
         chosen: usize,
         control: Control<'_>,
     ) -> Result<FoldResult> {
-        let learner = &self.contenders[contender].candidates[chosen];
+        let learner = self.learner(contender, chosen);
         let training = self.at(&self.rest(fold));
-        let seed = self.options.seed;
-        let trained = learner.fit(&training, seed, control)?;
-        let annotated = Annotated::new(&trained, &training, seed, control);
+        let trained = learner.fit(&training, self.options.seed, control)?;
+        let annotated = self.annotated(&trained, &training, control);
         let threshold = self.threshold(contender, &annotated)?;
         let held_out = self.at(&self.outer[fold]);
         let mut probabilities = Vec::new();
@@ -401,12 +442,14 @@ impl<'a> Plan<'a> {
             probabilities.push(found);
         }
         // For a bare detector an annotator would have to be fitted first.
-        let is_wanted = annotated.is_own() || self.criterion() == Criterion::LogEvidence;
+        let by_evidence = self.criterion() == Criterion::LogEvidence;
+        let is_wanted = annotated.is_own() || (by_evidence && !self.has_classes());
         let evidence = match is_wanted {
             true => evidence(&annotated, &held_out)?,
             false => None,
         };
-        Ok(FoldResult { chosen, threshold, evidence, probabilities, confusion })
+        let classes = FoundClasses::of(&trained, &held_out, threshold)?;
+        Ok(FoldResult { chosen, threshold, evidence, probabilities, confusion, classes })
     }
 }
 

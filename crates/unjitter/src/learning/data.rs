@@ -2,7 +2,7 @@
 
 use crate::math::lower_median;
 use crate::model::classifier::Classifier;
-use crate::model::{Classes, Exchange, Groups, InTime, Parts, StampParts, known_label};
+use crate::model::{Classes, Exchange, Groups, InTime, Outside, Parts, StampParts};
 use crate::{Control, Features, Session};
 
 /// One session, ready for evaluation.
@@ -25,8 +25,8 @@ pub(crate) struct SessionData<'a> {
 pub(crate) struct LabelledRows<'a> {
     /// Prepared features.
     pub(crate) features: Features<'a>,
-    /// One label per row: 0 for no event, and k for class k.
-    pub(crate) labels: Vec<usize>,
+    /// When they are, and one label per row.
+    pub(crate) outside: Outside,
 }
 
 impl<'a> SessionData<'a> {
@@ -57,7 +57,11 @@ impl<'a> SessionData<'a> {
         Self {
             index,
             features: rows(classifier, session.shared_features(), &observed, control),
-            unobserved: unobserved_rows(session, &observed, classes, classifier, control),
+            unobserved: Outside::of(session, &observed, time_unit, classes).map(|outside| {
+                let chosen = &outside.instances;
+                let features = rows(classifier, session.shared_features(), chosen, control);
+                LabelledRows { features, outside }
+            }),
             exchange: Exchange::new(in_time.streams.len()),
             in_time,
         }
@@ -75,30 +79,6 @@ fn rows<'a>(
         return classifier.prepare(features, control);
     }
     classifier.prepare(features.view().select(chosen), control)
-}
-
-fn unobserved_rows<'a>(
-    session: &Session<'a>,
-    observed: &[usize],
-    classes: &Classes,
-    classifier: &dyn Classifier,
-    control: Control<'_>,
-) -> Option<LabelledRows<'a>> {
-    if observed.len() == session.len() {
-        return None;
-    }
-    let mut is_observed = vec![false; session.len()];
-    observed.iter().for_each(|&i| is_observed[i] = true);
-    let unobserved = (0..session.len()).filter(|&i| !is_observed[i]);
-    let known = |i: usize| Some((i, known_label(session, i, classes)?));
-    let (chosen, labels): (Vec<usize>, Vec<usize>) = unobserved.filter_map(known).unzip();
-    if chosen.is_empty() {
-        return None;
-    }
-    Some(LabelledRows {
-        features: rows(classifier, session.shared_features(), &chosen, control),
-        labels,
-    })
 }
 
 /// How long bouts last, by the stamps that tell an end: the median; none if no stamp does.

@@ -1,6 +1,6 @@
 //! Fitting: MAP from several starts, keeping every optimum.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use super::lbfgs::{LbfgsOptions, Minimum};
 use super::map::MapObjective;
 use super::modes::{self, choose};
 use super::objective::Objective;
-use super::search::{Found, Optimum, search};
+use super::search::{Found, Optimum, most_near, search};
 use super::start::{Start, around, begin, starts, starts_of_classes, starts_of_runs};
 use super::unbiased::unbiased;
 use super::warning::{trade_places, warnings};
@@ -131,16 +131,22 @@ impl Model {
         let mut one_problem = Problem::new(self, sessions, options.seed, control)?;
         (one_problem.round, one_problem.known) = ((0, rounds), known);
         let mut one = one_problem.search(options)?;
-        if self.counts != Counts::Auto || one.most < SEVERAL || control.is_stop_requested() {
+        // As for labels that form none, one at most is taken if there are hardly any starts.
+        let is_chain = !one_problem.parts.stamps.labelling.is_independent() && options.restarts > 1;
+        let may_be_several = self.counts == Counts::Auto && (is_chain || one.most >= SEVERAL);
+        if !may_be_several || control.is_stop_requested() {
             return one_problem.measured(one, options);
         }
         let model = Model { counts: Counts::Poisson, ..self.clone() };
         let mut problem = Problem::new(&model, sessions, options.seed, control)?;
         (problem.round, problem.known) = ((1, rounds), known);
+        if is_chain && problem.most_of_runs(&one, options)? < SEVERAL {
+            return one_problem.measured(one, options);
+        }
         let mut several = problem.search(options)?;
         let gain = several.fitted.outcome.log_evidence - one.fitted.outcome.log_evidence;
         let mean = -several.fitted.learned().miss_rate.ln();
-        let stamps: usize = sessions.iter().map(|session| session.stamps().len()).sum();
+        let stamps = one_problem.stamps();
         let is_clear = mean >= SEVERAL && gain > CLEARLY_SEVERAL * stamps as f64;
         if is_clear || (mean >= BELIEVED && problem.is_better(&several, &one_problem, &one)?) {
             several.fitted.warnings.push(Warning::SeveralStamps { mean, gain });
@@ -442,7 +448,10 @@ impl<'a> Problem<'a> {
         };
         Ok(match self.parts.classes() {
             1 => of_one,
-            _ => starts_of_classes(of_one, self.apart.as_ref().map_or(0, Apart::count)),
+            _ => {
+                let stamped = self.apart.as_ref().map_or(Vec::new(), Apart::stamped);
+                starts_of_classes(of_one, &stamped)
+            }
         })
     }
 
@@ -474,6 +483,19 @@ impl<'a> Problem<'a> {
     ) -> f64 {
         let in_units = -value - objective.log_prior(params);
         in_units - stamps as f64 * self.time_unit.ln()
+    }
+
+    /// Stamps of a run, at most, by the start that was best with one at most and by the first two. There is no
+    /// superposition of runs to say it, and all starts would take as long as the search that was made.
+    fn most_of_runs(&self, one: &Searched, options: &FitOptions) -> Result<f64> {
+        let numbers = BTreeSet::from([one.best.start, 0, 1]);
+        most_near(self, &self.objective()?, options, numbers)
+    }
+
+    /// Stamps of all sessions; one that tells an end counts twice.
+    fn stamps(&self) -> usize {
+        let ends = |session: &Session<'_>| if self.model.ends { session.ends() } else { 0 };
+        self.sessions.iter().map(|session| session.stamps().len() + ends(session)).sum()
     }
 
     /// Whether a result has more evidence of sessions that were left out of learning than another's.
@@ -591,13 +613,20 @@ impl<'a> Problem<'a> {
         fitted.params = params;
     }
 
+    /// Warns of sessions whose sums did not converge, by position.
+    fn not_settled(&self, sessions: &BTreeSet<usize>) -> Option<Warning> {
+        let session = self.sessions[*sessions.first()?].name().to_owned();
+        Some(Warning::NotSettled { session, sessions: sessions.len() })
+    }
+
     /// Runs all starts and chooses among the optima.
     fn search(&self, options: &FitOptions) -> Result<Searched> {
         let objective = self.objective()?;
-        let Found { mut optima, values, most } = search(self, &objective, options)?;
+        let Found { mut optima, values, most, not_settled } = search(self, &objective, options)?;
         let modes = choose(self, &objective, &mut optima);
         let (outcome, mut warnings) = judge(self, &objective, &optima[0], values, &modes[0]);
         warnings.extend(modes::warning(&modes));
+        warnings.extend(self.not_settled(&not_settled));
         let counts = if self.model.counts == Counts::Auto {
             Counts::Bernoulli
         } else {

@@ -3,8 +3,9 @@
 //! The stamp model computes the evidence of a session (`model::StampModel`). Small sessions are gathered
 //! into tasks of a fixed size, which run in parallel and are added in order.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -50,6 +51,8 @@ pub struct MapObjective<'a> {
     unsettled: usize,
     /// The first session, by position, whose bytes exceeded the limit.
     too_large: Arc<OnceLock<(usize, u64)>>,
+    /// Sessions, by position, whose sums did not converge.
+    not_settled: Arc<Mutex<BTreeSet<usize>>>,
 }
 
 impl<'a> MapObjective<'a> {
@@ -76,6 +79,7 @@ impl<'a> MapObjective<'a> {
             control,
             unsettled: SETTLED,
             too_large: Arc::default(),
+            not_settled: Arc::default(),
         }
     }
 
@@ -96,6 +100,7 @@ impl<'a> MapObjective<'a> {
             free: self.free.clone(),
             tasks: self.tasks.clone(),
             too_large: Arc::clone(&self.too_large),
+            not_settled: Arc::clone(&self.not_settled),
             ..*self
         }
     }
@@ -257,11 +262,26 @@ impl<'a> MapObjective<'a> {
         })
     }
 
-    /// Notes that a step was given up because its memory exceeded the limit.
-    pub(super) fn note_too_large(&self, found: Option<(usize, Impossible)>) {
-        if let Some((session, Impossible::TooLarge(bytes))) = found {
-            self.too_large.get_or_init(|| (session, bytes));
+    /// Notes that a step was given up because its memory exceeded the limit, or a sum did not converge.
+    pub(super) fn note_given_up(&self, found: Option<(usize, Impossible)>) {
+        match found {
+            Some((session, Impossible::TooLarge(bytes))) => {
+                self.too_large.get_or_init(|| (session, bytes));
+            }
+            Some((session, Impossible::Unsettled)) => {
+                self.not_settled().insert(session);
+            }
+            _ => {}
         }
+    }
+
+    fn not_settled(&self) -> MutexGuard<'_, BTreeSet<usize>> {
+        self.not_settled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sessions, by position, whose sums did not converge since this was last asked.
+    pub(super) fn take_not_settled(&self) -> BTreeSet<usize> {
+        std::mem::take(&mut *self.not_settled())
     }
 
     /// The first such session by position, and its bytes.
@@ -409,9 +429,14 @@ impl Objective for MapObjective<'_> {
         let Sums { mut value, d_detector, d_annotator, .. } = match self.sessions(&params) {
             Ok(total) => total,
             Err(impossible) => {
-                if matches!(impossible, Impossible::TooLarge(_)) && self.too_large().is_none() {
+                let is_new = match impossible {
+                    Impossible::TooLarge(_) => self.too_large().is_none(),
+                    Impossible::Unsettled => true,
+                    _ => false,
+                };
+                if is_new {
                     // Names the first session, whichever thread failed first.
-                    self.note_too_large(self.first_impossible(&params));
+                    self.note_given_up(self.first_impossible(&params));
                 }
                 return f64::INFINITY;
             }

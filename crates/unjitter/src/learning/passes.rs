@@ -28,6 +28,11 @@ pub trait Workers: Sync {
     /// Number of their stamps.
     fn stamps(&self) -> usize;
 
+    /// How many of these also tell when what was stamped ended.
+    fn ends(&self) -> usize {
+        0
+    }
+
     /// What all sessions, prepared for a model, tell of each of these vectors of parameters: the sum over every
     /// [`Partition`].
     fn evaluate(&self, fitted: &Fitted, params: &[Vec<f64>]) -> Result<Vec<Evidence>>;
@@ -67,7 +72,8 @@ impl Model {
         let kept = sessions.iter().zip(is_in).filter(|(_, is_in)| *is_in);
         let sample: Vec<Session<'_>> = kept.map(|(session, _)| session.clone()).collect();
         let stamps = sizes.iter().map(|size| size.stamps).sum();
-        let here = InMemory { sessions, stamps, control, partition: OnceLock::new() };
+        let ends = sessions.iter().map(Session::ends).sum();
+        let here = InMemory { sessions, stamps, ends, control, partition: OnceLock::new() };
         self.fit_here_over(&sample, &here, options, control)
     }
 
@@ -102,7 +108,7 @@ impl Model {
             control.stop_if_requested()?;
             return Err(Error::Worker(passes.impossible()));
         };
-        problem.replace(&local, &best, workers.stamps(), &mut fitted);
+        problem.replace(&local, &best, passes.stamps, &mut fitted);
         fitted.outcome.stop = best.minimum.stop;
         fitted.outcome.converged = is_converged(best.minimum.stop, problem.parts());
         if fitted.outcome.converged {
@@ -120,7 +126,9 @@ pub(super) struct Passes<'a> {
     /// The model that sessions are prepared for.
     reference: &'a Fitted,
     workers: &'a dyn Workers,
-    /// How many times as many stamps all sessions have.
+    /// Stamps of all sessions; an end that the model knows of counts as one.
+    stamps: usize,
+    /// How many times as many all sessions have.
     times: f64,
     /// Why a pass failed.
     failed: Mutex<Option<Error>>,
@@ -130,9 +138,11 @@ pub(super) struct Passes<'a> {
 
 impl<'a> Passes<'a> {
     fn new(reference: &'a Fitted, workers: &'a dyn Workers, local: &MapObjective<'_>) -> Self {
-        let times = workers.stamps() as f64 / local.stamps().max(1) as f64;
+        let ends = if reference.model.ends { workers.ends() } else { 0 };
+        let stamps = workers.stamps() + ends;
+        let times = stamps as f64 / local.stamps().max(1) as f64;
         let (failed, impossible) = (Mutex::default(), Mutex::default());
-        Self { reference, workers, times, failed, impossible }
+        Self { reference, workers, stamps, times, failed, impossible }
     }
 
     fn failure(&self) -> MutexGuard<'_, Option<Error>> {
@@ -167,8 +177,8 @@ impl<'a> Passes<'a> {
         let evidence = self.workers.evaluate(self.reference, &params)?;
         for (mode, evidence) in fitted.modes.iter_mut().zip(evidence) {
             mode.log_posterior = evidence.value.value() + local.log_prior(&mode.params);
-            let (value, stamps) = (-mode.log_posterior, self.workers.stamps());
-            mode.log_evidence = problem.log_evidence(local, value, &mode.params, stamps);
+            let value = -mode.log_posterior;
+            mode.log_evidence = problem.log_evidence(local, value, &mode.params, self.stamps);
         }
         Ok(())
     }
@@ -266,6 +276,7 @@ impl Curvature for Larger {
 struct InMemory<'a> {
     sessions: &'a [Session<'a>],
     stamps: usize,
+    ends: usize,
     control: Control<'a>,
     /// Prepared when they are first needed.
     partition: OnceLock<Partition<'a>>,
@@ -278,6 +289,10 @@ impl Workers for InMemory<'_> {
 
     fn stamps(&self) -> usize {
         self.stamps
+    }
+
+    fn ends(&self) -> usize {
+        self.ends
     }
 
     fn evaluate(&self, fitted: &Fitted, params: &[Vec<f64>]) -> Result<Vec<Evidence>> {

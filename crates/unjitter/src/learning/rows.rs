@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use super::data::{LabelledRows, SessionData};
 use super::supervised::{Target, cross_entropy};
 use crate::inference::{Impossible, Messages};
-use crate::math::{log_sigmoid, log_sum, sigmoid};
+use crate::math::{log_sigmoid, sigmoid};
 use crate::model::classifier::Classifier;
-use crate::model::{Exchange, Parts, Rows, Sums};
+use crate::model::{Exchange, Outside, Parts, Rows, Sums};
 use crate::parallel::rows_in_cache;
 use crate::{Control, FeatureView};
 
@@ -38,8 +38,10 @@ pub(super) fn add_session(
     let pins = parts.stamps.are_labels_plain();
     let rows = SessionRows { session, exchange, classifier, theta, pins, control };
     parts.bind(params, &session.in_time).add(&rows, sums)?;
-    if let Some(unobserved) = &session.unobserved {
-        add_labelled(unobserved, classifier, theta, control, sums);
+    match &session.unobserved {
+        Some(unobserved) if pins => add_labelled(unobserved, classifier, theta, control, sums),
+        Some(unobserved) => add_along(unobserved, parts, params, control, sums)?,
+        None => {}
     }
     Ok(())
 }
@@ -170,21 +172,7 @@ fn known_labels(labels: &[Option<bool>], log_odds: &[f64], d_log_odds: &mut [f64
     value
 }
 
-/// Overwrites log-odds by row and class with the derivatives of the cross-entropy, and returns its value.
-fn softmax_cross_entropy(log_odds: &mut [f64], labels: &[usize], classes: usize) -> f64 {
-    let mut value = 0.0;
-    for (own, &label) in log_odds.chunks_exact_mut(classes).zip(labels) {
-        let total = log_sum(&[&*own, &[0.0]].concat());
-        value += total - if label == 0 { 0.0 } else { own[label - 1] };
-        own.iter_mut().for_each(|f| *f = (*f - total).exp());
-        if label > 0 {
-            own[label - 1] -= 1.0;
-        }
-    }
-    value
-}
-
-/// Adds the labels outside the annotated intervals.
+/// Adds the labels outside the annotated intervals, each a yes or no of its own.
 fn add_labelled(
     rows: &LabelledRows<'_>,
     classifier: &dyn Classifier,
@@ -192,22 +180,54 @@ fn add_labelled(
     control: Control<'_>,
     sums: &mut Sums,
 ) {
+    let labels = &rows.outside.labels;
     let chunk = rows_in_cache(rows.features.view().ncols());
-    let outputs = classifier.outputs();
-    let mut log_odds = vec![0.0; rows.labels.len().min(chunk) * outputs];
+    let mut log_odds = vec![0.0; labels.len().min(chunk)];
     let chunks = rows.features.view().chunks(chunk);
-    for (features, labels) in chunks.zip(rows.labels.chunks(chunk)) {
+    for (features, labels) in chunks.zip(labels.chunks(chunk)) {
         if control.is_stop_requested() {
             sums.value = f64::NAN;
             return;
         }
-        let log_odds = &mut log_odds[..labels.len() * outputs];
+        let log_odds = &mut log_odds[..labels.len()];
         classifier.log_odds(theta, features, log_odds);
-        sums.value -= match outputs {
-            1 => cross_entropy(log_odds, labels.iter().map(|&label| Target::from(label > 0))),
-            _ => softmax_cross_entropy(log_odds, labels, outputs),
-        };
+        let targets = labels.iter().map(|&label| Target::from(label > 0));
+        sums.value -= cross_entropy(log_odds, targets);
         log_odds.iter_mut().for_each(|d| *d = -*d);
         classifier.pull_back(theta, features, log_odds, &mut sums.d_detector);
     }
+}
+
+/// The same where they depend on each other or are of several classes.
+fn add_along(
+    rows: &LabelledRows<'_>,
+    parts: &Parts,
+    params: &[f64],
+    control: Control<'_>,
+    sums: &mut Sums,
+) -> Result<(), Impossible> {
+    if control.is_stop_requested() {
+        sums.value = f64::NAN;
+        return Ok(());
+    }
+    let (theta, rest) = params.split_at(parts.detector().end);
+    let (classifier, Outside { times, labels, .. }) = (&parts.classifier, &rows.outside);
+    let chunk = rows_in_cache(rows.features.view().ncols());
+    let mut log_odds = vec![0.0; labels.len() * classifier.outputs()];
+    let chunks = || rows.features.view().chunks(chunk);
+    for (features, out) in chunks().zip(log_odds.chunks_mut(chunk * classifier.outputs())) {
+        classifier.log_odds(theta, features, out);
+    }
+    let found = parts.stamps.labelled(rest, times, labels, &log_odds)?;
+    sums.value += found.log_evidence;
+    let moved = found.presence.iter().zip(&found.prior).map(|(after, before)| after - before);
+    let moved: Vec<f64> = moved.collect();
+    for (features, d) in chunks().zip(moved.chunks(chunk * classifier.outputs())) {
+        classifier.pull_back(theta, features, d, &mut sums.d_detector);
+    }
+    if parts.rates(params, 1.0).is_some() {
+        // Those of the chain come first.
+        sums.d_annotator.iter_mut().zip(found.d_rates).for_each(|(sum, d)| *sum += d);
+    }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 //! Every start is followed until it is near an optimum, on a part of the sessions if there are many stamps.
 //! Starts that came to the same annotator are one; the best of each kind is finished on all sessions.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::fit::{FitOptions, Problem, impossible_session};
@@ -60,6 +61,31 @@ pub(super) struct Found {
     pub(super) values: Vec<Option<f64>>,
     /// Stamps of an event, at most, as the superpositions have them.
     pub(super) most: f64,
+    /// Sessions, by position, whose sums did not converge, so that a start was lost or an optimum not left.
+    pub(super) not_settled: BTreeSet<usize>,
+}
+
+/// Stamps of an event, at most, where some of the starts are near an optimum on a part of the sessions.
+pub(super) fn most_near(
+    problem: &Problem<'_>,
+    objective: &MapObjective<'_>,
+    options: &FitOptions,
+    numbers: BTreeSet<usize>,
+) -> Result<f64> {
+    let starts = problem.starts(options.restarts, options.seed)?;
+    let search = Search { problem, objective, options, starts: &starts };
+    let superposed = problem.superposed_objective(objective)?;
+    let is_out = objective.beyond(ENOUGH);
+    let [part, superposed] = [objective, &superposed].map(|all| all.without(|k| is_out[k]));
+    let mut most: f64 = 0.0;
+    for k in numbers {
+        let Some(&start) = starts.get(k) else { continue };
+        let from = problem.begin(start, &part, &superposed);
+        if let Some(near) = search.follow(k, from, &part, &[]) {
+            most = most.max(-near.learned.miss_rate.ln());
+        }
+    }
+    Ok(most)
 }
 
 /// Runs all starts.
@@ -102,13 +128,20 @@ impl Search<'_> {
             [self.objective, &superposed].map(|all| all.without(|session| is_out[session]));
         let is_whole = !is_out.contains(&true);
         let mut most: f64 = 0.0;
-        let (mut kinds, mut led) = (Vec::new(), Vec::new());
+        let (mut kinds, mut led, mut not_settled) = (Vec::new(), Vec::new(), BTreeSet::new());
+        self.objective.take_not_settled();
         for (k, &start) in self.starts.iter().enumerate() {
             let from = self.problem.begin(start, &part, &superposed);
             if matches!(start, Start::Superposed { .. }) {
                 most = most.max(-self.learned(&from).miss_rate.ln());
             }
+            // What a start is made of; on the way from there a step may be given up.
+            not_settled.extend(self.objective.take_not_settled());
             let near = self.follow(k, from, &part, &kinds);
+            let lost = self.objective.take_not_settled();
+            if near.is_none() {
+                not_settled.extend(lost);
+            }
             led.push(near.map(|near| add(&mut kinds, near)));
             if self.objective.control().is_stop_requested() {
                 break;
@@ -117,6 +150,11 @@ impl Search<'_> {
         let mut optima = Vec::new();
         let finish = |(k, near): (usize, &Optimum)| {
             let finished = self.finish(near, k);
+            let lost = self.objective.take_not_settled();
+            let stop = finished.as_ref().map(|own| own.minimum.stop);
+            if stop.is_none_or(|stop| stop == StopReason::LineSearchFailed) {
+                not_settled.extend(lost);
+            }
             // A start that was stopped in time has values of all sessions.
             let stopped = || (is_whole && near.minimum.value.is_finite()).then(|| near.clone());
             finished.or_else(stopped).map(|optimum| add(&mut optima, optimum))
@@ -128,7 +166,7 @@ impl Search<'_> {
         }
         let end = |kind: Option<usize>| ends[kind?].map(|at| optima[at].minimum.value);
         let values = led.into_iter().map(end).collect();
-        Ok(Found { optima, values, most })
+        Ok(Found { optima, values, most, not_settled })
     }
 
     fn learned(&self, free: &[f64]) -> Learned {

@@ -131,7 +131,7 @@ pub(super) fn starts_of_runs(
 
 /// The first so many starts if there are several classes, given those of one class: what each class has by itself comes
 /// second, and there are no superpositions.
-pub(super) fn starts_of_classes(of_one: Vec<Start>, classes: usize) -> Vec<Start> {
+pub(super) fn starts_of_classes(of_one: Vec<Start>, classes: &[usize]) -> Vec<Start> {
     let most = of_one.len();
     let alone = |start| match start {
         Start::Superposed { delay, spread, seed } => {
@@ -140,7 +140,7 @@ pub(super) fn starts_of_classes(of_one: Vec<Start>, classes: usize) -> Vec<Start
         other => other,
     };
     let mut starts: Vec<Start> = of_one.into_iter().map(alone).collect();
-    starts.splice(1..1, (0..classes).map(|like| Start::Apart { like }));
+    starts.splice(1..1, classes.iter().map(|&like| Start::Apart { like }));
     starts.truncate(most);
     starts
 }
@@ -191,7 +191,7 @@ pub(super) fn begin(
             let mut params = objective.full(&objective.free(&params));
             let targets = |session| {
                 supposed_targets(session, parts, &params).unwrap_or_else(|impossible| {
-                    objective.note_too_large(Some((session.index, impossible)));
+                    objective.note_given_up(Some((session.index, impossible)));
                     naive_targets(session, parts.classes())
                 })
             };
@@ -201,7 +201,10 @@ pub(super) fn begin(
             objective.full(&objective.free(&params))
         }
         Start::Apart { like } => {
-            let params = apart.map_or(params, |own| own.start(like, parts, priors));
+            // Half an event of a class that nobody stamped.
+            let unstamped = -(2.0 * instances(objective)).ln();
+            let found = apart.and_then(|own| own.start(like, parts, priors, unstamped));
+            let params = found.unwrap_or(params);
             objective.full(&objective.free(&params))
         }
         Start::Superposed { delay, spread, seed } => {
@@ -238,9 +241,14 @@ fn fit_superposed(superposed: &MapObjective<'_>, params: &[f64]) -> Vec<f64> {
 
 /// Stamps per instance, at most one half: its log-odds stay below zero.
 fn rarity(objective: &MapObjective<'_>) -> f64 {
-    let instances: usize = objective.kept().map(|session| session.in_time.times.len()).sum();
     let stamps: f64 = objective.kept().map(|session| session.in_time.stamps_of_one()).sum();
-    (stamps.max(1.0) / instances.max(1) as f64).min(0.5)
+    (stamps.max(1.0) / instances(objective)).min(0.5)
+}
+
+/// Observed instances, at least one.
+fn instances(objective: &MapObjective<'_>) -> f64 {
+    let all: usize = objective.kept().map(|session| session.in_time.times.len()).sum();
+    all.max(1) as f64
 }
 
 /// Sets the detector's constant term so that it only knows how rare stamps are.

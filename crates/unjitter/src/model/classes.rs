@@ -8,9 +8,18 @@ use std::sync::Arc;
 
 use crate::params::{ParameterSpec, Role, Transform, log_softmax};
 use crate::prior::Confusion;
+use crate::{Error, Result};
 
 /// The name of the part of the confusion matrix.
 pub(crate) const CONFUSION: &str = "confusion";
+
+/// Fails unless these are names in order, each once, and none empty.
+pub(super) fn check_classes(names: &[String]) -> Result<()> {
+    if !names.is_sorted_by(|a, b| a < b) || names.contains(&String::new()) {
+        return Err(Error::ClassNames { found: names.join(", ") });
+    }
+    Ok(())
+}
 
 /// The classes of events by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::classifier::{Classifier, ClassifierState};
+use super::classes::{Classes, check_classes};
+use super::classifier::{Classifier, ClassifierState, PerClass};
 use super::labelling::presence;
 use crate::error::require;
 use crate::labels::{Rates, Variable};
@@ -20,6 +21,7 @@ pub struct Detector {
     classifier: Arc<dyn Classifier>,
     params: Vec<f64>,
     runs: Option<Runs>,
+    classes: Classes,
 }
 
 /// How labels form runs, and what of these stamps are about.
@@ -49,7 +51,12 @@ impl Runs {
 
 impl Detector {
     pub(crate) fn new(classifier: Arc<dyn Classifier>, params: Vec<f64>) -> Self {
-        Self { classifier, params, runs: None }
+        Self { classifier, params, runs: None, classes: Classes::default() }
+    }
+
+    /// The same of a classifier that has a copy of its parameters for each of these classes, if there are several.
+    pub(crate) fn of_classes(self, classes: Classes) -> Self {
+        Self { classes, ..self }
     }
 
     /// The same with how labels form runs, if they do.
@@ -62,7 +69,12 @@ impl Detector {
         self.runs
     }
 
-    /// Log-odds of the positive label, one per row of `features`.
+    /// Names of the classes of events, in order; none if it knows only events.
+    pub fn classes(&self) -> &[String] {
+        self.classes.names()
+    }
+
+    /// Log-odds of the positive label, one per row of `features`: of an event of any class.
     pub fn log_odds<'a>(&self, features: impl Into<Features<'a>>) -> Result<Vec<f64>> {
         log_odds(self.classifier.as_ref(), &self.params, features.into().view())
     }
@@ -78,12 +90,14 @@ impl Detector {
 
     /// Probability of the positive label, one per instance of a session: smoothed along it if labels form runs.
     pub fn predict_session(&self, session: &Session) -> Result<Vec<f64>> {
-        Ok(self.smoothed(session.times(), &self.log_odds(session.features())?))
+        let scores = scores(self.classifier.as_ref(), &self.params, session.features())?;
+        Ok(self.smoothed(session.times(), &scores))
     }
 
-    /// The same of instances at these times, in order, with these log-odds.
+    /// The same of instances at these times, in order, with these log-odds, by instance and class.
     pub fn smoothed(&self, times: &[f64], log_odds: &[f64]) -> Vec<f64> {
-        presence(self.runs.as_ref().map(Runs::rates), 1, times, log_odds)
+        let rates = self.runs.as_ref().map(Runs::rates);
+        presence(rates, self.classifier.outputs(), times, log_odds)
     }
 
     /// Coefficients and intercept of a logistic classifier for raw, not standardised, features: f(x) =
@@ -112,28 +126,39 @@ struct SavedDetector {
     params: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     runs: Option<Runs>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<String>,
 }
 
 impl Serialize for Detector {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Self { classifier, params, runs } = self;
-        SavedDetector { classifier: classifier.state(), params: params.clone(), runs: *runs }
-            .serialize(serializer)
+        let Self { classifier, params, runs, .. } = self;
+        let (classifier, params) = (classifier.state(), params.clone());
+        // One class has the text of none.
+        let is_told = self.classes.are_several();
+        let classes = if is_told { self.classes().to_vec() } else { Vec::new() };
+        SavedDetector { classifier, params, runs: *runs, classes }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Detector {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let SavedDetector { classifier, params, runs } = SavedDetector::deserialize(deserializer)?;
+        let saved = SavedDetector::deserialize(deserializer)?;
+        let SavedDetector { classifier, params, runs, classes } = saved;
         runs.as_ref().map_or(Ok(()), Runs::check).map_err(D::Error::custom)?;
-        let classifier = classifier.check().map_err(D::Error::custom)?;
+        check_classes(&classes).map_err(D::Error::custom)?;
+        let mut classifier = classifier.check().map_err(D::Error::custom)?;
+        let classes = Classes::new(&classes);
+        if classes.are_several() {
+            classifier = Box::new(PerClass::new(classifier, classes.names().to_vec()));
+        }
         let expected = Layout::new(vec![(CLASSIFIER, classifier.parameters())]).dim();
         let found = params.len();
         if found != expected {
             let problem = format!("{found} parameters of the classifier, expected {expected}");
             return Err(D::Error::custom(problem));
         }
-        Ok(Self { classifier: Arc::from(classifier), params, runs })
+        Ok(Self { classifier: Arc::from(classifier), params, runs, classes })
     }
 }
 

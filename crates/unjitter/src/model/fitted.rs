@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::detector::log_odds;
-use super::in_time::InTime;
+use super::in_time::{InTime, Outside};
 use super::labelling::presence;
 use super::posterior::infeasible;
 use super::{
@@ -344,7 +344,17 @@ impl Fitted {
     /// The learned density of the delay, stamp − instance time, at each of `delays`, per unit of the
     /// data's time.
     pub fn delay_density(&self, delays: &[f64]) -> Vec<f64> {
-        let annotator = &self.params[self.parts.annotator()];
+        self.delay_density_at(&self.params[self.parts.annotator()], delays)
+    }
+
+    /// The same of ends of bouts; none if stamps do not tell these.
+    pub fn ends_delay_density(&self, delays: &[f64]) -> Option<Vec<f64>> {
+        let own = &self.params[self.parts.ends()];
+        (!own.is_empty()).then(|| self.delay_density_at(own, delays))
+    }
+
+    /// The density at parameters of an annotator, or of how ends are told.
+    fn delay_density_at(&self, annotator: &[f64], delays: &[f64]) -> Vec<f64> {
         let in_units: Vec<f64> = delays.iter().map(|delay| delay / self.time_unit).collect();
         let mut density = vec![0.0; delays.len()];
         self.parts.stamps.model.log_delay_density(annotator, &in_units, &mut density);
@@ -355,7 +365,9 @@ impl Fitted {
     /// The detector alone.
     pub fn detector(&self) -> Detector {
         let theta = self.params[self.parts.detector()].to_vec();
-        Detector::new(Arc::clone(&self.parts.classifier), theta).with_runs(self.runs())
+        Detector::new(Arc::clone(&self.parts.classifier), theta)
+            .with_runs(self.runs())
+            .of_classes(self.parts.stamps.classes.clone())
     }
 
     /// log p(stamps, known labels | features, times) of a session, held out or not.
@@ -395,12 +407,29 @@ impl Fitted {
             .map_err(|why| infeasible(name, &data.times, session.stamps(), why))
     }
 
-    /// Contribution of densities per unit of the data to the log evidence, and of known labels that are plain.
+    /// Contribution of densities per unit of the data to the log evidence, and of known labels that are plain or lie outside
+    /// of the annotated intervals.
     pub(crate) fn offset(&self, session: &Session, log_odds: &[f64]) -> f64 {
-        let are_plain = self.parts.stamps.are_labels_plain();
-        let labels = if are_plain { log_labels(session, log_odds) } else { 0.0 };
+        let labels = match self.parts.stamps.are_labels_plain() {
+            true => log_labels(session, log_odds),
+            false => self.log_labels_outside(session, log_odds),
+        };
         let ends = if self.parts.stamps.labelling.ends { session.ends() } else { 0 };
         labels - (session.stamps().len() + ends) as f64 * self.time_unit.ln()
+    }
+
+    /// log p(known labels outside of the annotated intervals | features), where labels are not plain.
+    fn log_labels_outside(&self, session: &Session, log_odds: &[f64]) -> f64 {
+        let stamps = &self.parts.stamps;
+        let observed = session.observed_instances();
+        let Some(own) = Outside::of(session, &observed, self.time_unit, &stamps.classes) else {
+            return 0.0;
+        };
+        let rows = rows_of(log_odds, &own.instances, self.parts.classes());
+        let params = &self.params[self.parts.detector().end..];
+        let found = stamps.labelled(params, &own.times, &own.labels, &rows);
+        // A chain may not allow labels that differ at one time.
+        found.map_or(f64::NEG_INFINITY, |found| found.log_evidence)
     }
 }
 

@@ -222,7 +222,7 @@ impl InTime {
         self.streams.iter().try_for_each(each)
     }
 
-    /// Stamps of all streams.
+    /// Stamps of all streams; those that tell an end count twice, for what they tell is two times.
     pub(crate) fn stamps(&self) -> usize {
         self.streams.iter().map(|stream| stream.stamps.len()).sum()
     }
@@ -264,12 +264,38 @@ impl InTime {
     }
 }
 
+/// Instances outside the annotated intervals whose labels are known.
+#[derive(Debug, Clone)]
+pub(crate) struct Outside {
+    /// Their positions in the session.
+    pub(crate) instances: Vec<usize>,
+    /// Their times in units, since the first instance of the session.
+    pub(crate) times: Vec<f64>,
+    /// Their labels: 0 for no event and k for class k.
+    pub(crate) labels: Vec<usize>,
+}
+
+impl Outside {
+    /// Those of a session with these observed instances; none if there is none.
+    pub(crate) fn of(
+        session: &Session<'_>,
+        observed: &[usize],
+        time_unit: f64,
+        classes: &Classes,
+    ) -> Option<Self> {
+        let mut is_observed = vec![false; session.len()];
+        observed.iter().for_each(|&i| is_observed[i] = true);
+        let known = |i: usize| Some((i, known_label(session, i, classes)?));
+        let outside = (0..session.len()).filter(|&i| !is_observed[i]);
+        let (instances, labels): (Vec<usize>, Vec<usize>) = outside.filter_map(known).unzip();
+        let in_units = |&i: &usize| (session.times()[i] - session.times()[0]) / time_unit;
+        let times = instances.iter().map(in_units).collect();
+        (!instances.is_empty()).then_some(Self { instances, times, labels })
+    }
+}
+
 /// The label of an instance with its class, if it is known: 0 for no event and k for class k.
-pub(crate) fn known_label(
-    session: &Session<'_>,
-    instance: usize,
-    classes: &Classes,
-) -> Option<usize> {
+fn known_label(session: &Session<'_>, instance: usize, classes: &Classes) -> Option<usize> {
     if !classes.are_several() {
         return session.label(instance).map(usize::from);
     }

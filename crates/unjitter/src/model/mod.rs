@@ -42,7 +42,7 @@ pub(crate) use fitted::{THRESHOLD, check_level, check_threshold};
 pub use group_estimates::GroupEstimate;
 pub use groups::{Effect, Factor, Groups, Members, Variation, Varying};
 pub use in_time::SessionStamps;
-pub(crate) use in_time::{InTime, Stream, known_label};
+pub(crate) use in_time::{InTime, Outside, Stream};
 pub use labelling::Labelling;
 pub(crate) use labelling::{ENDS, LABELS};
 pub use mode::Mode;

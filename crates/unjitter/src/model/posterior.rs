@@ -223,7 +223,9 @@ pub(crate) fn infeasible(
              instance, can be summed exactly"
                 .to_owned()
         }
-        Impossible::OfChain(needed) => format!("labels that form a chain need {needed}"),
+        Impossible::OfChain(needed) => {
+            format!("labels that form a chain, or are of several classes, need {needed}")
+        },
         Impossible::Together => {
             "the stamps are packed too closely for the counts and delays that are possible, \
                  or an instance must give a stamp that is not there"

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::classes::Classes;
+use super::classes::{Classes, check_classes};
 use super::classifier::ClassifierSpec;
 use super::counts::Counts;
 use super::groups::{Factor, Variation, Varying};
@@ -45,7 +45,7 @@ pub struct Model {
     /// Priors on all parameters.
     pub priors: Priors,
     /// The range of delays that is likely, in the unit of the data: a prior in words, in place of the one
-    /// on the delay.
+    /// on the delay. Where stamps tell the ends of bouts, it is that of their beginnings.
     pub delay: Option<(f64, f64)>,
     /// The unit in which priors measure delays and spreads, in the unit of the data; by default the
     /// median spacing of instances.
@@ -115,12 +115,6 @@ impl<const N: usize> From<&[f64; N]> for Natural {
     }
 }
 
-/// The error for a share of other instances that are stamped, which a chain does not have.
-const FALSE_RATE_OF_CHAIN: Error = Error::NotOfChain {
-    what: "a false rate",
-    instead: "stamps for nothing are those of the background",
-};
-
 impl Default for Model {
     /// Logistic regression, one stamp per event or several as the data say, Gaussian delays, in any order.
     fn default() -> Self {
@@ -189,8 +183,52 @@ impl Model {
             let names: BTreeSet<&String> = sessions.iter().flat_map(Session::classes).collect();
             model.classes = names.into_iter().cloned().collect();
         }
+        // Some of what may be asked of one class may not be of several.
+        model.check_stamps()?;
         sessions.iter().try_for_each(|session| model.check_classes(session))?;
         Ok(model)
+    }
+
+    /// Whether every label is a yes or no of its own.
+    fn are_labels_plain(&self) -> bool {
+        self.labels == Labels::Independent && self.classes.len() < 2
+    }
+
+    /// The error for something that supposes labels that are a yes or no of their own.
+    fn not_plain(&self, what: &'static str, instead: &'static str) -> Error {
+        match self.labels {
+            Labels::Chain => Error::NotOfChain { what, instead },
+            Labels::Independent => Error::SeveralClasses { what, classes: self.classes.join(", ") },
+        }
+    }
+
+    /// The error for a share of other instances that are stamped, which only plain labels have.
+    fn no_false_rate(&self) -> Error {
+        self.not_plain("a false rate", "stamps for nothing are those of the background")
+    }
+
+    /// Fails if labels that form a chain, or are of several classes, cannot have been stamped like this.
+    fn check_stamps(&self) -> Result<()> {
+        if self.are_labels_plain() {
+            return Ok(());
+        }
+        if self.varies.iter().any(|own| own.what == Varying::FalseRate) {
+            return Err(self.no_false_rate());
+        }
+        if self.counts != Counts::Poisson && self.counts.build()?.max_count() != Some(1) {
+            let instead =
+                "take counts of one stamp at most (bernoulli), or of any number (poisson)";
+            return Err(self.not_plain("this model of counts", instead));
+        }
+        let is_silent = |own: &Frozen| {
+            let name = own.name.trim_start_matches("ends.").trim_end_matches("[0]");
+            name == "background.rate" && own.values.contains(&0.0)
+        };
+        if self.frozen.iter().any(is_silent) {
+            let instead = "all stamps for nothing are those of the background";
+            return Err(self.not_plain("a background.rate held at 0", instead));
+        }
+        Ok(())
     }
 
     /// Fails if a session has classes that a model with classes does not know, or an event without one.
@@ -253,19 +291,14 @@ impl Model {
         if let Some(range) = self.clock_range {
             require("clock_range", range, range > 0.0, "a time above 0")?;
         }
-        if !self.classes.is_sorted_by(|a, b| a < b) || self.classes.contains(&String::new()) {
-            return Err(Error::ClassNames { found: self.classes.join(", ") });
-        }
+        check_classes(&self.classes)?;
         if self.ends && (self.labels, self.stamps) != (Labels::Chain, Variable::Onset) {
             return Err(Error::EndsWithoutRuns);
         }
         if self.labels == Labels::Independent && self.stamps != Variable::default() {
             return Err(Error::NoRuns { stamps: self.stamps.name() });
         }
-        let of_false_rate = |own: &Variation| own.what == Varying::FalseRate;
-        if self.labels == Labels::Chain && self.varies.iter().any(of_false_rate) {
-            return Err(FALSE_RATE_OF_CHAIN);
-        }
+        self.check_stamps()?;
         for (k, variation) in self.varies.iter().enumerate() {
             let is_clock = matches!(variation.what, Varying::Offset | Varying::Drift);
             if is_clock && variation.by == Factor::Class {
@@ -294,15 +327,15 @@ impl Model {
                 frozen[at] = Some(number);
             }
         }
-        if self.labels == Labels::Chain {
+        if !self.are_labels_plain() {
             let is_false_rate = |own: &&Parameter| own.spec.role == Role::FalseRate;
             for at in
                 layout.parameters().iter().filter(is_false_rate).flat_map(|own| own.range.clone())
             {
-                // A stamp for nothing comes from the background: instances outside of runs give none.
+                // A stamp for nothing comes from the background: instances that are no event give none.
                 let given = frozen[at].replace(f64::NEG_INFINITY);
                 if given.is_some_and(|given| given != f64::NEG_INFINITY) {
-                    return Err(FALSE_RATE_OF_CHAIN);
+                    return Err(self.no_false_rate());
                 }
             }
         }

@@ -10,7 +10,8 @@ use super::in_time::InTime;
 use super::labelling::{ENDS, LABELS, Labelling, presence};
 use super::stamp_model::StampModel;
 use crate::Session;
-use crate::labels::Rates;
+use crate::inference::Impossible;
+use crate::labels::{Chain, Rates, Scene, Summed};
 use crate::params::{Layout, ParameterSpec};
 
 /// Labels, the stamps they give rise to and what differs between groups of these, with the layout of their
@@ -113,6 +114,20 @@ impl StampParts {
     /// p(an event) without stamps, of instances at these times in units with these log-odds by instance and class.
     pub(crate) fn presence(&self, params: &[f64], times: &[f64], log_odds: &[f64]) -> Vec<f64> {
         presence(self.rates(params, 1.0), self.classes.count(), times, log_odds)
+    }
+
+    /// What labels that are all known come to without stamps: those of instances that nobody watched, at these times in
+    /// units with these log-odds by instance and class. They are a chain of their own, if labels form one.
+    pub(crate) fn labelled(
+        &self,
+        params: &[f64],
+        times: &[f64],
+        labels: &[usize],
+        log_odds: &[f64],
+    ) -> Result<Summed, Impossible> {
+        let known: Vec<Option<usize>> = labels.iter().copied().map(Some).collect();
+        let chain = Chain::new(times, self.classes.count(), self.rates(params, 1.0), log_odds);
+        Scene { chain: &chain, known: &known, streams: Vec::new() }.sum(None)
     }
 
     /// The stamp model at its parameters, for the annotators of a session.

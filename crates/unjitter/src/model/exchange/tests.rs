@@ -1,6 +1,9 @@
 //! The exchange against sums over all labels.
 
+use std::cell::Cell;
 use std::sync::Arc;
+
+use ndarray::Array2;
 
 use super::*;
 use crate::inference::{Order, Stamp};
@@ -9,8 +12,19 @@ use crate::model::OneAnnotator;
 use crate::model::counts::Counts;
 use crate::model::noise::Noise;
 use crate::model::stamp_model::{Clock, Learned, StampModel};
+use crate::{Control, FitOptions, Fitted, Model, Session, Warning};
 
 const INSTANCES: usize = 8;
+
+thread_local! {
+    /// How many further sums of this thread are taken for ones that do not converge.
+    static FAILING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether this sum is one of them.
+pub(super) fn is_failing() -> bool {
+    FAILING.with(|left| left.replace(left.get().saturating_sub(1)) > 0)
+}
 
 /// A session of several annotators, each with habits of its own.
 struct Case {
@@ -220,4 +234,57 @@ fn what_counts_can_tell_is_a_range_whatever_they_are() {
     assert_eq!(bounds((none, none)), (-CERTAIN, -CERTAIN));
     assert_eq!(bounds((all, none)), (0.0, 0.0));
     assert_eq!(extrinsic(0.3, f64::NAN, bounds((none, none))), -CERTAIN);
+}
+
+/// A session of two people.
+fn session(name: &str) -> Session<'static> {
+    let features = Array2::from_shape_fn((60, 1), |(i, _)| {
+        f64::from(u8::from(i % 10 == 5)) + 0.2 * (i as f64).sin()
+    });
+    let times = (0..60).map(f64::from).collect();
+    let stamps: Vec<f64> =
+        (0..12).map(|l| f64::from(10 * (l / 2) + 5) + 0.2 * f64::from(l % 2)).collect();
+    let people: Vec<String> = (0..12).map(|l| ["ann", "bob"][l % 2].to_owned()).collect();
+    let session = Session::new(name, features, times, stamps).unwrap();
+    session.with_annotators(&people, &[]).unwrap()
+}
+
+/// A fit whose first so many sums do not converge, on a thread of its own.
+fn fit(failing: usize, restarts: usize) -> crate::Result<Fitted> {
+    let sessions = ["a", "b", "c"].map(session);
+    let options = FitOptions { restarts, standard_errors: false, ..FitOptions::default() };
+    let model = Model { counts: Counts::Bernoulli, ..Model::default() };
+    let work = || {
+        FAILING.with(|left| left.set(failing));
+        let fitted = model.fit(&sessions, &options, Control::default());
+        FAILING.with(|left| left.set(0));
+        fitted
+    };
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
+}
+
+#[test]
+fn sums_that_do_not_converge_are_told() {
+    let fitted = fit(0, 2).unwrap();
+    let is_told = |own: &Warning| matches!(own, Warning::NotSettled { .. });
+    assert!(!fitted.warnings().iter().any(is_told));
+    for ask in [
+        |fitted: &Fitted| fitted.align(&session("d")).map(|_| ()),
+        |fitted: &Fitted| fitted.log_evidence(&session("d")).map(|_| ()),
+    ] {
+        FAILING.with(|left| left.set(1));
+        let words = ask(&fitted).unwrap_err().to_string();
+        assert!(words.contains("d") && words.contains("did not converge"), "{words}");
+        FAILING.with(|left| left.set(0));
+        ask(&fitted).unwrap();
+    }
+    // The first evaluation of the first start, and the search for the session that is to blame.
+    let fitted = fit(2, 2).unwrap();
+    let told: Vec<&Warning> = fitted.warnings().iter().filter(|own| is_told(own)).collect();
+    let want = Warning::NotSettled { session: "a".to_owned(), sessions: 1 };
+    assert_eq!(told, [&want], "{:?}", fitted.warnings());
+    assert!(want.to_string().starts_with("session a: its sum over all owners"), "{want}");
+    // All starts.
+    let words = fit(usize::MAX, 1).unwrap_err().to_string();
+    assert!(words.contains("session a") && words.contains("did not converge"), "{words}");
 }
