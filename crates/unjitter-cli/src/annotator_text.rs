@@ -120,13 +120,14 @@ pub(crate) fn facts(fitted: &Fitted, sessions: &[Session<'_>]) -> Vec<Fact> {
     let text = with("of the events got no press", sure.miss_rate, percent);
     facts.push(fact("missed", percent(miss_rate), text));
     let hourly = |rate: f64| number(3600.0 * rate);
-    let Ok(Some(ExpectedRuns { length, gap, .. })) = fitted.expected_runs(sessions) else {
+    let runs = fitted.expected_runs(sessions).ok().flatten();
+    if runs.is_none() && fitted.classes().len() < 2 {
         let text = with("of the other instances got one", sure.false_rate, percent);
         facts.push(fact("false presses", percent(false_rate), text));
         let text = with("presses that belong to no instance", sure.background_rate, hourly);
         facts.push(fact("from nowhere", per_hour(background_rate), text));
         return facts;
-    };
+    }
     let text = with("presses that belong to no event", sure.background_rate, hourly);
     facts.push(fact("false presses", per_hour(background_rate), text));
     if let Some(Learned { delay, spread, .. }) = fitted.learned_ends() {
@@ -136,6 +137,7 @@ pub(crate) fn facts(fitted: &Fitted, sessions: &[Session<'_>]) -> Vec<Fact> {
         let text = with("standard deviation of the delay of ends", sure.spread, seconds);
         facts.push(fact("spread of ends", seconds(spread), text));
     }
+    let Some(ExpectedRuns { length, gap, .. }) = runs else { return facts };
     let own = |text: &str| text.to_owned();
     facts.push(fact("lasting", seconds(length), own("mean length of an event")));
     facts.push(fact("apart", seconds(gap), own("mean time from an event to the next")));

@@ -4,7 +4,7 @@ use unjitter::evaluation::{Bins, precision_recall_curve, reliability_curve};
 use unjitter::io::Dataset;
 use unjitter::planning::{Outlook, Plan, Widths};
 use unjitter::scan::{LEAST_STRENGTH, Peak, Row, Scan, scan};
-use unjitter::{Aligned, AlignedStamp, Control, Fitted};
+use unjitter::{Aligned, AlignedStamp, Control, Fitted, Learned};
 
 use crate::evaluation_file::{EvaluationFile, LearnerResult};
 use crate::figures::{
@@ -54,6 +54,7 @@ pub(crate) fn drawn(with_evaluation: bool) -> &'static [&'static str] {
     match with_evaluation {
         true => &[
             "delays",
+            "end-delays",
             "groups",
             "changes",
             "alignment",
@@ -61,7 +62,7 @@ pub(crate) fn drawn(with_evaluation: bool) -> &'static [&'static str] {
             "precision-recall",
             "calibration",
         ],
-        false => &["delays", "groups", "changes", "alignment"],
+        false => &["delays", "end-delays", "groups", "changes", "alignment"],
     }
 }
 
@@ -77,6 +78,7 @@ pub(crate) fn drawings(
         all.extend(compared(&file.learners));
     }
     all.push(delays_drawing(fitted, aligned));
+    all.extend(end_delays_drawing(fitted, aligned));
     all.extend(groups_drawing(fitted));
     let sessions = data.recordings.iter().map(|recording| &recording.session);
     all.extend(scan(sessions, Control::default())?.as_ref().and_then(changes_drawing));
@@ -112,25 +114,44 @@ fn compared(learners: &[LearnerResult]) -> Option<Drawing> {
 }
 
 fn delays_drawing(fitted: &Fitted, aligned: &[Aligned]) -> Drawing {
-    let learned = fitted.learned();
     let stamps = aligned.iter().flat_map(|one| &one.stamps);
+    let (title, of) = ("How late the presses are", "from event to press");
+    delays_of("delays", title, of, fitted.learned(), stamps, |grid| fitted.delay_density(grid))
+}
+
+/// The same of ends; none if stamps do not tell these.
+fn end_delays_drawing(fitted: &Fitted, aligned: &[Aligned]) -> Option<Drawing> {
+    let ends = aligned.iter().flat_map(|one| one.ends.iter().flatten());
+    let (title, of) = ("How late the presses of ends are", "from the end of an event to its press");
+    let density = |grid: &[f64]| fitted.ends_delay_density(grid).unwrap_or_default();
+    Some(delays_of("end-delays", title, of, fitted.learned_ends()?, ends, density))
+}
+
+fn delays_of<'a>(
+    stem: &'static str,
+    title: &str,
+    of: &str,
+    learned: Learned,
+    stamps: impl Iterator<Item = &'a AlignedStamp>,
+    density: impl Fn(&[f64]) -> Vec<f64>,
+) -> Drawing {
     let observed = stamps.map(|stamp| (stamp.stamp - stamp.instance_time, 1.0 - stamp.p_spurious));
     let (low, high) =
         (learned.delay - REACH * learned.spread, learned.delay + REACH * learned.spread);
     let steps = CURVE_POINTS as f64;
     let grid: Vec<f64> =
         (0..=CURVE_POINTS).map(|k| low + (high - low) * k as f64 / steps).collect();
-    let density = grid.iter().copied().zip(fitted.delay_density(&grid)).collect();
+    let density = grid.iter().copied().zip(density(&grid)).collect();
     let data = Delays {
-        title: "How late the presses are".to_owned(),
-        x_label: "delay from event to press, in seconds".to_owned(),
+        title: title.to_owned(),
+        x_label: format!("delay {of}, in seconds"),
         delays: observed.collect(),
         density,
     };
     let caption = "Delays of the stamps from the instances they most probably belong to, each \
                    counted by the probability that it is no spurious one, and the distribution \
                    that was learned.";
-    drawing("delays", "How late the presses are", caption, delays(&data))
+    drawing(stem, title, caption, delays(&data))
 }
 
 /// Strength of the change by lag, around the tops. None for a scan without rows.

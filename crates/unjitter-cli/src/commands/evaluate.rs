@@ -1,32 +1,36 @@
 //! `unjitter evaluate`: comparison of learners by cross-validation without leaks.
 
+mod tables;
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, TableComponent, presets};
 use serde::Serialize;
 use unjitter::evaluation::{
-    BoutMetrics, Contender, Criterion, CrossValidation, EventScoring, EventSummary, GroupBy,
-    LabelledSummary, Scores, Summary, SummaryOptions,
+    Contender, Criterion, CrossValidation, EventScoring, GroupBy, Summary, SummaryOptions,
 };
 use unjitter::io::Dataset;
 use unjitter::labels::Labels;
 use unjitter::learning::median_spacing;
-use unjitter::{Control, Recording};
+use unjitter::{Control, Recording, Session};
 
 use crate::checked::Checked;
 use crate::config::ConfigFile;
 use crate::console::{Console, show};
 use crate::evaluation_file::EvaluationFile;
-use crate::evidence_text::{behind, caption, options_table};
 use crate::failure::{Mistake, usage};
 use crate::input::Input;
 use crate::interrupt::{self, Listening};
-use crate::learners::{Grid, Kind, abbreviation, description, named, parsed};
+use crate::learners::{Grid, Kind, abbreviation, named, parsed};
 use crate::model_args::{ClassifierName, LabelsName, ModelArgs};
 use crate::output::{Output, is_stream, refuse_mixed};
 use crate::threshold::{BEST_F1, EXPECTED_F1, threshold};
-use crate::words::seconds;
+
+pub(crate) use tables::{
+    BOUT_CAPTION, BOUT_HEADER, CLASS_CAPTION, CLASS_HEADER, align_right, any_class, bare_table,
+    bout_rows, class_rows, event_scores, table, tolerance,
+};
 
 /// Compare learners by cross-validation over sessions or subjects
 ///
@@ -187,7 +191,7 @@ impl Evaluate {
             journal: self.journal.as_deref(),
             note: serde_json::to_value(&self)?,
         };
-        let file = compare(&data.recordings, &contenders, how, console)?;
+        let file = compare_by_class(&data.recordings, &data.classes, &contenders, how, console)?;
         output.add(&self.output, serde_json::to_vec(&file)?);
         output.write()?;
         if is_stream(&self.output) {
@@ -198,6 +202,12 @@ impl Evaluate {
         if summaries.iter().any(|one| one.labelled.is_some()) && self.events.tolerance.is_none() {
             console.note("another distance from an event to its detection: --tolerance T");
         }
+        let classes = classes(data.recordings.iter().map(|one| &one.session));
+        if classes.len() > 1 && summaries.iter().all(|own| class_rows(own).is_empty()) {
+            console.note(
+                "no scores by class: they need a learner M, and labels that all name the class of an event",
+            );
+        }
         console.note(&format!("wrote {}", self.output.display()));
         Ok(())
     }
@@ -206,10 +216,12 @@ impl Evaluate {
         let names = self.names(data)?;
         let kinds = names.iter().map(|name| Ok(parsed(name)?.1));
         let kinds = kinds.collect::<anyhow::Result<Vec<Kind>>>()?;
-        if self.model.labels == LabelsName::Chain && kinds.contains(&Kind::MultipleInstance) {
-            return Err(usage(
-                "--learners: MI supposes independent labels, and takes no --labels chain",
-            ));
+        if self.labels(data) == Labels::Chain && kinds.contains(&Kind::MultipleInstance) {
+            let runs = match self.model.labels {
+                LabelsName::Chain => "takes no --labels chain",
+                LabelsName::Independent => "events that have an end form runs",
+            };
+            return Err(usage(format!("--learners: MI supposes independent labels, and {runs}")));
         }
         let classifiers = names.iter().map(|name| Ok(parsed(name)?.0));
         let classifiers = classifiers.collect::<anyhow::Result<Vec<ClassifierName>>>()?;
@@ -237,7 +249,7 @@ impl Evaluate {
         if self.learners.is_empty() {
             let labelled = data.recordings.iter().all(|recording| recording.truth.is_some());
             let ends: &[&str] = if labelled { &["M", "H", "MI", "N"] } else { &["M", "MI", "N"] };
-            let form_runs = self.model.labels == LabelsName::Chain;
+            let form_runs = self.labels(data) == Labels::Chain;
             let usual = ends
                 .iter()
                 .filter(|end| !(form_runs && **end == "MI"))
@@ -254,6 +266,12 @@ impl Evaluate {
         }
         Ok(names)
     }
+}
+
+/// The classes of all sessions, in order of their names.
+pub(crate) fn classes<'a>(sessions: impl Iterator<Item = &'a Session<'static>>) -> Vec<String> {
+    let names: BTreeSet<&String> = sessions.flat_map(Session::classes).collect();
+    names.into_iter().cloned().collect()
 }
 
 /// Settings of a comparison.
@@ -275,6 +293,17 @@ pub(crate) fn compare(
     how: How<'_>,
     console: &Console,
 ) -> anyhow::Result<EvaluationFile> {
+    compare_by_class(recordings, &[], contenders, how, console)
+}
+
+/// The same, with scores by class where labels name classes: one per instance, empty for no event.
+fn compare_by_class(
+    recordings: &[Recording],
+    classes: &[Option<Vec<String>>],
+    contenders: &[Contender],
+    how: How<'_>,
+    console: &Console,
+) -> anyhow::Result<EvaluationFile> {
     let _listening = Listening::start();
     let bar = console.progress("comparing");
     let show = |progress| show(&bar, progress);
@@ -292,7 +321,12 @@ pub(crate) fn compare(
     })?;
     let options = SummaryOptions { events, ..SummaryOptions::default() };
     let quiet = Control { watch: None, ..control };
-    let summaries = comparison.summary(recordings, 0, &options, quiet)?;
+    let mut summaries = comparison.summary(recordings, 0, &options, quiet)?;
+    for (summary, judged) in summaries.iter_mut().zip(&comparison.contenders) {
+        if let Some(labelled) = &mut summary.labelled {
+            labelled.classes = comparison.class_scores(judged, classes)?;
+        }
+    }
     let warnings = comparison.warnings(recordings, &folds);
     let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
     warnings.iter().for_each(|warning| console.warn(warning));
@@ -301,163 +335,4 @@ pub(crate) fn compare(
         .map(|contender| contender.candidates.iter().map(|learner| learner.options()).collect())
         .collect();
     Ok(EvaluationFile::new(&comparison, summaries, &candidates, recordings, warnings, note))
-}
-
-/// The comparison for people: instances, and below them events.
-pub(crate) fn table(summaries: &[&Summary]) -> String {
-    let labelled = summaries.iter().any(|summary| summary.labelled.is_some());
-    let header: &[&str] = match labelled {
-        true => &["learner", "learns from", "F1", "95 % interval", "precision", "recall", "p"],
-        false => &["learner", "learns from", "log evidence per stamp", "behind the best"],
-    };
-    let mut table = bare_table(header);
-    for summary in summaries {
-        let mut row = vec![summary.name.clone(), description(&summary.name).to_owned()];
-        match &summary.labelled {
-            Some(labelled) => row.extend(scores(labelled)),
-            None => {
-                let evidence = summary.log_evidence_per_stamp;
-                row.push(evidence.map_or("impossible".to_owned(), |value| format!("{value:.3}")));
-                row.push(behind(summary.behind));
-            }
-        }
-        table.add_row(row);
-    }
-    align_right(&mut table, 2);
-    let mut text = table.trim_fmt();
-    if let [first, _, ..] = summaries
-        && labelled
-    {
-        let name = &first.name;
-        text += &format!(
-            "\n p: how easily chance alone gives such a difference to {name} over the folds\n    \
-             (paired t-test, corrected for the number of learners)"
-        );
-    }
-    let further = [event_table(summaries), bout_table(summaries), options_table(summaries)];
-    if !labelled && further[2].is_none() {
-        text += &format!("\n{}", caption());
-    }
-    further.into_iter().flatten().fold(text, |text, more| format!("{text}\n\n{more}"))
-}
-
-/// Scores of the learners by events; nothing without labels.
-fn event_table(summaries: &[&Summary]) -> Option<String> {
-    let header = ["learner", "event F1", "precision", "recall", "false alarms per hour"];
-    let mut table = bare_table(&header);
-    let mut said = None;
-    for summary in summaries {
-        let Some(LabelledSummary { events, .. }) = &summary.labelled else { continue };
-        table.add_row([vec![summary.name.clone()], event_scores(events).to_vec()].concat());
-        said = said.or_else(|| Some(tolerance(events)));
-    }
-    align_right(&mut table, 1);
-    said.map(|said| format!("{}\n {said}", table.trim_fmt()))
-}
-
-/// What detected runs have in common with true ones; nothing if events are no runs.
-fn bout_table(summaries: &[&Summary]) -> Option<String> {
-    let header = [
-        "learner",
-        "overlap F1",
-        "start off by",
-        "end off by",
-        "PSDS F1",
-        "segment F1",
-        "error rate",
-    ];
-    let mut table = bare_table(&header);
-    let mut is_any = false;
-    for summary in summaries {
-        let Some(own) = summary.labelled.as_ref().and_then(|own| own.events.bouts) else {
-            continue;
-        };
-        is_any = true;
-        table.add_row([vec![summary.name.clone()], bout_scores(&own).to_vec()].concat());
-    }
-    align_right(&mut table, 1);
-    is_any.then(|| {
-        format!(
-            "{}\n overlap: at least half of what both cover is common; PSDS: seven tenths of what is found lies \
-             in\n          events, and covers seven tenths of them; segments: seconds with and without events",
-            table.trim_fmt()
-        )
-    })
-}
-
-/// The scores of bouts as text.
-pub(crate) fn bout_scores(bouts: &BoutMetrics) -> [String; 6] {
-    let BoutMetrics { overlap, errors, intersection, stretches, error_rate, .. } = bouts;
-    let f1 = |scores: &Scores| format!("{:.3}", scores.f1);
-    let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-    [
-        f1(overlap),
-        or_none(errors.map(|(start, _)| seconds(start))),
-        or_none(errors.map(|(_, end)| seconds(end))),
-        f1(intersection),
-        f1(stretches),
-        or_none(error_rate.map(|rate| format!("{rate:.3}"))),
-    ]
-}
-
-/// The tolerance of detections, in a sentence.
-pub(crate) fn tolerance(events: &EventSummary) -> String {
-    let apart = match events.min_separation {
-        0.0 => String::new(),
-        apart => format!(", and two detections are {} apart at least", seconds(apart)),
-    };
-    let tolerance = seconds(events.tolerance);
-    match events.labels {
-        Labels::Independent => {
-            format!("An event is found by a detection within {tolerance} of it{apart}.")
-        }
-        Labels::Chain => format!(
-            "An event is a run of instances, and found by one that begins within {tolerance} of \
-             it{apart}."
-        ),
-    }
-}
-
-/// F1, precision, recall and false alarms per hour.
-pub(crate) fn event_scores(events: &EventSummary) -> [String; 4] {
-    let EventSummary { metrics, .. } = events;
-    let [f1, precision, recall] =
-        [metrics.scores.f1, metrics.scores.precision, metrics.scores.recall]
-            .map(|score| format!("{score:.3}"));
-    [
-        f1,
-        precision,
-        recall,
-        metrics.false_alarms_per_hour.map_or("–".to_owned(), |rate| format!("{rate:.2}")),
-    ]
-}
-
-pub(crate) fn bare_table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
-    table.remove_style(TableComponent::HorizontalLines);
-    table.remove_style(TableComponent::MiddleIntersections);
-    table.set_header(header);
-    table
-}
-
-pub(crate) fn align_right(table: &mut Table, from: usize) {
-    for column in table.column_iter_mut().skip(from) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-}
-
-fn scores(labelled: &LabelledSummary) -> [String; 5] {
-    let LabelledSummary { scores, f1_interval, p_value, .. } = labelled;
-    [
-        format!("{:.3}", scores.f1),
-        format!("{:.3} to {:.3}", f1_interval.low, f1_interval.high),
-        format!("{:.3}", scores.precision),
-        format!("{:.3}", scores.recall),
-        match p_value {
-            None => String::new(),
-            Some(p) if *p < 0.001 => "< 0.001".to_owned(),
-            Some(p) => format!("{p:.3}"),
-        },
-    ]
 }

@@ -1,22 +1,30 @@
 //! `unjitter report`: one page to look at.
 
+mod session;
+
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 use unjitter::diagnosis::{Agreement, Diagnosis, DiagnosisOptions, agreement};
-use unjitter::evaluation::{EventOptions, detect_events};
+use unjitter::evaluation::Summary;
 use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
 use unjitter::labels::Labels;
 use unjitter::{AlignOptions, Aligned, Fitted, Warning};
 
+use session::{missed, view};
+
 use super::align::{align, refuse_aligned};
 use super::diagnose::{OTHER_DATA, diagnosed, is_other, options};
-use super::evaluate::{event_scores, tolerance};
+use super::evaluate::{
+    BOUT_CAPTION, BOUT_HEADER, CLASS_CAPTION, CLASS_HEADER, any_class, bout_rows, class_rows,
+    event_scores, tolerance,
+};
 use crate::adapted::adapted;
 use crate::agreement_text;
 use crate::annotator_text;
 use crate::checked::Checked;
+use crate::classes_text;
 use crate::config::ConfigFile;
 use crate::console::Console;
 use crate::diagnosis_gallery::{STEMS, diagnosis_drawings};
@@ -29,7 +37,7 @@ use crate::learners::description;
 use crate::model_file::{ModelFile, adopt_columns};
 use crate::modes_text::{CAPTION, HEADER, rows, warning};
 use crate::output::{Output, is_stream, refuse_mixed};
-use crate::report::{Fact, Report as Page, SessionView, SignalView, StampView, TableView, page};
+use crate::report::{Fact, Report as Page, TableView, page};
 use crate::words::{count, counted};
 
 /// Probability from which a stamp is called spurious, and an event missed.
@@ -90,12 +98,18 @@ impl Report {
         let (fitted, unknown) = adapted(fitted, &data, console)?;
         let aligned = align(&fitted, &data, &AlignOptions::default())?;
         let mut figures = drawings(&fitted, &data, &aligned, evaluation.as_ref())?;
+        let has_classes = fitted.classes().len() > 1;
+        // Goodness of fit supposes independent labels, of one class.
         let found = match fitted.model().labels {
-            Labels::Independent => Some(diagnosed(&fitted, &data, &questions(&data), console)?),
-            // Goodness of fit supposes that they are.
-            Labels::Chain => None,
+            Labels::Independent if !has_classes => {
+                Some(diagnosed(&fitted, &data, &questions(&data), console)?)
+            }
+            _ => None,
         };
-        let agreement = agreement(&fitted, &data.sessions())?;
+        let agreement = match has_classes {
+            false => agreement(&fitted, &data.sessions())?,
+            true => Agreement { annotators: Vec::new(), pairs: Vec::new() },
+        };
         figures.extend(found.iter().flat_map(diagnosis_drawings));
         if let Some(folder) = &self.figures {
             for (name, svg) in figures.iter().map(Drawing::file) {
@@ -143,7 +157,7 @@ pub(crate) struct Content<'a> {
     pub data: &'a Dataset,
     pub aligned: &'a [Aligned],
     pub signals: &'a [RawSignal],
-    /// Of independent labels.
+    /// Of independent labels of one class.
     pub found: Option<&'a Diagnosis>,
     pub agreement: &'a Agreement,
     /// A warning of clocks that were not found.
@@ -169,7 +183,7 @@ impl Content<'_> {
             command,
             warnings: self.warnings(evaluation),
             facts: self.facts(),
-            sessions: (0..self.aligned.len()).map(|k| self.session(k)).collect(),
+            sessions: (0..self.aligned.len()).map(|k| view(self, k)).collect(),
             // The timeline shows alignments better than a still picture.
             figures: figures
                 .into_iter()
@@ -179,9 +193,11 @@ impl Content<'_> {
             tables: self
                 .modes()
                 .into_iter()
-                .chain(evaluation.map(comparison_table))
+                .chain(evaluation.into_iter().flat_map(comparison_tables))
+                .chain(classes_text::tables(self.fitted, self.data))
                 .chain(groups_text::tables(self.fitted))
                 .chain(self.found.into_iter().flat_map(goodness_of_fit))
+                .chain(self.left_out())
                 .chain(agreement_text::tables(self.found, self.agreement))
                 .collect(),
         }
@@ -201,6 +217,20 @@ impl Content<'_> {
         }
         warnings.extend(evaluation.iter().flat_map(|file| file.warnings.clone()));
         warnings
+    }
+
+    /// What a reader might look for in vain, where that would be.
+    fn left_out(&self) -> Option<TableView> {
+        let has_classes = self.fitted.classes().len() > 1;
+        let told = match (has_classes, self.fitted.model().labels) {
+            (true, _) => {
+                "goodness of fit and agreement of annotators are not told of several classes of \
+                 events; a model of one class tells them"
+            }
+            (false, Labels::Chain) => "goodness of fit is not told of labels that form runs",
+            (false, Labels::Independent) => return None,
+        };
+        Some(finding(vec![told.to_owned()]))
     }
 
     /// The explanations of the stamps, if there are several.
@@ -225,7 +255,7 @@ impl Content<'_> {
         let sessions = self.data.recordings.len();
         let all = || self.aligned.iter().flat_map(|one| &one.stamps);
         let spurious = all().filter(|stamp| stamp.p_spurious > THRESHOLD).count();
-        let missed: usize = (0..self.aligned.len()).map(|k| self.missed(k).len()).sum();
+        let missed: usize = (0..self.aligned.len()).map(|k| missed(self, k).len()).sum();
         let mut facts = annotator_text::facts(self.fitted, &self.data.sessions());
         facts.extend([
             fact(
@@ -243,65 +273,22 @@ impl Content<'_> {
         ]);
         facts
     }
-
-    /// Times of events that were probably missed.
-    fn missed(&self, session: usize) -> Vec<f64> {
-        let instances = self.aligned[session].instances.iter();
-        instances.filter(|one| one.p_missed > THRESHOLD).map(|one| one.time).collect()
-    }
-
-    fn session(&self, k: usize) -> SessionView {
-        let (recording, aligned) = (&self.data.recordings[k], &self.aligned[k]);
-        let session = &recording.session;
-        let of = |value: fn(&unjitter::AlignedInstance) -> f64| -> Vec<f64> {
-            aligned.instances.iter().map(value).collect()
-        };
-        let p_detector = of(|one| one.p_detector);
-        let (threshold, labels) = (self.fitted.threshold(), self.fitted.model().labels);
-        let options = EventOptions { threshold, labels, ..EventOptions::default() };
-        let detected = detect_events(session.times(), &p_detector, &options);
-        let signal = self.signals.iter().find(|signal| signal.session == session.name());
-        SessionView {
-            name: session.name().to_owned(),
-            subject: session.subject().map(str::to_owned),
-            start: self.data.clocks[k].start(),
-            signal: signal.map(|signal| SignalView {
-                times: signal.channels[0].times().to_vec(),
-                values: signal.channels[0].values().to_vec(),
-            }),
-            times: session.times().to_vec(),
-            p_positive: of(|one| one.p_positive),
-            p_missed: of(|one| one.p_missed),
-            p_detector,
-            truth: recording.truth.clone(),
-            stamps: aligned.stamps.iter().map(stamp_view).collect(),
-            detected: detected.iter().flatten().map(|event| event.time).collect(),
-            missed: self.missed(k),
-        }
-    }
 }
 
-fn stamp_view(stamp: &unjitter::AlignedStamp) -> StampView {
-    StampView {
-        stamp: stamp.stamp,
-        time: stamp.time,
-        low: stamp.low,
-        high: stamp.high,
-        instance_time: stamp.instance_time,
-        p_instance: stamp.p_instance,
-        p_spurious: stamp.p_spurious,
+/// What there is to say of goodness of fit.
+fn finding(remarks: Vec<String>) -> TableView {
+    TableView {
+        title: "Goodness of fit".to_owned(),
+        caption: "What the model says of these sessions, beside what they are.".to_owned(),
+        header: vec!["finding".to_owned()],
+        rows: remarks.into_iter().map(|remark| vec![remark]).collect(),
     }
 }
 
 /// What a diagnosis says, and the sessions that fit worst.
 fn goodness_of_fit(found: &Diagnosis) -> Vec<TableView> {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let remarks = TableView {
-        title: "Goodness of fit".to_owned(),
-        caption: "What the model says of these sessions, beside what they are.".to_owned(),
-        header: texts(&["finding"]),
-        rows: found.remarks(" s").into_iter().map(|remark| vec![remark]).collect(),
-    };
+    let remarks = finding(found.remarks(" s"));
     let sessions = TableView {
         title: "Sessions that fit worst".to_owned(),
         caption: diagnosis_text::CAPTION.to_owned(),
@@ -319,6 +306,35 @@ fn goodness_of_fit(found: &Diagnosis) -> Vec<TableView> {
         rows: diagnosis_text::interval_rows(intervals),
     });
     [remarks].into_iter().chain(intervals).chain([sessions]).collect()
+}
+
+/// The learners compared: by instances and events, by what runs have in common, and by class.
+fn comparison_tables(file: &EvaluationFile) -> Vec<TableView> {
+    let summaries: Vec<&Summary> = file.learners.iter().map(|one| &one.summary).collect();
+    [Some(comparison_table(file)), bout_comparison(&summaries), class_comparison(&summaries)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn bout_comparison(summaries: &[&Summary]) -> Option<TableView> {
+    let rows: Vec<Vec<String>> = bout_rows(summaries);
+    (!rows.is_empty()).then(|| TableView {
+        title: "Learners compared by runs".to_owned(),
+        caption: BOUT_CAPTION.to_owned(),
+        header: BOUT_HEADER.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn class_comparison(summaries: &[&Summary]) -> Option<TableView> {
+    let rows: Vec<Vec<String>> = summaries.iter().flat_map(|own| class_rows(own)).collect();
+    (!rows.is_empty()).then(|| TableView {
+        title: "Learners compared by class".to_owned(),
+        caption: format!("{CLASS_CAPTION} {}", any_class(summaries)),
+        header: CLASS_HEADER.map(str::to_owned).to_vec(),
+        rows,
+    })
 }
 
 fn comparison_table(file: &EvaluationFile) -> TableView {

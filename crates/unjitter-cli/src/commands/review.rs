@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, FromArgMatches};
 use serde::Serialize;
-use unjitter::io::{Channels, Dataset, RawSignal, read_signals};
+use unjitter::io::{Channels, Dataset, EventsTable, RawSignal, read_signals};
 use unjitter::labels::Labels;
 use unjitter::{FitOptions, Fitted, Model};
 
 use super::align::refuse_aligned;
+use super::evaluate::classes;
 use super::fit::{fit, notes, with_notes};
 use crate::adapted::adapted;
 use crate::checked::Checked;
@@ -131,19 +132,21 @@ impl Review {
         let link = self.link.take().map(link::checked).transpose()?;
         let others = self.others()?;
         let fitted = self.loaded(console)?;
-        if fitted.as_ref().is_some_and(|fitted| fitted.model().labels == Labels::Chain) {
-            return Err(usage(
-                "a review supposes independent labels, and those of this model form a chain",
-            ));
-        }
         let data = self.input.read_stamped(false)?;
+        if let Some(fitted) = &fitted {
+            self.refuse(fitted.model(), &data)?;
+        }
         let varies = fitted.as_ref().map_or(&[][..], |fitted| &fitted.model().varies);
         let findings = self.checked.refuse(&data, varies, console)?;
         refuse_aligned(&data)?;
         let (channels, signals) = self.signals(&data)?;
         let fitted = match fitted {
             Some(fitted) => adapted(fitted, &data, console)?.0,
-            None => learned(&data, console)?,
+            None => {
+                let model = usual(&data)?;
+                self.refuse(&model, &data)?;
+                learned(&data, &model, console)?
+            }
         };
         let reviewer = self.reviewer.clone().unwrap_or_else(somebody);
         if reviewer.trim().is_empty() {
@@ -241,6 +244,45 @@ impl Review {
         Ok(Some(fitted))
     }
 
+    /// Refuses models whose events a page of instances cannot show; what it says helps with the model that was given, or
+    /// with the data that one would be learned from.
+    fn refuse(&self, model: &Model, data: &Dataset) -> anyhow::Result<()> {
+        let is_given = self.model.is_some();
+        if model.labels == Labels::Chain {
+            let own = match (model.ends, is_given) {
+                (false, _) => {
+                    "those of this model form a chain; fit one without --labels chain".to_owned()
+                }
+                (true, true) => format!(
+                    "events with ends form runs; fit a model of beginnings alone, with {}, and \
+                     review with that",
+                    self.beginnings(data)
+                ),
+                (true, false) => format!(
+                    "events with ends form runs; to review beginnings alone, say {}",
+                    self.beginnings(data)
+                ),
+            };
+            return Err(usage(format!("a review supposes independent labels, and {own}")));
+        }
+        let [first, _, ..] = &model.classes[..] else { return Ok(()) };
+        let classes = model.classes.join(", ");
+        let column = self.input.event_columns.classes.as_deref().unwrap_or("class");
+        let own = if is_given { "fit a model of one, as with" } else { "choose one, as with" };
+        Err(usage(format!(
+            "a review is of one class of events, and there are {classes}; {own} --only \
+             {column}={first}"
+        )))
+    }
+
+    /// The options for beginnings alone. A time is only looked for under another name than usual where there are ends.
+    fn beginnings(&self, data: &Dataset) -> String {
+        let time = data.events.as_ref().map(EventsTable::time_column);
+        let named = time.filter(|time| *time != self.input.columns.time_column);
+        let named = named.map_or(String::new(), |time| format!(" --event-time-column {time}"));
+        format!("--event-end-column ''{named}")
+    }
+
     fn others(&self) -> anyhow::Result<Vec<(String, ReadLog)>> {
         let read = |path: &PathBuf| Ok((path.display().to_string(), ReadLog::read(path)?));
         self.with.iter().map(read).collect()
@@ -253,10 +295,17 @@ impl Review {
     }
 }
 
-/// The usual model of the data.
-fn learned(data: &Dataset, console: &Console) -> anyhow::Result<Fitted> {
+/// The model that is learned of data without one.
+fn usual(data: &Dataset) -> anyhow::Result<Model> {
+    let sessions = data.sessions();
+    let classes = classes(sessions.iter());
+    Ok(Model { classes, ..Model::default().for_ends_of(&sessions)? })
+}
+
+/// The same, learned.
+fn learned(data: &Dataset, model: &Model, console: &Console) -> anyhow::Result<Fitted> {
     let notes = notes(data, serde_json::json!({ "review": {} }))?;
-    let fitted = fit(data, &Model::default(), &FitOptions::default(), console)?;
+    let fitted = fit(data, model, &FitOptions::default(), console)?;
     fitted.warnings().iter().for_each(|own| console.warn(&warning(own)));
     with_notes(fitted, notes)
 }

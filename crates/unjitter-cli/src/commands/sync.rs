@@ -33,8 +33,8 @@ use crate::words::{counted, few};
 /// they are late (the offset, beyond the delay that all share), and what the clock gains (the drift, in
 /// parts per million). The verdict is found, if one place explains the stamps far better than all others;
 /// several, if others do about as well; flat, if the stamps hardly tell; or no stamps. With -o the
-/// events are written with their times put back. `fit --clock` finds clocks while it learns; this is for looking
-/// at them, and for stamps that other programs are to use.
+/// events are written with their times put back, ends with their beginnings. `fit --clock` finds clocks
+/// while it learns; this is for looking at them, and for stamps that other programs are to use.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Sync {
     #[command(flatten)]
@@ -280,17 +280,15 @@ fn moved_table(data: &Dataset, by: Factor, clocks: &[SyncedClock]) -> (Vec<u8>, 
         let text = column.map_or("", |column| events.rows[row].cell(column));
         moved(row, text).unwrap_or_else(|| text.to_owned())
     };
-    let time = events.time_column();
-    let table = match events.between_columns() {
-        None => {
-            events.with_columns([time, BEFORE], |row| [cell(row, time), events.stamp_text(row)])
-        }
-        Some([earliest, latest]) => events.with_columns([time, earliest, latest, BEFORE], |row| {
-            let cells = [time, earliest, latest].map(|name| cell(row, name));
-            let [time, earliest, latest] = cells;
-            [time, earliest, latest, events.stamp_text(row)]
-        }),
-    };
+    let mut times = vec![events.time_column()];
+    times.extend(events.between_columns().into_iter().flatten());
+    // An end moves with its beginning: how long things last does not depend on the clock, so durations stay.
+    times.extend(events.end_column().filter(|(_, has_times)| *has_times).map(|(end, _)| end));
+    let names = [&times[..], &[BEFORE]].concat();
+    let table = events.with_columns(&names, |row| {
+        let cells = times.iter().map(|name| cell(row, name));
+        cells.chain([events.stamp_text(row)]).collect::<Vec<String>>()
+    });
     (table, moves.iter().flatten().count())
 }
 

@@ -56,12 +56,45 @@ pub(crate) struct SessionView {
     pub p_missed: Vec<f64>,
     /// Hand labels, if there are any.
     pub truth: Option<Vec<bool>>,
+    /// The classes of events, if there are several.
+    pub classes: Vec<ClassView>,
     /// The presses.
     pub stamps: Vec<StampView>,
-    /// Times of events that the detector finds.
-    pub detected: Vec<f64>,
-    /// Times of events that the annotator probably missed.
-    pub missed: Vec<f64>,
+    /// Events that the detector finds, in order of time; of several classes, those of each by themselves.
+    pub detected: Vec<EventView>,
+    /// Events that the annotator probably missed.
+    pub missed: Vec<EventView>,
+    /// True events, where they are runs or of classes; otherwise they are the instances with such labels.
+    pub true_events: Option<Vec<EventView>>,
+}
+
+/// A class of events. The vectors have one element per instance, or none where nothing is known of the class.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct ClassView {
+    /// Its name.
+    pub name: String,
+    /// Probability that an event of it is at each instance, from features alone.
+    pub p_detector: Vec<f64>,
+    /// The same, given everything.
+    pub p_positive: Vec<f64>,
+}
+
+/// An event: an instance, or a run of them.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct EventView {
+    /// Time of its first instance.
+    pub begin: f64,
+    /// Time of its last one.
+    pub end: f64,
+    /// Its class, by number, if there are several.
+    pub class: Option<usize>,
+}
+
+impl EventView {
+    /// An event of one instance.
+    pub(crate) fn at(time: f64) -> Self {
+        Self { begin: time, end: time, class: None }
+    }
 }
 
 /// A recording. NaN is a missing value; a jump in time is a gap in the drawing.
@@ -74,7 +107,7 @@ pub(crate) struct SignalView {
 }
 
 /// A press and where it belongs.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct StampView {
     /// When the button was pressed.
     pub stamp: f64,
@@ -90,6 +123,32 @@ pub(crate) struct StampView {
     pub p_instance: f64,
     /// Probability that there was no event.
     pub p_spurious: f64,
+    /// When what was pressed for ended, if that was pressed too.
+    pub end: Option<EndView>,
+    /// Of which class it is, if there are several.
+    pub class: Option<StampClass>,
+}
+
+/// The press of an end and where it belongs; as in [`StampView`].
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct EndView {
+    pub stamp: f64,
+    pub time: f64,
+    pub low: f64,
+    pub high: f64,
+    pub instance_time: f64,
+    pub p_spurious: f64,
+}
+
+/// The class of a press, by number.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(crate) struct StampClass {
+    /// What it is recorded as.
+    pub recorded: usize,
+    /// What the event most probably is.
+    pub likeliest: usize,
+    /// The probability of that.
+    pub p: f64,
 }
 
 /// A finished drawing.

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::data::{SessionView, SignalView, StampView};
+use super::data::{ClassView, EndView, EventView, SessionView, SignalView, StampClass, StampView};
 use super::downsample::downsample;
 
 /// Stands for a probability that is not a number.
@@ -35,12 +35,41 @@ struct Session<'a> {
     /// Positions of the positive instances.
     #[serde(skip_serializing_if = "Option::is_none")]
     truth: Option<Vec<usize>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    by_class: Vec<Class>,
     /// Fields in the order of [`StampView`].
     stamps: Vec<[i64; 7]>,
-    detected: Vec<i64>,
-    missed: Vec<i64>,
+    /// Fields in the order of [`EndView`], by stamp; empty where no end was pressed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ends: Vec<Vec<i64>>,
+    /// Class as recorded, likeliest class and its probability, by stamp; empty where there is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    records: Vec<Vec<i64>>,
+    detected: Events,
+    missed: Events,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    true_events: Option<Events>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<Signal>,
+}
+
+/// Probabilities of a class.
+#[derive(Serialize)]
+struct Class {
+    p_detector: Vec<i64>,
+    p_positive: Vec<i64>,
+}
+
+/// Events in order of time. Lengths are left out if all are of one instance, classes if there is one.
+#[derive(Serialize)]
+struct Events {
+    begins: Vec<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lengths: Vec<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -69,6 +98,22 @@ fn encode(session: &SessionView, points: usize) -> Session<'_> {
         let is_positive = |&k: &usize| truth.get(dated[k]).copied().unwrap_or(false);
         (0..dated.len()).filter(is_positive).collect()
     };
+    let stamps: Vec<(&StampView, [i64; 7])> = session
+        .stamps
+        .iter()
+        .filter_map(|stamp| Some((stamp, encode_stamp(stamp, &clock)?)))
+        .collect();
+    let of_class = |class: &ClassView| Class {
+        p_detector: of_dated(&class.p_detector),
+        p_positive: of_dated(&class.p_positive),
+    };
+    let ends = stamps.iter().map(|(stamp, _)| encode_end(stamp.end.as_ref(), &clock));
+    let ends: Vec<Vec<i64>> = ends.collect();
+    let record = |class: StampClass| {
+        vec![class.recorded as i64, class.likeliest as i64, probability(class.p)]
+    };
+    let records = stamps.iter().map(|(stamp, _)| stamp.class.map_or_else(Vec::new, record));
+    let records: Vec<Vec<i64>> = records.collect();
     Session {
         name: &session.name,
         subject: session.subject.as_deref(),
@@ -80,9 +125,14 @@ fn encode(session: &SessionView, points: usize) -> Session<'_> {
         p_positive: of_dated(&session.p_positive),
         p_missed: of_dated(&session.p_missed),
         truth: session.truth.as_ref().map(positive),
-        stamps: session.stamps.iter().filter_map(|stamp| encode_stamp(stamp, &clock)).collect(),
+        classes: session.classes.iter().map(|class| class.name.as_str()).collect(),
+        by_class: session.classes.iter().map(of_class).collect(),
+        ends: unless_all_empty(ends),
+        records: unless_all_empty(records),
+        stamps: stamps.into_iter().map(|(_, fields)| fields).collect(),
         detected: clock.events(&session.detected),
         missed: clock.events(&session.missed),
+        true_events: session.true_events.as_ref().map(|events| clock.events(events)),
         signal: session.signal.as_ref().and_then(|signal| encode_signal(signal, &clock, points)),
     }
 }
@@ -94,6 +144,21 @@ fn encode_stamp(stamp: &StampView, clock: &Clock) -> Option<[i64; 7]> {
         let p_instance = probability(stamp.p_instance);
         [pressed, time, low, high, instance_time, p_instance, probability(stamp.p_spurious)]
     })
+}
+
+fn unless_all_empty(lists: Vec<Vec<i64>>) -> Vec<Vec<i64>> {
+    if lists.iter().all(Vec::is_empty) { Vec::new() } else { lists }
+}
+
+/// Nothing if there is no end.
+fn encode_end(end: Option<&EndView>, clock: &Clock) -> Vec<i64> {
+    let fields = end.and_then(|end| {
+        let times = [end.stamp, end.time, end.low, end.high, end.instance_time];
+        let is_known = times.iter().all(|time| time.is_finite());
+        let times = times.into_iter().map(|time| clock.ticks(time));
+        is_known.then(|| times.chain([probability(end.p_spurious)]).collect())
+    });
+    fields.unwrap_or_default()
 }
 
 fn encode_signal(signal: &SignalView, clock: &Clock, points: usize) -> Option<Signal> {
@@ -124,10 +189,15 @@ impl Clock {
     fn of(session: &SessionView) -> Self {
         let stamps =
             session.stamps.iter().flat_map(|s| [s.stamp, s.time, s.low, s.high, s.instance_time]);
+        let ends = session.stamps.iter().filter_map(|stamp| stamp.end);
+        let ends = ends.flat_map(|s| [s.stamp, s.time, s.low, s.high, s.instance_time]);
+        let events = session.detected.iter().chain(&session.missed);
+        let events = events.chain(session.true_events.iter().flatten());
+        let events = events.flat_map(|event| [event.begin, event.end]);
         let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
         let recorded = session.signal.iter().flat_map(|signal| &signal.times);
-        let others = [&session.times, &session.detected, &session.missed].into_iter().flatten();
-        for time in recorded.chain(others).copied().chain(stamps).filter(|t| t.is_finite()) {
+        let times = recorded.chain(&session.times).copied().chain(stamps).chain(ends).chain(events);
+        for time in times.filter(|time| time.is_finite()) {
             first = first.min(time);
             last = last.max(time);
         }
@@ -143,8 +213,15 @@ impl Clock {
         ((time - self.origin) * self.ticks_per_second).round() as i64
     }
 
-    fn events(&self, times: &[f64]) -> Vec<i64> {
-        steps(times.iter().filter(|time| time.is_finite()).map(|&time| self.ticks(time)))
+    fn events(&self, events: &[EventView]) -> Events {
+        let known = || events.iter().filter(|own| own.begin.is_finite() && own.end.is_finite());
+        let lengths: Vec<i64> =
+            known().map(|own| self.ticks(own.end) - self.ticks(own.begin)).collect();
+        Events {
+            begins: steps(known().map(|own| self.ticks(own.begin))),
+            lengths: if lengths.iter().all(|&own| own == 0) { Vec::new() } else { lengths },
+            classes: known().filter_map(|own| own.class).collect(),
+        }
     }
 }
 
@@ -200,7 +277,7 @@ mod tests {
             p_missed: vec![0.0],
             truth: Some(vec![true, true, false]),
             stamps: vec![StampView { low: bad, ..stamp }, StampView { p_spurious: bad, ..stamp }],
-            detected: vec![bad, 3.0, f64::NEG_INFINITY],
+            detected: [bad, 3.0, f64::NEG_INFINITY].map(EventView::at).to_vec(),
             signal: Some(SignalView { times: vec![bad, 1.0, 2.0], values: vec![1.0, bad, 2.0] }),
             ..SessionView::default()
         });
@@ -210,8 +287,51 @@ mod tests {
         assert_eq!(integers(&session["truth"]), [0]);
         assert_eq!(session["stamps"].as_array().unwrap().len(), 1);
         assert_eq!(session["stamps"][0][6], UNKNOWN);
-        assert_eq!(integers(&session["detected"]).len(), 1);
+        assert_eq!(integers(&session["detected"]["begins"]).len(), 1);
         assert_eq!(integers(&session["signal"]["values"]).len(), 1);
+    }
+
+    #[test]
+    fn ends_and_classes_stay_with_their_stamps() {
+        let class = |recorded| Some(StampClass { recorded, likeliest: 1, p: 0.75 });
+        let end = |stamp| EndView {
+            stamp,
+            time: 4.0,
+            low: 3.0,
+            high: 5.0,
+            instance_time: 4.0,
+            p_spurious: 0.5,
+        };
+        let stamp = |stamp, end, recorded| StampView {
+            stamp,
+            end,
+            class: class(recorded),
+            ..StampView::default()
+        };
+        let session = decoded(SessionView {
+            stamps: vec![
+                stamp(1.0, Some(end(6.0)), 0),
+                stamp(f64::NAN, Some(end(7.0)), 1),
+                stamp(2.0, None, 1),
+                stamp(3.0, Some(end(f64::NAN)), 0),
+            ],
+            detected: vec![
+                EventView { begin: 1.0, end: 3.0, class: Some(1) },
+                EventView { begin: 2.0, end: 2.0, class: Some(0) },
+            ],
+            ..SessionView::default()
+        });
+        let of = |key: &str, k: usize| integers(&session[key][k]);
+        let ticks = session["ticks_per_second"].as_f64().unwrap() as i64;
+        assert_eq!(of("ends", 0), [6 * ticks, 4 * ticks, 3 * ticks, 5 * ticks, 4 * ticks, 5000]);
+        assert!(of("ends", 1).is_empty() && of("ends", 2).is_empty());
+        assert_eq!(
+            [of("records", 0), of("records", 1), of("records", 2)],
+            [[0, 1, 7500], [1, 1, 7500], [0, 1, 7500]]
+        );
+        let detected = &session["detected"];
+        assert_eq!(integers(&detected["lengths"]), [2 * ticks, 0]);
+        assert_eq!(integers(&detected["classes"]), [1, 0]);
     }
 
     #[test]

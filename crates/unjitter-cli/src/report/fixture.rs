@@ -2,7 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use super::data::{Fact, Figure, Report, SessionView, SignalView, StampView, TableView};
+use super::data::{
+    ClassView, EndView, EventView, Fact, Figure, Report, SessionView, SignalView, StampClass,
+    StampView, TableView,
+};
 use crate::palette;
 
 /// Numbers in 0..1 that look random and are the same everywhere.
@@ -51,6 +54,7 @@ fn breath(session: &mut SessionView, time: f64, noise: &mut Noise) {
             instance_time: time,
             p_instance: 0.5 + 0.5 * noise.next(),
             p_spurious: if spurious { 0.7 + 0.3 * noise.next() } else { 0.08 * noise.next() },
+            ..StampView::default()
         });
     }
     let p_positive = if pressed { 1.0 - 0.1 * doubt } else { 0.8 * p_detector };
@@ -60,10 +64,10 @@ fn breath(session: &mut SessionView, time: f64, noise: &mut Noise) {
     session.p_missed.push(if pressed { 0.0 } else { p_positive });
     session.truth.get_or_insert_default().push(puff);
     if p_detector > 0.5 {
-        session.detected.push(time);
+        session.detected.push(EventView::at(time));
     }
     if !pressed && p_positive > 0.5 {
-        session.missed.push(time);
+        session.missed.push(EventView::at(time));
     }
 }
 
@@ -106,13 +110,108 @@ fn hourly() -> SessionView {
             instance_time: 86_400.0,
             p_instance: 0.6,
             p_spurious: 0.9,
+            ..StampView::default()
         }],
         times,
         ..SessionView::default()
     }
 }
 
-/// A report with everything on it: plain sessions, hostile names, and nearly empty sessions.
+/// Six minutes with an instance each second: runs of a dozen, pressed at both ends, one of them missed.
+fn walks() -> SessionView {
+    let mut noise = Noise(7);
+    let times: Vec<f64> = (0..360).map(f64::from).collect();
+    let mut session = SessionView { name: "walks".into(), ..SessionView::default() };
+    for k in 0..8 {
+        let begin = 20.0 + 42.0 * f64::from(k) + (6.0 * noise.next()).round();
+        let event = EventView { begin, end: begin + 10.0 + f64::from(k % 3), class: None };
+        session.true_events.get_or_insert_default().push(event);
+        session.detected.push(EventView { end: event.end - 1.0, ..event });
+        if k == 3 {
+            session.missed.push(event);
+            continue;
+        }
+        let [late, early] = [1.0, -1.5].map(|delay: f64| delay + 2.0 * noise.next() - 1.0);
+        let (begin, last) = (event.begin, event.end);
+        let end = EndView {
+            stamp: last + early,
+            time: last,
+            low: last - 1.0,
+            high: last + 2.0,
+            instance_time: last,
+            p_spurious: 0.02,
+        };
+        session.stamps.push(StampView {
+            stamp: begin + late,
+            time: begin,
+            low: begin - 1.0,
+            high: begin + 1.0,
+            instance_time: begin,
+            p_instance: 0.8,
+            p_spurious: 0.01,
+            // One beginning was pressed alone.
+            end: (k != 5).then_some(end),
+            class: None,
+        });
+    }
+    let lies_in = |time: &f64, own: &EventView| (own.begin..=own.end).contains(time);
+    let truth = |time: &f64| session.true_events.iter().flatten().any(|own| lies_in(time, own));
+    let truth: Vec<bool> = times.iter().map(truth).collect();
+    session.p_positive = truth.iter().map(|&own| if own { 0.97 } else { 0.02 }).collect();
+    session.p_detector = truth.iter().map(|&own| if own { 0.85 } else { 0.1 }).collect();
+    session.p_missed = vec![0.0; times.len()];
+    session.truth = Some(truth);
+    session.times = times;
+    session
+}
+
+/// Two minutes of two classes, one of them with a hostile name; every fourth press is recorded as the other.
+fn coughs() -> SessionView {
+    let times: Vec<f64> = (0..120).map(f64::from).collect();
+    let names = ["cough", "</script><b>sneeze</b>"];
+    let class = |k: usize| (k % 8 == 3).then_some(k / 8 % 2);
+    let p = |own: usize, sure: f64| {
+        (0..120).map(|k| if class(k) == Some(own) { sure } else { 0.03 }).collect()
+    };
+    let classes = [0, 1].map(|own| ClassView {
+        name: names[own].into(),
+        p_detector: p(own, 0.7),
+        p_positive: p(own, 0.95),
+    });
+    let events: Vec<EventView> = (0..120)
+        .filter_map(|k| Some(EventView { class: Some(class(k)?), ..EventView::at(k as f64) }))
+        .collect();
+    let stamps = events.iter().enumerate().map(|(n, own)| {
+        let likeliest = own.class.unwrap_or_default();
+        let recorded = if n % 4 == 2 { 1 - likeliest } else { likeliest };
+        StampView {
+            stamp: own.begin + 0.8,
+            time: own.begin,
+            low: own.begin,
+            high: own.begin + 1.0,
+            instance_time: own.begin,
+            p_instance: 0.9,
+            p_spurious: 0.01,
+            end: None,
+            class: Some(StampClass { recorded, likeliest, p: 0.93 }),
+        }
+    });
+    SessionView {
+        name: "two classes".into(),
+        p_detector: (0..120).map(|k| if class(k).is_some() { 0.73 } else { 0.06 }).collect(),
+        p_positive: (0..120).map(|k| if class(k).is_some() { 0.98 } else { 0.06 }).collect(),
+        p_missed: vec![0.0; times.len()],
+        truth: Some((0..120).map(|k| class(k).is_some()).collect()),
+        stamps: stamps.collect(),
+        detected: events.clone(),
+        true_events: Some(events),
+        classes: classes.into(),
+        times,
+        ..SessionView::default()
+    }
+}
+
+/// A report with everything on it: plain sessions, hostile names, nearly empty sessions, runs with both ends, and classes.
 pub(super) fn report() -> Report {
     let mut sessions: Vec<SessionView> = (0..12).map(breathing).collect();
     sessions[1].start = None;
@@ -132,6 +231,8 @@ pub(super) fn report() -> Report {
     };
     sessions[8].stamps.clear();
     sessions[9] = hourly();
+    sessions[10] = walks();
+    sessions[11] = coughs();
     Report {
         title: "12 sessions of simulated breathing".into(),
         command: "unjitter report sessions.csv --output report.html".into(),

@@ -39,10 +39,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-pub(crate) use data::{Fact, Figure, Report, SessionView, SignalView, StampView, TableView};
+pub(crate) use data::{
+    ClassView, EndView, EventView, Fact, Figure, Report, SessionView, SignalView, StampClass,
+    StampView, TableView,
+};
 
 /// In the order of use: a script uses only those above it.
-const SCRIPTS: [&str; 14] = [
+const SCRIPTS: [&str; 15] = [
     include_str!("script/scale.js"),
     include_str!("script/clock.js"),
     include_str!("script/decode.js"),
@@ -50,6 +53,7 @@ const SCRIPTS: [&str; 14] = [
     include_str!("script/view.js"),
     include_str!("script/wording.js"),
     include_str!("script/lanes.js"),
+    include_str!("script/events.js"),
     include_str!("script/timeline.js"),
     include_str!("script/overview.js"),
     include_str!("script/pointer.js"),

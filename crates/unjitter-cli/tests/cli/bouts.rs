@@ -83,7 +83,35 @@ fn both_ends_are_learned_and_put_right() {
         ],
     );
     assert!(again.contains("it was aligned already"), "{again}");
-    folder.ok(&["report", "data"]);
+}
+
+#[test]
+fn bouts_are_drawn_with_both_ends() {
+    let folder = bouts();
+    folder.ok(&["fit", "data", "--restarts", "0", "--quiet"]);
+    folder.ok(&["evaluate", "data", "--learners", "LR-H", "--folds", "2", "--quiet"]);
+    folder.ok(&["report", "data", "--evaluation", "evaluation.json", "--figures", "figures"]);
+    let page = folder.read("report.html");
+    for expected in [
+        "How late the presses of ends are",
+        "Learners compared by runs",
+        "segment F1",
+        "goodness of fit is not told of labels that form runs",
+    ] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    assert!(folder.read("figures/end-delays.svg").contains("from the end of an event"));
+    let data = page.split_once("type=\"application/json\"").unwrap().1.split_once('>').unwrap().1;
+    let data = data.split_once("</script>").unwrap().0;
+    let sessions: serde_json::Value = serde_json::from_str(data).unwrap();
+    for session in sessions.as_array().unwrap() {
+        let lengths = |of: &str| session[of]["lengths"].as_array().map_or(0, Vec::len);
+        // Twelve bouts, and about as many are found.
+        assert_eq!(lengths("true_events"), 12, "{session}");
+        assert!((8..17).contains(&lengths("detected")), "{session}");
+        let (stamps, ends) = (session["stamps"].as_array(), session["ends"].as_array());
+        assert_eq!(stamps.map(Vec::len), ends.map(Vec::len));
+    }
 }
 
 #[test]
@@ -118,6 +146,76 @@ fn learners_are_compared_by_what_bouts_have_in_common() {
     let bouts = &found["learners"][0]["summary"]["labelled"]["events"]["bouts"];
     assert_eq!(bouts["bouts"], 48);
     assert!(bouts["overlap"]["f1"].as_f64().unwrap() > 0.5, "{bouts}");
+}
+
+#[test]
+fn the_usual_learners_know_that_bouts_form_runs() {
+    let folder = bouts();
+    let some = ["--folds", "2", "--restarts", "0"];
+    let told = folder.ok(&[&["evaluate", "data"], &some[..]].concat());
+    assert!(told.contains("LR-M") && told.contains("LR-N") && !told.contains("MI"), "{told}");
+    let asked = folder.fails(2, &["evaluate", "data", "--force", "--learners", "LR-M,MI"]);
+    assert!(asked.contains("MI supposes independent labels"), "{asked}");
+}
+
+#[test]
+fn a_clock_that_is_put_right_changes_no_length() {
+    let folder = bouts();
+    folder.ok(&["fit", "data", "--restarts", "0"]);
+    let given = folder.read("data/events.csv");
+    // One session's clock is 7 s ahead; bouts are some 20 s apart.
+    let ahead = |line: &str| match line.split(',').collect::<Vec<_>>()[..] {
+        ["s1", start, end] => {
+            let [start, end] = [start, end].map(|text| match text.parse::<f64>() {
+                Ok(time) => (time + 7.0).to_string(),
+                Err(_) => text.to_owned(),
+            });
+            format!("s1,{start},{end}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    let off: String = given.lines().map(ahead).collect();
+    folder.write("data/events.csv", &off);
+    let found = ["sync", "data", "-m", "model.json", "--by", "session", "--range", "9s"];
+    folder.ok(&[&found[..], &["--drift", "0", "-o", "synced.csv"]].concat());
+    let synced = cells(&folder.read("synced.csv"), ',');
+    assert_eq!(synced[0].join(","), "session,start,end,before_sync");
+    let given = cells(&given, ',');
+    let mut moved = 0;
+    for (was, now) in cells(&off, ',').iter().zip(&synced).skip(1) {
+        let of = |row: &[String], k: usize| row[k].parse::<f64>();
+        let (Ok(was_end), Ok(now_end)) = (of(was, 2), of(now, 2)) else {
+            assert_eq!(was[2], now[2]);
+            continue;
+        };
+        let [was_start, now_start] = [was, now].map(|row| of(row, 1).unwrap());
+        moved += usize::from(was_start != now_start);
+        // Times are written to the microsecond.
+        let length = now_end - now_start - (was_end - was_start);
+        assert!(length.abs() < 1e-5, "{was:?} {now:?}");
+    }
+    assert!(moved >= 9, "{moved}");
+    let late = |rows: &[Vec<String>]| column(rows, "start");
+    for (k, (before, after)) in late(&given).iter().zip(late(&synced)).enumerate() {
+        // A dozen stamps of either end that scatter by some 2 s.
+        assert!((before - after).abs() < 3.0, "{:?} {:?}", given[k + 1], synced[k + 1]);
+    }
+    // What was written is read again: no end comes before its beginning.
+    folder.ok(&["align", "data", "--events", "synced.csv", "--quiet"]);
+}
+
+#[test]
+fn ends_are_not_reviewed() {
+    let folder = bouts();
+    let err = folder.fails(2, &["review", "data", "--export", "out"]);
+    assert!(err.contains("a review supposes independent labels"), "{err}");
+    assert!(err.contains("say --event-end-column '' --event-time-column start"), "{err}");
+    folder.ok(&["fit", "data", "--restarts", "0", "--quiet"]);
+    let asked = folder.fails(2, &["review", "data", "-m", "model.json", "--export", "out"]);
+    assert!(asked.contains("fit a model of beginnings alone"), "{asked}");
+    // What it asks for.
+    let alone = ["--event-end-column", "", "--event-time-column", "start"];
+    folder.ok(&[&["review", "data", "--export", "out", "--quiet"], &alone[..]].concat());
 }
 
 #[test]

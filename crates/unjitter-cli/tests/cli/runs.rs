@@ -88,7 +88,8 @@ fn runs_are_fitted_predicted_and_aligned() {
     let report = folder.ok(&["report", "."]);
     assert!(report.contains("wrote report.html"), "{report}");
     let page = folder.read("report.html");
-    assert!(page.contains("mean length of an event") && !page.contains("Goodness of fit"));
+    assert!(page.contains("mean length of an event") && !page.contains("Sessions that fit worst"));
+    assert!(page.contains("goodness of fit is not told of labels that form runs"), "{page}");
     for verb in ["diagnose", "plan"] {
         let err = folder.fails(2, &[verb, "."]);
         assert!(err.contains("it supposes independent labels, and these form a chain"), "{err}");

@@ -81,3 +81,29 @@ fn the_times_of_a_given_dataset_are_written_as_they_came() {
     assert_eq!(folder.read("made/observed.csv"), folder.read("given/observed.csv"));
     assert!(folder.read("made/events.csv").contains("2024-05-31T14:03:"));
 }
+
+#[test]
+fn a_wearables_events_last_and_are_pressed_at_both_ends() {
+    let folder = Folder::new();
+    let base = ["simulate", "--preset", "wearable", "--sessions", "2", "--spread", "0.001"];
+    let told = folder.ok(&[&base[..], &["-o", "made"]].concat());
+    assert!(!folder.path("made/signal.csv.gz").exists());
+    let table = |file: &str| -> Vec<Vec<f64>> {
+        let numbers =
+            |line: &str| line.split(',').skip(1).map(|cell| cell.parse().unwrap()).collect();
+        folder.read(file).lines().skip(1).map(numbers).collect()
+    };
+    let (pressed, truth) = (table("made/events.csv"), table("made/true_events.csv"));
+    // Bouts are counted, not the windows in them; ends scatter like beginnings if nothing else is said.
+    assert!(told.contains(&format!("{} true events", truth.len())), "{told}");
+    assert_eq!(pressed.len(), truth.len());
+    for (pressed, truth) in pressed.iter().zip(&truth) {
+        let off = (pressed[0] - truth[0]).abs().max((pressed[1] - truth[1]).abs());
+        // Five standard deviations of a thousandth of a quarter of a second.
+        assert!(off < 0.00125 && truth[1] > truth[0] + 1.0, "{pressed:?} {truth:?}");
+    }
+    folder.ok(&[&base[..], &["--end-delay", "8", "--end-spread", "0.001", "-o", "late"]].concat());
+    let late = table("late/events.csv");
+    let off = (late[0][1] - truth[0][1] - 2.0).abs();
+    assert!((late[0][0] - truth[0][0]).abs() < 0.00125 && off < 0.00125, "{off}");
+}

@@ -11,6 +11,8 @@ const HOSTILE = [3, 4, 5];
 const EMPTY = 7;
 const WITHOUT_STAMPS = 9;
 const DAYS = 10;
+const LASTING = 11;
+const CLASSES = 12;
 
 describe("the page itself", () => {
   test("every part is there, and nothing is asked of a network", async () => {
@@ -331,6 +333,79 @@ describe("sessions", () => {
     await page.selectOption("#session", String(WITHOUT_STAMPS - 1));
     assert.match(await page.locator("#summary").innerText(), /no presses/);
     assert.equal(await page.locator("#next-stamp").isDisabled(), true);
+  });
+});
+
+describe("events that last", () => {
+  /** Left end and width of each bar. */
+  const bars = path => [...path.matchAll(/M(-?[\d.]+) -?[\d.]+h([\d.]+)/g)].map(([, x, width]) => [Number(x), Number(width)]);
+
+  test("a run is a bar from its first to its last instance", async () => {
+    const page = await open(`#s=${LASTING}&t=0-360`);
+    const { span } = await view(page);
+    const { width } = await box(page);
+    const perSecond = (width - 130) / span;
+    const truth = bars(await drawn(page, "truth"));
+    const detected = bars(await drawn(page, "detected"));
+    assert.deepEqual([truth.length, detected.length], [8, 8]);
+    truth.forEach(([x, long], k) => {
+      // Two roundings to a tenth of a pixel.
+      assert.ok(Math.abs(long - (10 + (k % 3)) * perSecond) < 0.2, `${k}: ${long}`);
+      assert.ok(Math.abs(detected[k][0] - x) < 0.2 && Math.abs(long - detected[k][1] - perSecond) < 0.3);
+    });
+    assert.equal(bars(await drawn(page, "missed")).length, 1);
+    // One of seven presses has no end.
+    assert.equal(bars(await drawn(page, "run")).length, 6);
+    assert.match(await page.locator("#summary").innerText(), /8 detected · 1 probably missed · 8 true events/);
+    // Far away bars stay bars, and do not swallow each other.
+    await page.click("#fit");
+    await settle(page);
+    assert.equal(bars(await drawn(page, "truth")).length, 8);
+  });
+
+  test("a press tells its end", async () => {
+    const page = await open(`#s=${LASTING}&t=0-360`);
+    await key(page, "n");
+    assert.match(await tooltip(page), /its end pressed at .*, belongs to .* \(95 %: .*\), .* (late|early)/);
+    await key(page, "n", "n", "n", "n");
+    assert.doesNotMatch(await tooltip(page), /its end/);
+    assert.equal(await page.locator("[data-needs=ends]").first().isVisible(), true);
+    await page.selectOption("#session", "0");
+    await settle(page);
+    assert.equal(await page.locator("[data-needs=ends]").first().isVisible(), false);
+    assert.equal(await drawn(page, "run"), "");
+  });
+});
+
+describe("classes", () => {
+  const texts = page => page.locator("#lanes text").allTextContents();
+
+  test("each has its own row, beside its name", async () => {
+    const page = await open(`#s=${CLASSES}&t=0-120`);
+    const shown = await texts(page);
+    for (const name of ["cough", "detected: cough", "true: cough", "</script><b>s…"]) {
+      assert.ok(shown.includes(name), `${name} of ${shown}`);
+    }
+    // Eight coughs on one height, seven sneezes on another.
+    const heights = [...(await drawn(page, "detected")).matchAll(/M-?[\d.]+ (-?[\d.]+)l/g)].map(([, y]) => y);
+    const [first, second] = new Set(heights);
+    assert.equal(new Set(heights).size, 2);
+    assert.deepEqual([first, second].map(y => heights.filter(own => own === y).length), [8, 7]);
+    const narrow = await open(`#s=${CLASSES}`, { viewport: { width: 360, height: 740 } });
+    assert.ok((await texts(narrow)).some(text => text.startsWith("detected · cough · ")));
+  });
+
+  test("presses say as what they are recorded, and what they probably are", async () => {
+    const page = await open(`#s=${CLASSES}&t=0-30`);
+    const shown = await texts(page);
+    assert.ok(shown.includes("</script><b>s… → cough"), `${shown}`);
+    await key(page, "n", "n", "n");
+    assert.match(await tooltip(page), /recorded as <\/script><b>sneeze<\/b>; most probably cough, p 0\.93/);
+    const { x, y, width } = await box(page);
+    await page.keyboard.press("Escape");
+    await page.mouse.move(x + 128 + ((width - 130) * 3) / 30, y + 60);
+    assert.match(await tooltip(page), /cough: 0\.95; from features alone 0\.70/);
+    assert.equal(await page.locator("#lanes b").count(), 0);
   });
 });
 

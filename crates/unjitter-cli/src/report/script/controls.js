@@ -29,9 +29,11 @@ function showLegend(session) {
   const has = {
     signal: session.signal,
     times: session.times.length,
-    detected: session.detected.length,
-    missed: session.missed.length,
-    truth: session.trueTimes.length,
+    detected: session.detected.begins.length,
+    missed: session.missed.begins.length,
+    truth: session.trueEvents.begins.length,
+    ends: session.stamps.some(stamp => stamp.end),
+    records: session.stamps.some(stamp => stamp.record),
     stamps: session.stamps.length,
     spurious: session.stamps.some(stamp => stamp.spurious),
   };

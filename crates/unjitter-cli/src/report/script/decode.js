@@ -11,6 +11,7 @@ function decodeSession(raw) {
   const time = ticks => raw.origin + ticks / raw.ticks_per_second;
   const times = steps => Float64Array.from(running(steps), time);
   const probabilities = list => Float64Array.from(list, fromTenThousandths);
+  const events = list => decodeEvents(list, raw, times);
   const session = {
     name: raw.name,
     subject: raw.subject,
@@ -21,18 +22,40 @@ function decodeSession(raw) {
     pPositive: probabilities(raw.p_positive),
     pMissed: probabilities(raw.p_missed),
     truth: raw.truth ? new Set(raw.truth) : null,
-    stamps: raw.stamps.map(fields => decodeStamp(fields, time)).sort((a, b) => a.time - b.time),
-    detected: times(raw.detected).sort(),
-    missed: times(raw.missed).sort(),
+    stamps: raw.stamps.map((_, k) => decodeStamp(raw, k, time)).sort((a, b) => a.time - b.time),
+    classes: raw.classes ?? [],
+    byClass: (raw.by_class ?? []).map(own => ({ pDetector: probabilities(own.p_detector), pPositive: probabilities(own.p_positive) })),
+    detected: events(raw.detected),
+    missed: events(raw.missed),
     signal: raw.signal ? decodeSignal(raw.signal, times) : null,
   };
-  session.trueTimes = session.truth ? session.times.filter((_, k) => session.truth.has(k)) : new Float64Array();
+  const positive = () => session.times.filter((_, k) => session.truth?.has(k));
+  session.trueEvents = raw.true_events ? events(raw.true_events) : { begins: positive(), ends: positive(), lasts: false };
   session.stampTimes = Float64Array.from(session.stamps, stamp => stamp.time);
   return Object.assign(session, extent(session));
 }
 
-function decodeStamp([pressed, aligned, low, high, instance, pInstance, pSpurious], time) {
+/** Begins and ends, in order of begins; all of them, and those of each class if there are several. */
+function decodeEvents({ begins: steps, lengths, classes }, raw, times) {
+  const begins = times(steps);
+  const ends = lengths ? begins.map((begin, k) => begin + lengths[k] / raw.ticks_per_second) : begins;
+  const of = own => ({ begins: begins.filter(own), ends: ends.filter(own), lasts: Boolean(lengths) });
+  const byClass = (raw.classes ?? []).map((_, number) => of((_, k) => classes?.[k] === number));
+  return { ...of(() => true), byClass };
+}
+
+/** An end has the fields of a press that it needs. */
+function decodeEnd([pressed, aligned, low, high, instance, pSpurious], time) {
+  const [at, spurious] = [{ time: time(pressed), aligned: time(aligned), low: time(low), high: time(high) }, pSpurious > 5000];
+  return { ...at, instance: time(instance), pSpurious: fromTenThousandths(pSpurious), spurious };
+}
+
+function decodeStamp(raw, k, time) {
+  const [pressed, aligned, low, high, instance, pInstance, pSpurious] = raw.stamps[k];
+  const record = raw.records?.[k];
   return {
+    end: raw.ends?.[k].length ? decodeEnd(raw.ends[k], time) : null,
+    record: record?.length ? { recorded: record[0], likeliest: record[1], p: fromTenThousandths(record[2]) } : null,
     time: time(pressed),
     aligned: time(aligned),
     low: time(low),
@@ -66,7 +89,10 @@ function extent(session) {
     first = Math.min(first, time);
     last = Math.max(last, time);
   };
-  for (const list of [session.times, session.detected, session.missed, session.signal?.times ?? []]) list.forEach(reach);
-  for (const { time, low, high, instance } of session.stamps) [time, low, high, instance].forEach(reach);
+  const events = [session.detected, session.missed, session.trueEvents].flatMap(({ begins, ends }) => [begins, ends]);
+  for (const list of [session.times, ...events, session.signal?.times ?? []]) list.forEach(reach);
+  for (const stamp of session.stamps) {
+    for (const { time, low, high, instance } of [stamp, stamp.end ?? stamp]) [time, low, high, instance].forEach(reach);
+  }
   return first <= last ? { first, last, empty: false } : { first: 0, last: 1, empty: true };
 }

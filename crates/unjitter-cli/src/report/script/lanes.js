@@ -1,17 +1,29 @@
 // The lanes of a session: which there are, where they lie, and what is drawn in each.
 
-/** Heights in pixels; `needs` says when a lane would be empty. Curves end right under the true events. */
+/**
+ * Heights in pixels; `needs` says when a lane would be empty. Curves end right under the true events. Lanes with `rows` have one
+ * for each class, of this height, if there are several; what follows `row` is its name.
+ */
 const LANES = [
   { key: "signal", label: "signal", height: 92, needs: session => session.signal },
-  { key: "probability", label: "probability", height: 86, needs: session => session.times.length },
-  { key: "detected", label: "detected", height: 26, needs: session => session.detected.length },
-  { key: "missed", label: "probably missed", height: 26, needs: session => session.missed.length },
-  { key: "truth", label: "true events", height: 26, needs: session => session.trueTimes.length },
+  { key: "probability", label: "probability", height: 86, rows: 66, needs: session => session.times.length },
+  { key: "detected", label: "detected", row: "detected", height: 26, rows: 22, needs: session => session.detected.begins.length },
+  { key: "missed", label: "probably missed", row: "missed", height: 26, rows: 22, needs: session => session.missed.begins.length },
+  { key: "truth", label: "true events", row: "true", height: 26, rows: 22, merged: session => !session.trueEvents.byClass, needs: session => session.trueEvents.begins.length },
   { key: "stamps", label: "presses belong to", height: 118, needs: session => session.stamps.length },
 ];
+/** Where classes of presses stand, under them. */
+const CLASS_LABELS = 14;
 const LANE_GAP = 10;
 const GUTTER = 128;
 const NARROW = 640;
+
+const several = session => session.classes?.length > 1;
+
+/** How many rows a lane has: one for each class if there are several, unless its events are not told apart. */
+function rowsOf(session, lane) {
+  return several(session) && lane.rows && !lane.merged?.(session) ? session.classes.length : 1;
+}
 
 /** Where everything lies for a given width. On narrow screens a label stands over its lane, not beside it. */
 function layOut(session, width, kinds = LANES) {
@@ -20,8 +32,10 @@ function layOut(session, width, kinds = LANES) {
   const lanes = {};
   let y = 8;
   for (const lane of kinds.filter(lane => lane.needs(session))) {
-    lanes[lane.key] = { ...lane, top: y + head, bottom: y + head + lane.height, labelY: narrow ? y + 10 : null };
-    y += head + lane.height + LANE_GAP;
+    const rows = rowsOf(session, lane);
+    const height = rows > 1 ? rows * lane.rows : lane.height;
+    lanes[lane.key] = { ...lane, top: y + head, bottom: y + head + height, labelY: narrow ? y + 10 : null };
+    y += head + height + LANE_GAP + (lane.key === "stamps" && several(session) ? CLASS_LABELS : 0);
   }
   if (!Object.keys(lanes).length) y += 60;
   return { lanes, narrow, width, left: narrow ? 2 : GUTTER, right: width - 2, bottom: y, height: y + 22 };

@@ -1,7 +1,7 @@
 // Draws the lanes for the range in view, and says what is under the pointer.
 
 function createTimeline(view, host, tooltip) {
-  let layout, scale, frame, marks, ticks, focus;
+  let layout, scale, frame, marks, ticks, focus, classes;
 
   /** The parts that change with the session or the width only. */
   function build() {
@@ -16,7 +16,9 @@ function createTimeline(view, host, tooltip) {
     focus = element("g", { class: "focus" }, plot);
     const add = name => marks.set(name, element("path", { class: name }, plot));
     ["signal", "p-detector", "p-positive", "instances", "detected", "missed", "truth"].forEach(add);
+    ["pressed-run", "run", "end-arc", "end-home", "end-stamp"].forEach(add);
     ["whisker", "arc-spurious", "arc arc-0", "arc arc-1", "arc arc-2", "arc arc-3", "home", "stamp-spurious", "stamp"].forEach(add);
+    classes = element("g", { class: "labels" }, frame);
     for (const lane of Object.values(layout.lanes)) labelLane(lane, fixed);
     if (view.session.empty) {
       label("Nothing was recorded in this session.", { x: width / 2, y: 40, "text-anchor": "middle" }, fixed);
@@ -24,12 +26,29 @@ function createTimeline(view, host, tooltip) {
     host.replaceChildren(frame);
   }
 
-  function labelLane({ key, label: text, top, bottom, labelY }, parent) {
+  function labelLane(lane, parent) {
+    const { key, label: text, top, bottom, labelY } = lane;
+    const { session } = view;
+    const names = rowsOf(session, lane) > 1 ? session.classes : [];
+    if (key === "stamps" && !layout.narrow) label("pressed at", { x: 2, y: bottom - 9 }, parent);
+    // Narrow screens have no room beside rows: their names are in their order above.
+    if (layout.narrow) label([text, ...names].join(" · "), { x: 2, y: labelY }, parent);
+    else if (!names.length) label(text, { x: 2, y: key === "stamps" ? top + 14 : (top + bottom) / 2 + 4 }, parent);
+    for (let k = 0; k < rowsOf(session, lane); k += 1) {
+      const row = rowOf(lane, session, k);
+      if (names.length && !layout.narrow) label(rowLabel(lane, names[k]), { x: 2, y: (row.top + row.bottom) / 2 + 4 }, parent);
+      if (key === "probability") rules(barsRow(lane, k), parent);
+    }
+  }
+
+  /** The part of the lane of probabilities that has the bars of a class; bars of several do not touch. */
+  function barsRow(lane, k) {
+    const row = rowOf(lane, view.session, k);
+    return several(view.session) ? { top: row.top + 16, bottom: row.bottom } : row;
+  }
+
+  function rules({ top, bottom }, parent) {
     const { left, right, narrow } = layout;
-    const y = labelY ?? (key === "stamps" ? top + 14 : (top + bottom) / 2 + 4);
-    label(text, { x: 2, y }, parent);
-    if (key === "stamps" && !narrow) label("pressed at", { x: 2, y: bottom - 9 }, parent);
-    if (key !== "probability") return;
     for (const [share, name] of [[0, "0"], [0.5, "½"], [1, "1"]]) {
       const line = bottom - share * (bottom - top);
       element("path", { class: "rule", d: `M${left} ${line}H${right}` }, parent);
@@ -59,31 +78,40 @@ function createTimeline(view, host, tooltip) {
     const { lanes, left, right } = layout;
     scale = createScale(view.from, view.to, left, right);
     const set = (name, path) => marks.get(name).setAttribute("d", path);
-    const row = (name, times, shape) => {
+    const row = (name, events, shape) => {
       const lane = lanes[name];
-      if (lane) set(name, marksAt(times, scale, x => shape(x, (lane.top + lane.bottom) / 2, 4.5)));
+      if (lane) set(name, eventsPath(events, scale, lane, session, shape));
     };
     if (!session.empty) drawTicks();
     if (lanes.signal) set("signal", signalPath(session.signal, scale, lanes.signal));
     if (lanes.probability) drawProbabilities(session, lanes.probability, set);
     row("detected", session.detected, diamond);
     row("missed", session.missed, circle);
-    row("truth", session.trueTimes, square);
+    row("truth", session.trueEvents, square);
     if (lanes.stamps) drawStamps(session, lanes.stamps, set);
     drawFocus();
   }
 
-  function drawProbabilities({ times, pDetector, pPositive }, lane, set) {
+  function drawProbabilities(session, lane, set) {
+    const { times } = session;
+    const all = several(session) ? session.byClass : [session];
+    const bars = of => all.map((own, k) => barsPath(times, of(own), scale, barsRow(lane, k))).join("");
     const width = barWidth(times, scale);
     marks.get("p-detector").setAttribute("stroke-width", px(width));
     marks.get("p-positive").setAttribute("stroke-width", px(Math.max(1.5, 0.45 * width)));
-    set("p-detector", barsPath(times, pDetector, scale, lane));
-    set("p-positive", barsPath(times, pPositive, scale, lane));
+    set("p-detector", bars(own => own.pDetector));
+    set("p-positive", bars(own => own.pPositive));
     set("instances", marksAt(times, scale, x => `M${px(x)} ${lane.bottom + 1}v4`));
   }
 
-  function drawStamps({ stamps, stampTimes }, lane, set) {
-    for (const [name, path] of Object.entries(stampPaths(stamps, scale, lane))) set(name, path);
+  function drawStamps(session, lane, set) {
+    const { stamps, stampTimes } = session;
+    const paths = { ...stampPaths(stamps, scale, lane), ...lastingPaths(stamps, scale, lane) };
+    for (const [name, path] of Object.entries(paths)) set(name, path);
+    classes.replaceChildren();
+    for (const { text, x } of classLabels(session, scale)) {
+      label(text, { x: px(x), y: lane.bottom + 10, "text-anchor": "middle" }, classes);
+    }
     const inView = lowerBound(stampTimes, scale.to) - lowerBound(stampTimes, scale.from);
     frame.classList.toggle("dense", inView > (scale.right - scale.left) / 6);
   }

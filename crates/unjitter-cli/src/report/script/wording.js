@@ -5,15 +5,26 @@ const probability = p => (Number.isNaN(p) ? "unknown" : p > 0 && p < 0.005 ? "< 
 function stampInWords(stamp, view) {
   const decimals = exactDecimals(view.to - view.from);
   const at = time => view.clock.format(time, decimals);
-  const delay = stamp.time - stamp.instance;
-  const lateness = Math.abs(delay) < view.session.tick ? "on time" : `${duration(delay)} ${delay > 0 ? "late" : "early"}`;
-  return [
+  const lateness = ({ time, instance }) => {
+    const delay = time - instance;
+    return Math.abs(delay) < view.session.tick ? "on time" : `${duration(delay)} ${delay > 0 ? "late" : "early"}`;
+  };
+  const place = own => `${at(own.instance)} (95 %: ${at(own.low)} to ${at(own.high)})`;
+  const lines = [
     `pressed at ${at(stamp.time)}`,
-    `belongs to ${at(stamp.instance)} (95 %: ${at(stamp.low)} to ${at(stamp.high)})`,
-    lateness,
+    `belongs to ${place(stamp)}`,
+    lateness(stamp),
     `p of this instance ${probability(stamp.pInstance)}; median ${at(stamp.aligned)}`,
     `p spurious ${probability(stamp.pSpurious)}${stamp.spurious ? ": probably for nothing" : ""}`,
   ];
+  if (stamp.end) {
+    lines.push(`its end pressed at ${at(stamp.end.time)}, belongs to ${place(stamp.end)}, ${lateness(stamp.end)}`);
+  }
+  if (stamp.record) {
+    const [recorded, likeliest] = [stamp.record.recorded, stamp.record.likeliest].map(k => view.session.classes[k]);
+    lines.push(`recorded as ${recorded}; most probably ${likeliest}, p ${probability(stamp.record.p)}`);
+  }
+  return lines;
 }
 
 function instanceInWords(index, view) {
@@ -23,6 +34,10 @@ function instanceInWords(index, view) {
     `p of an event ${probability(pPositive[index])}; from features alone ${probability(pDetector[index])}`,
     `p missed by the annotator ${probability(pMissed[index])}`,
   ];
+  view.session.classes.forEach((name, k) => {
+    const { pPositive: given, pDetector: alone } = view.session.byClass[k];
+    if (given.length) lines.push(`${name}: ${probability(given[index])}; from features alone ${probability(alone[index])}`);
+  });
   if (truth) lines.push(`by hand: ${truth.has(index) ? "event" : "no event"}`);
   return lines;
 }
@@ -42,10 +57,10 @@ function sessionInWords(view) {
     first === last ? `at ${first}` : `${first} to ${last}`,
     counted(session.times.length, "instance"),
     counted(session.stamps.length, "press", "presses"),
-    `${session.detected.length} detected`,
-    `${session.missed.length} probably missed`,
+    `${session.detected.begins.length} detected`,
+    `${session.missed.begins.length} probably missed`,
   ];
-  if (session.truth) words.push(counted(session.truth.size, "true event"));
+  if (session.truth) words.push(counted(session.trueEvents.begins.length, "true event"));
   return words.filter(Boolean).join(" · ");
 }
 
