@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use unjitter::baselines::{AlignmentLearner, Learner};
 use unjitter::inference::Order;
+use unjitter::labels::Labels;
 use unjitter::{FitOptions, Model};
 
 use super::{TINY, dataset, parse};
@@ -35,6 +36,25 @@ fn a_sweep_moves_its_setting_and_no_other() {
         for (name, has_moved) in moved {
             assert_eq!(has_moved, name == over, "{name} under a sweep of {over}");
         }
+    }
+}
+
+#[test]
+fn both_ends_get_sloppier_together_if_both_are_pressed() {
+    let ends = "[annotator]\nends = { delay = 0.0, spread = 1.0 }\n\n[sweep]";
+    let spec = parse(&TINY.replacen("[sweep]", ends, 1)).unwrap();
+    let found = settings(&spec);
+    let spreads: Vec<(f64, f64)> = found
+        .iter()
+        .map(|own| (own.annotator.spread, own.annotator.ends.unwrap().spread))
+        .collect();
+    assert_eq!(spreads, [(0.5, 0.5), (2.0, 2.0)]);
+    for drawn in draw(&spec, &dataset(4), &found).unwrap() {
+        assert!(
+            drawn.recordings.iter().all(|one| one.session.has_ends()),
+            "setting {}",
+            drawn.setting
+        );
     }
 }
 
@@ -89,11 +109,13 @@ fn learners_are_named_after_the_model_and_the_order_they_have() {
         (spec.learners[0].name(), cells[0].contender.candidates[0].options())
     };
     let (ours, paper) = (Model::default(), Model::paper());
+    let chain = Model { labels: Labels::Chain, ..Model::default() };
     let table = [
         ("", "LR-M", Order::Free, &ours),
         ("model = \"library\"", "LR-M", Order::Free, &ours),
         ("alignment = \"ordered\"", "LR-M (in order)", Order::Ordered, &ours),
         ("model = \"paper\"", "LR-M (paper)", Order::Ordered, &paper),
+        ("labels = \"chain\"", "LR-M (chain)", Order::Free, &chain),
         ("model = \"paper\"\nalignment = \"free\"", "LR-M (paper, any order)", Order::Free, &paper),
     ];
     for (said, name, alignment, model) in table {
