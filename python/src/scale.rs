@@ -96,6 +96,7 @@ struct Asked<'a> {
     submit: Py<PyAny>,
     sessions: usize,
     stamps: usize,
+    ends: usize,
     control: Control<'a>,
     /// What Python raised.
     raised: Mutex<Option<PyErr>>,
@@ -137,6 +138,10 @@ impl Workers for Asked<'_> {
         self.stamps
     }
 
+    fn ends(&self) -> usize {
+        self.ends
+    }
+
     fn evaluate(
         &self,
         fitted: &unjitter::Fitted,
@@ -163,8 +168,8 @@ impl Workers for Asked<'_> {
     }
 }
 
-/// Fits a model (JSON) to sessions that workers hold, given the sample of them and how many sessions and stamps
-/// there are; see [`Asked`] for `submit`, and `fit` for the rest.
+/// Fits a model (JSON) to sessions that workers hold, given the sample of them and how many sessions, stamps
+/// and ends there are; see [`Asked`] for `submit`, and `fit` for the rest.
 #[pyfunction]
 #[pyo3(signature = (model, options, sample, size, submit, use_labels=false, notes="{}", threshold=None, show=None))]
 #[expect(clippy::too_many_arguments, reason = "what, how and on what, and who watches")]
@@ -173,7 +178,7 @@ pub(crate) fn fit_over(
     model: &str,
     options: &str,
     sample: Vec<PySession<'_>>,
-    size: (usize, usize),
+    size: (usize, usize, usize),
     submit: Py<PyAny>,
     use_labels: bool,
     notes: &str,
@@ -184,8 +189,8 @@ pub(crate) fn fit_over(
     let options: FitOptions = from_json("options", options)?;
     let sample = lend(&sample, use_labels)?;
     let fitted = watched(py, show, |control| -> PyResult<_> {
-        let (sessions, stamps) = size;
-        let workers = Asked { submit, sessions, stamps, control, raised: Mutex::default() };
+        let (sessions, stamps, ends) = size;
+        let workers = Asked { submit, sessions, stamps, ends, control, raised: Mutex::default() };
         let fitted = model.fit_over(&sample, &workers, &options, control);
         if let Some(raised) = workers.raised.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(raised);

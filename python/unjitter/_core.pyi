@@ -201,7 +201,7 @@ def fit_over(
     model: str,
     options: str,
     sample: list[Session],
-    size: tuple[int, int],
+    size: tuple[int, int, int],
     submit: Callable[[str, _Floats], Any],
     use_labels: bool = False,
     notes: str = "{}",

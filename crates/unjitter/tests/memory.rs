@@ -447,7 +447,8 @@ fn what_is_counted_is_what_is_allocated_for_labels_in_a_chain() {
                 if order == Order::Free && [DENSE, WIDE].contains(&shape) {
                     continue;
                 }
-                let what = format!("{about:?}, {order:?}, {} of {instances}, {spread}", stamps.len());
+                let what =
+                    format!("{about:?}, {order:?}, {} of {instances}, {spread}", stamps.len());
                 let gradient = || {
                     let annotator = Annotator::new(&Counts::Poisson, &Noise::Gaussian, order, 1.0)?;
                     let annotator = annotator.with_labels(labelling(about));
@@ -488,8 +489,7 @@ fn threads_that_sum_over_chains_share_the_limit() {
     let log_odds = vec![-2.0; times.len()];
     let labelling = Labelling { labels: Labels::Chain, ..Labelling::default() };
     let ask = || {
-        let annotator =
-            Annotator::new(&Counts::Poisson, &Noise::Gaussian, Order::Ordered, 1.0)?;
+        let annotator = Annotator::new(&Counts::Poisson, &Noise::Gaussian, Order::Ordered, 1.0)?;
         let annotator = annotator.with_labels(labelling);
         let params = annotator.start(&[("noise.spread", &[20.0])])?;
         annotator.gradient("night", &params, &times, &stamps, &log_odds).map(drop)

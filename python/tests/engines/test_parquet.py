@@ -187,15 +187,19 @@ def write(folder, instances, events):
     return folder / "instances.parquet", folder / "events.parquet"
 
 
-def test_bouts_are_learned_as_in_memory(bouts, tmp_path):
+@pytest.mark.parametrize("sample", [20_000, 20])
+def test_bouts_are_learned_as_in_memory(bouts, tmp_path, sample):
     in_files = parquet.dataset(*write(tmp_path, *bouts), rows=300)
     in_memory = sessions_from_frames(*bouts)
     assert np.isnan(in_files.sessions(["s0"])[0].ends).sum() == 1
     found, want = (
-        EventDetector(labels="chain", restarts=1, n_jobs=1).fit(X) for X in (in_files, in_memory)
+        EventDetector(labels="chain", restarts=1, n_jobs=1, sample=sample).fit(X)
+        for X in (in_files, in_memory)
     )
     assert found.ends_["delay"] == pytest.approx(0.8, abs=0.3)
     assert same_bits(found, want)
+    # Measured on the sample, and told for all: ends count there.
+    assert str(found.standard_errors_) == str(want.standard_errors_)
     aligned = found.align(in_files).read().to_pandas()
     table = want.align(in_memory, backend="pandas").sort_values(["session", "stamp"])
     for name in ("time", "end_stamp", "end", "end_low", "end_high", "end_p_spurious"):

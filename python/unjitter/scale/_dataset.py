@@ -174,7 +174,7 @@ class Dataset(Elsewhere, abc.ABC):
             model,
             options,
             sample,
-            (len(kept), sum(size.stamps for size in kept)),
+            (len(kept), sum(size.stamps for size in kept), sum(size.ends for size in kept)),
             submit,
             use_labels,
             inspected(sample),

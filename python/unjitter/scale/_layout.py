@@ -24,6 +24,8 @@ class Size(NamedTuple):
     stamps: int
     instances: int
     features: int
+    # Of its stamps, how many tell when what was stamped ended.
+    ends: int
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,14 @@ class Layout:
         """What is known of the sessions of a partition without their features and times."""
         rows, stamps = self._by_session(instances, events, where)
         subjects = _optional(instances, self.subject)
+        until = self._ends(events, _times(events, self._stamp_time(events.schema)), where)
         found = []
         for name, own in rows.items():
             subject = None if subjects is None else _one(subjects[own], f"{where}: session {name}")
-            pressed = len(stamps.get(name, ()))
-            found.append(Size(name, subject or name, pressed, len(own), len(self.features or ())))
+            pressed = stamps.get(name, np.zeros(0, dtype=np.int64))
+            ends = 0 if until is None else len(pressed) - int(_is_missing(until[pressed]).sum())
+            counts = (len(pressed), len(own), len(self.features or ()), ends)
+            found.append(Size(name, subject or name, *counts))
         return found
 
     def _by_session(self, instances: pa.Table, events: pa.Table, where: str) -> tuple[Rows, Rows]:
@@ -203,6 +208,11 @@ def _times(table: pa.Table, name: str) -> NDArray[Any]:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ns"))
     return np.asarray(column.to_numpy())
+
+
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether numbers are NaN, or dates are none."""
+    return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
 
 
 def _seconds(table: pa.Table, name: str, where: str) -> NDArray[np.float64]:

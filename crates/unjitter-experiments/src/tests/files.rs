@@ -102,5 +102,5 @@ fn every_shipped_experiment_is_in_order() {
         }
     }
     panels.sort();
-    assert_eq!(panels, ["a", "b", "c", "d", "e", "f"]);
+    assert_eq!(panels, ["a", "b", "c", "d", "e", "f", "g"]);
 }

@@ -31,7 +31,8 @@ fn given_order(start: &Place, end: &Place) -> Option<(Place, Place)> {
     let up_to = sums(start.shares.iter(), start_scale);
     let (starts, ends) = (start.shares.len(), end.shares.len());
     let before = weighed(start, |i| from[i.saturating_sub(end.first).min(ends)] / start_scale);
-    let after = weighed(end, |j| up_to[(j + 1).saturating_sub(start.first).min(starts)] / end_scale);
+    let after =
+        weighed(end, |j| up_to[(j + 1).saturating_sub(start.first).min(starts)] / end_scale);
     before.zip(after)
 }
 

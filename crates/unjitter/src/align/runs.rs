@@ -152,8 +152,10 @@ mod tests {
         let classes = [Some(1), Some(0), Some(0), Some(1), Some(0)];
         let stamps = vec![0.0, 0.9, 0.0, 0.0, 0.0];
         let found = runs(&all, &classes, &[stamps]);
-        let told: Vec<_> =
-            found.iter().map(|own| (own.first, own.last, own.reach.clone(), own.p_missed)).collect();
+        let told: Vec<_> = found
+            .iter()
+            .map(|own| (own.first, own.last, own.reach.clone(), own.p_missed))
+            .collect();
         assert_eq!(told, [(0, 0, 0..1, 0.9), (1, 2, 1..4, 0.0), (4, 4, 4..5, 0.9)]);
     }
 

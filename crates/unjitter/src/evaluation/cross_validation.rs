@@ -277,15 +277,15 @@ pub(super) struct Plan<'a> {
     pub(super) recordings: Vec<&'a Recording<'a>>,
     pub(super) outer: Vec<Vec<usize>>,
     pub(super) contenders: &'a [Contender],
-    /// The candidates of each, told what all recordings are of; none where that changes nothing.
-    knowing: Vec<Vec<Option<Box<dyn Learner>>>>,
+    /// The candidates of each, told what all recordings are of.
+    knowing: Vec<Vec<Knowing>>,
 }
 
+/// A candidate that was told; none if that changes nothing.
+type Knowing = Option<Box<dyn Learner>>;
+
 /// Candidates that know what all recordings are of: a class that is rare may be in no recording but those held out.
-fn knowing(
-    contenders: &[Contender],
-    all: &[&Recording<'_>],
-) -> Result<Vec<Vec<Option<Box<dyn Learner>>>>> {
+fn knowing(contenders: &[Contender], all: &[&Recording<'_>]) -> Result<Vec<Vec<Knowing>>> {
     let of = |contender: &Contender| {
         contender.candidates.iter().map(|learner| learner.knowing(all)).collect()
     };

@@ -4,6 +4,7 @@ use std::hash::Hasher;
 
 use siphasher::sip128::{Hasher128, SipHasher24};
 
+use crate::session::Label;
 use crate::{Recording, Session};
 
 /// 32 hexadecimal digits that change with any value of any recording or their order. For telling
@@ -28,6 +29,7 @@ pub fn fingerprint(recordings: &[Recording]) -> String {
             numbers(&mut hasher, &[start, end]);
         }
         groups(&mut hasher, session);
+        told(&mut hasher, session);
     }
     finish(&hasher)
 }
@@ -48,6 +50,32 @@ fn groups(hasher: &mut SipHasher24, session: &Session<'_>) {
     }
     if session.observed().is_some_and(<[_]>::is_empty) {
         text(hasher, Some("observed by nobody"));
+    }
+}
+
+/// Adds what stamps and labels tell beside their times, where they tell it.
+fn told(hasher: &mut SipHasher24, session: &Session<'_>) {
+    for stamp in 0..session.stamps().len() {
+        let width = session.width_of(stamp);
+        if width > 0.0 {
+            text(hasher, Some("width"));
+            numbers(hasher, &[stamp as f64, width]);
+        }
+        if let Some(end) = session.end_of(stamp) {
+            text(hasher, Some("end"));
+            numbers(hasher, &[stamp as f64, end]);
+        }
+        if let Some(class) = session.class_of(stamp) {
+            text(hasher, Some("class"));
+            text(hasher, Some(class));
+        }
+    }
+    for instance in 0..session.len() {
+        if let Some(Label::Event(class)) = session.class_label(instance) {
+            text(hasher, Some("label"));
+            hasher.write_usize(instance);
+            text(hasher, Some(class));
+        }
     }
 }
 
@@ -97,6 +125,11 @@ mod tests {
             stamped(["Ada", "Ben"], &[]),
             stamped(["Ben", "Ada"], &[]),
             stamped(["Ada", "Ada"], &["Ben".to_owned()]),
+            session().with_widths(vec![0.25, 0.0]).unwrap(),
+            session().with_ends(vec![Some(0.9), None]).unwrap(),
+            session().with_ends(vec![None, Some(1.9)]).unwrap(),
+            session().with_classes(&["cough".to_owned(), "sneeze".to_owned()]).unwrap(),
+            session().with_classes(&["sneeze".to_owned(), "cough".to_owned()]).unwrap(),
             session().with_stamps(vec![]).unwrap(),
             session().with_stamps(vec![]).unwrap().with_observed(vec![]).unwrap(),
         ];

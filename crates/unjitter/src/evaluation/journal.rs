@@ -17,7 +17,7 @@ use crate::{Error, Result};
 
 /// Changes whenever the same options and data would give other numbers than before, so that no journal of
 /// an older program is mixed with new work.
-const FORMAT: &str = "unjitter 3";
+const FORMAT: &str = "unjitter 4";
 
 /// Options and data of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

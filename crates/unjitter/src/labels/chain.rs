@@ -150,11 +150,7 @@ pub(super) struct Base<'a, W> {
 impl<'a, W: Weight> Base<'a, W> {
     /// With the known labels, 0 for no event and k for class k, which are empty if there are none. An infinite score makes
     /// its class certain, or impossible.
-    pub(super) fn new(
-        chain: &'a Chain<'a>,
-        known: &[Option<usize>],
-        in_parallel: bool,
-    ) -> Self {
+    pub(super) fn new(chain: &'a Chain<'a>, known: &[Option<usize>], in_parallel: bool) -> Self {
         let (labels, classes) = (chain.classes + 1, chain.classes);
         let mut nodes = vec![W::ZERO; chain.instances() * labels];
         let weigh = |(piece, own): (usize, &mut [W])| {

@@ -29,7 +29,8 @@ impl Scene<'_> {
         let by_instance = (asked + sums + told) * (self.chain.instances() + 1);
         let by_stamp = (PER_STAMP + 2 * classes) * riders.presses.len();
         // Densities and shares, which are copied into the result, and once more by who asks.
-        let numbers = by_instance + by_stamp + form.message * riders.messages + 4 * riders.cells + kept;
+        let numbers =
+            by_instance + by_stamp + form.message * riders.messages + 4 * riders.cells + kept;
         8 * (numbers + self.numbers_of_visits(form, riders)) as u64
     }
 

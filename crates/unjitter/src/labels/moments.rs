@@ -69,8 +69,14 @@ impl Moments {
             join(&mut all.prior, piece.prior, count);
             all.events.resize(piece.events.len(), Vec::new());
             all.silent.resize(piece.silent.len(), Vec::new());
-            all.events.iter_mut().zip(piece.events).for_each(|(own, later)| join(own, later, count));
-            all.silent.iter_mut().zip(piece.silent).for_each(|(own, later)| join(own, later, count));
+            all.events
+                .iter_mut()
+                .zip(piece.events)
+                .for_each(|(own, later)| join(own, later, count));
+            all.silent
+                .iter_mut()
+                .zip(piece.silent)
+                .for_each(|(own, later)| join(own, later, count));
             (0..2).for_each(|k| all.d_rates[k] += piece.d_rates[k]);
         }
         all

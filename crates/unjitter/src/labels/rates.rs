@@ -272,15 +272,20 @@ mod tests {
             ((1e-8, 3.0, 0.2), [0.1219013825788447, 3.2928698121736656e-10, 0.19757218912556432]),
             ((1e-5, 1.0, 7.0), [0.9927051676814326, 2.2340065598405712e-7, 0.04468087587695893]),
             ((1e-3, 0.5, 1.0), [0.09035559256438991, 1.515316143829324e-4, 0.15170845599482838]),
-            ((10.0, 1e-9, 1.0), [9.000045395929718e-10, 9.995005997731121e-11, 9.000045391929672e-10]),
-            ((0.26, 1e-12, 1.0), [1.194291761679432e-13, 1.0951923802876157e-13, 1.1942917616832378e-13]),
+            (
+                (10.0, 1e-9, 1.0),
+                [9.000045395929718e-10, 9.995005997731121e-11, 9.000045391929672e-10],
+            ),
+            (
+                (0.26, 1e-12, 1.0),
+                [1.194291761679432e-13, 1.0951923802876157e-13, 1.1942917616832378e-13],
+            ),
             ((0.4, 1.3, 40.0), [1.0, 8.483390746831358e-23, 5.683882187313757e-21]),
         ];
         for ((onset, offset, time), [weight, d_onset, d_offset]) in known {
             let rates = Rates { onset, offset };
             let [got_onset, got_offset] = rates.d_other(time);
-            let pairs =
-                [(rates.other(time), weight), (got_onset, d_onset), (got_offset, d_offset)];
+            let pairs = [(rates.other(time), weight), (got_onset, d_onset), (got_offset, d_offset)];
             for (got, want) in pairs {
                 // The difference of numbers nine times as large, and the rounding of e^−52.
                 assert!((got / want - 1.0).abs() < 2e-14, "{rates:?}: {got:e} {want:e}");

@@ -10,7 +10,7 @@
 //!
 //! since one stamp at most is given; and others base · Π_k N_k. Where riders may share an event, its weight is
 //! base · u(0)·Π_k (N_k + u(1)/u(0)·J_k) instead, with N_k of other streams. It is kept as this product of numbers up to
-//! one, for Π_k (1 + u(1)/u(0)·J_k / N_k) of some hundred stamps is beyond all numbers where nothing else explains them.
+//! two, for Π_k (1 + u(1)/u(0)·J_k / N_k) of some hundred stamps is beyond all numbers where nothing else explains them.
 //!
 //! A rider is asked what it knows beyond all others, so what it said is taken away first. From a sum it is subtracted. If
 //! it is nearly all of it, as that of a stamp which the background hardly explains, the rest loses its digits; but what is
@@ -285,7 +285,8 @@ fn tell_piece(
     tallies: &mut [f64],
 ) {
     form.clear(tallies);
-    for Rider { stream, edges: window, messages: own, .. } in &riders.riders[riders.around(&edges)] {
+    for Rider { stream, edges: window, messages: own, .. } in &riders.riders[riders.around(&edges)]
+    {
         let both = window.start.max(edges.start)..window.end.min(edges.end);
         if both.is_empty() {
             continue;
