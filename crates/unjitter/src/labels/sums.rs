@@ -331,7 +331,7 @@ fn visit_run(
     let (mut all, mut old) = (Vec::with_capacity(numbers.len()), Vec::new());
     // Tallies from an edge on, as far as riders of this run have changed them, and the state before another edge.
     let (mut tallies, mut first) = (Vec::new(), 0);
-    let (mut here, mut at) = (vec![0.0; labels], 0);
+    let (mut here, mut next, mut at) = (vec![0.0; labels], vec![0.0; labels], 0);
     for number in numbers {
         let rider = &riders.riders[number];
         let cells = rider.cells(&riders.presses).len();
@@ -357,7 +357,7 @@ fn visit_run(
         while at < start {
             let with = &tallies[(at - first) * tally..(at - first + 1) * tally];
             told.weigh_but(None, at, with, &mut weights);
-            step(&mut here, &weights);
+            step(&mut here, &weights, &mut next);
             at += 1;
         }
         let tallies = &mut tallies[(start - first) * tally..(end - first) * tally];
@@ -389,13 +389,12 @@ fn visit_run(
     all
 }
 
-/// Weights of the labels behind an edge.
-fn step(here: &mut [f64], weights: &[f64]) {
-    let labels = here.len();
-    let mut next = vec![0.0; labels];
-    for (here, weights) in here.iter().zip(weights.chunks_exact(labels)) {
+/// Weights of the labels behind an edge, with room for them.
+fn step(here: &mut [f64], weights: &[f64], next: &mut [f64]) {
+    next.fill(0.0);
+    for (here, weights) in here.iter().zip(weights.chunks_exact(here.len())) {
         next.iter_mut().zip(weights).for_each(|(next, weight)| *next += here * weight);
     }
-    normalise(&mut next);
-    here.copy_from_slice(&next);
+    normalise(next);
+    here.copy_from_slice(next);
 }
