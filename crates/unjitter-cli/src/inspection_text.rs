@@ -168,7 +168,9 @@ pub(crate) fn in_words(finding: &Finding) -> String {
         Finding::SeveralAnnotators { column, .. } => {
             format!("{finding} (--annotator-column {})", column.replace(char::is_control, "?"))
         }
-        Finding::LabelRuns { .. } => format!("{finding} (--labels chain)"),
+        Finding::LabelRuns { .. } | Finding::OverlappingWindows { .. } => {
+            format!("{finding} (--labels chain)")
+        }
         Finding::RoundedStamps { grid, .. } => format!("{finding} (--rounded {grid}s)"),
         // One shift for all is better put right at its source.
         Finding::ShiftedClock { common: None, .. }

@@ -135,6 +135,8 @@ pub enum Finding {
     MostlyPositive { share: f64 },
     /// Positive instances come in runs, with about one stamp for each run.
     LabelRuns { positives: usize, runs: usize, stamps: usize },
+    /// Neighbouring instances share samples, and there are no labels: in every feature neighbours are at least so alike.
+    OverlappingWindows { alike: f64, stamps: usize },
     /// Some instances have no label.
     PartlyLabelled { labelled: usize, of: usize },
     /// Instances at the very time of another.
@@ -212,6 +214,7 @@ impl Finding {
             | Self::WideBesideGap { .. }
             | Self::MostlyPositive { .. }
             | Self::LabelRuns { .. }
+            | Self::OverlappingWindows { .. }
             | Self::PartlyLabelled { .. }
             | Self::ConstantFeatures { .. }
             | Self::NearlyConstant { .. }

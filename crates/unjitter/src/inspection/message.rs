@@ -192,6 +192,13 @@ fn message(finding: &Finding, duration: Words) -> String {
             three_digits(*positives as f64 / *runs as f64),
             count(*stamps, "stamp", "stamps")
         ),
+        Finding::OverlappingWindows { alike, stamps } => format!(
+            "neighbouring instances share at least {} of what they show, as windows that overlap do: an \
+             event is in several of them, with {} in all; let labels form a chain, unless each of \
+             them would be stamped",
+            percent(*alike),
+            count(*stamps, "stamp", "stamps")
+        ),
         Finding::PartlyLabelled { labelled, of } => format!(
             "{labelled} of {of} instances have a label; sessions that are not labelled throughout \
              cannot be judged"

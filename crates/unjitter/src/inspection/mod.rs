@@ -77,7 +77,7 @@ pub fn inspect(instances: &InstancesTable, events: Option<&EventsTable>) -> Insp
     findings.extend(units::of_instances(&view));
     findings.extend(events.map(event_columns::check).unwrap_or_default());
     findings.extend(labels::check(&view));
-    findings.extend(runs::check(&view));
+    findings.extend(runs::check(&view).or_else(|| runs::overlap(&view)));
     findings.extend(duplicates::check(&view));
     findings.extend(times::check(&view));
     let of_features = features::check(&view);
