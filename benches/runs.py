@@ -28,7 +28,7 @@ from sklearn.model_selection import GroupKFold
 from unjitter import EventDetector, Session, baselines, metrics, read_dataset, simulate
 
 Floats = NDArray[np.float64]
-# Of how far the windows of a wearable are smoothed, in seconds, and what else debouncing has to choose.
+# How far the windows of a wearable are smoothed, in seconds, and what else debouncing chooses.
 SMOOTHED, CLOSED, SHORTEST = (0.0, 1.0, 2.0, 4.0), (0.0, 1.0, 2.0, 4.0), (0.0, 0.5, 1.0, 2.0)
 THRESHOLDS = np.concatenate([[0.02, 0.05], np.arange(0.1, 0.95, 0.1)])
 
@@ -78,9 +78,7 @@ def best_debounced(sessions: list[Session], each: list[Floats], tolerance: float
         wide = 1 + 2 * round(0.5 * width * unit / spacing)
         bell = np.ones(wide) / wide
         # Recordings may be shorter than the bell.
-        smooth = [
-            np.convolve(np.pad(p, wide // 2, mode="edge"), bell, mode="valid") for p in each
-        ]
+        smooth = [np.convolve(np.pad(p, wide // 2, mode="edge"), bell, mode="valid") for p in each]
         for threshold, closed, shortest in itertools.product(THRESHOLDS, CLOSED, SHORTEST):
             found = [
                 debounced(p, own.times, threshold, closed * unit, shortest * unit)
@@ -157,8 +155,7 @@ def recorded(folder: str, options: argparse.Namespace) -> None:
         rows = []
         for seed in range(options.seeds):
             drawn = [
-                stamped(own, spread * spacing, 100 * seed + k)
-                for k, own in enumerate(sessions)
+                stamped(own, spread * spacing, 100 * seed + k) for k, own in enumerate(sessions)
             ]
             held = Held(tolerance=1.5 * spacing)
             for train, test in folds.split(subjects, groups=subjects):

@@ -60,7 +60,15 @@ impl StampFile {
         Ok(self.0.format_for(&path).map_err(to_python)?.name)
     }
 
-    /// Writes all of it with its stamps at `times`, without those that are not `kept`.
+    /// Whether second 0 is that of the first stamp only because nothing tells when the recording began.
+    #[getter]
+    fn origin_is_guess(&self) -> bool {
+        self.0.found().origin_is_guess
+    }
+
+    /// Writes all of it with its stamps at `times`, without those that are not `kept`; those that last until
+    /// `ends`, unless that is NaN, end there.
+    #[pyo3(signature = (path, times, kept, overwrite, ends=None))]
     fn write(
         &self,
         py: Python<'_>,
@@ -68,9 +76,17 @@ impl StampFile {
         times: PyReadonlyArray1<'_, f64>,
         kept: PyReadonlyArray1<'_, bool>,
         overwrite: bool,
+        ends: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<()> {
         let (times, kept) = (times.as_slice()?.to_vec(), kept.as_slice()?.to_vec());
-        let moved = MovedStamps { file: self.0.clone(), times, kept, path: path.clone() };
+        let file = match ends {
+            None => self.0.clone(),
+            Some(ends) => {
+                let told = |&end: &f64| (!end.is_nan()).then_some(end);
+                Arc::new(self.0.with_ends(ends.as_slice()?.iter().map(told).collect()))
+            }
+        };
+        let moved = MovedStamps { file, times, kept, path: path.clone() };
         py.detach(|| write_stamps(&path, overwrite, &moved)).map_err(to_python)
     }
 }

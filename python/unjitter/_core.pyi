@@ -214,8 +214,15 @@ class StampFile:
     def __new__(cls, path: str, format: str, **options: Any) -> StampFile: ...
     def found(self) -> tuple[_Floats, list[str], _Floats, _Moment | None]: ...
     def format_for(self, path: str) -> str: ...
+    @property
+    def origin_is_guess(self) -> bool: ...
     def write(
-        self, path: str, times: _Floats, kept: NDArray[np.bool_], overwrite: bool
+        self,
+        path: str,
+        times: _Floats,
+        kept: NDArray[np.bool_],
+        overwrite: bool,
+        ends: _Floats | None = None,
     ) -> None: ...
 
 @final

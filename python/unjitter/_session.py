@@ -380,6 +380,12 @@ class Session:
     def _stamps(self, stamps: Stamps) -> Any:
         """Stamps of a file: as dates beside dates, otherwise in their seconds."""
         if self.calendar is None:
+            if stamps.origin is not None and stamps._found.origin_is_guess:
+                raise ValueError(
+                    f"{self._title}: times are seconds but the stamps are dates, and nothing says "
+                    "when second 0 was; read them with origin=, such as "
+                    f"{stamps.origin.isoformat()!r}"
+                )
             return stamps.times
         if stamps.origin is None:
             raise ValueError(

@@ -71,6 +71,26 @@ def test_packed_tables(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "want"),
+    [
+        ("a.txt", "1\t2\ta\n5\t6\tb\n", "0.500000\t3.000000\ta\n5\t6\tb\n"),
+        ("a.csv", "time,duration\n1,1\n5,1\n", "time,duration\n0.5,2.5\n5,1\n"),
+        ("a_events.tsv", "onset\tduration\n1\t1\n5\t1\n", "onset\tduration\n0.5\t2.5\n5\t1\n"),
+    ],
+)
+def test_both_ends_are_written(make: Make, name: str, content: str, want: str) -> None:
+    path = make(name, content)
+    read(path).moved([0.5, 5], ends=[3, float("nan")]).write(path, overwrite=True)
+    assert path.read_text() == want
+
+
+def test_ends_that_a_file_cannot_hold(make: Make) -> None:
+    path = make("100.atr", b"\x01\x04\x00\x00")
+    with pytest.raises(ValueError, match="move their beginnings alone"):
+        read(path, fs=100).moved([0.5], ends=[1]).write(path, overwrite=True)
+
+
+@pytest.mark.parametrize(
     "content",
     [
         b"",

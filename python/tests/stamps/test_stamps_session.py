@@ -70,3 +70,20 @@ def test_dates_without_an_origin_are_refused():
         Session([[0.0]], dates, Stamps([1.0]))
     with pytest.raises(ValueError, match="must both have a time zone or neither"):
         Stamps([1.0], origin=START).moved(pd.Series(dates))
+
+
+def test_dates_without_an_origin_are_not_put_on_seconds(tmp_path):
+    X, seconds, presses = drawn()
+    dates = pd.Timestamp(START) + pd.to_timedelta(presses, unit="s")
+    with pytest.raises(ValueError, match="times are seconds but the stamps are dates"):
+        Session(X, seconds, Stamps(dates))
+    session = Session(X, seconds, Stamps(dates, origin=START))
+    np.testing.assert_allclose(session.events, presses, atol=1e-6)
+    (tmp_path / "tags.csv").write_text("1717164187.50\n1717164190.00\n")
+    tags = read(tmp_path / "tags.csv")
+    with pytest.raises(ValueError, match=r"origin=, such as '2024-05-31T14:03:07.500000\+00:00'"):
+        Session(X, seconds, tags)
+    # Where the sensors beside tell the start, it is no guess.
+    (tmp_path / "EDA.csv").write_text("1717164180.00\n4.0\n")
+    session = Session(X, seconds, read(tmp_path / "tags.csv"))
+    np.testing.assert_array_equal(session.events, [7.5, 10.0])

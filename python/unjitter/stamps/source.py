@@ -40,7 +40,8 @@ class Source:
         self.file = _core.StampFile(path, format, **options)
         times, labels, durations, origin = self.file.found()
         when = None if origin is None else to_datetime(origin)
-        self.found = Found(times, tuple(labels), durations, when)
+        is_guess = self.file.origin_is_guess
+        self.found = Found(times, tuple(labels), durations, when, is_guess)
 
     def __reduce__(self) -> tuple[Any, ...]:
         found = self.found
