@@ -212,7 +212,8 @@ def _times(table: pa.Table, name: str) -> NDArray[Any]:
 
 def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Whether numbers are NaN, or dates are none."""
-    return np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+    found: NDArray[np.bool_] = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+    return found
 
 
 def _seconds(table: pa.Table, name: str, where: str) -> NDArray[np.float64]:
