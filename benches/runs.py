@@ -52,7 +52,7 @@ def beginnings(session: Session) -> Floats:
 def f1(sessions: list[Session], found: list[Floats], tolerance: float) -> float:
     """Of beginnings."""
     truth = [beginnings(session) for session in sessions]
-    return metrics.event_metrics(truth, found, tolerance).scores.f1
+    return metrics.event_metrics(truth, found, tolerance).f1
 
 
 def debounced(p: Floats, times: Floats, threshold: float, closed: float, shortest: float) -> Floats:
