@@ -231,8 +231,11 @@ class _Answers:
         except TimeoutError:
             failed = [future for future in self._futures if future.status == "error"]
             if failed:
-                self.cancel()
-                failed[0].result()
+                # Before the rest is cancelled: what failed would be, too, and not say why.
+                try:
+                    failed[0].result()
+                finally:
+                    self.cancel()
             return None
         answers = self._dataset._client.gather(self._futures)
         missing = [k for k, answer in enumerate(answers) if answer is None]
