@@ -152,6 +152,8 @@ describe("deciding with keys", () => {
     await until(page, "saved", /missed event at/);
     assert.deepEqual(last(), ["m0-47", { action: "missed", instance: 47 }]);
     await nextItem(page, "m0-47");
+    // Until the next item has come keys settle nothing.
+    await settle(page);
     await press(page, "u");
     await until(page, "saved", /^Undone/);
     await until(page, "question", /^Missed event/);
@@ -159,6 +161,8 @@ describe("deciding with keys", () => {
     await saved(page);
     assert.deepEqual(last(), ["m0-47", { action: "reject", instance: null }]);
     await nextItem(page, "m0-47");
+    // Until the next item has come keys settle nothing.
+    await settle(page);
     await press(page, "u");
     await until(page, "question", /^Missed event/);
     await press(page, "Shift+ArrowRight", "Enter");
