@@ -69,7 +69,7 @@ impl Scene<'_> {
 
 /// The edges of a session whose stamps have known owners.
 struct Fixed<'a> {
-    base: Base<'a, f64>,
+    base: Base<f64>,
     scene: &'a Scene<'a>,
     /// The sources of the stamps given at an edge, by edge and stream.
     given: BTreeMap<(usize, usize), Vec<usize>>,

@@ -7,9 +7,12 @@
 //! with f(0) = 0, the log-odds f(k) of class k, and the transitions g of a process in time ([`Rates`]), or 1 if labels are
 //! independent.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::count::{Count, counted};
+use super::expected::Rated;
 use super::path::{Edges, Paths};
 use super::rates::Transition;
 use super::weight::{Log, Weight};
@@ -28,8 +31,6 @@ pub(crate) struct Chain<'a> {
     pub(super) rates: Option<Rates>,
     /// Times between neighbours.
     pub(super) gaps: Vec<f64>,
-    /// Transitions across each gap.
-    pub(super) transitions: Vec<Transition>,
     /// Log-odds of each class against no event, by instance.
     scores: &'a [f64],
     in_parallel: bool,
@@ -44,12 +45,8 @@ impl<'a> Chain<'a> {
         scores: &'a [f64],
     ) -> Self {
         debug_assert_eq!(times.len() * classes, scores.len());
-        let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let transitions = match rates {
-            Some(rates) => rates.transitions(&gaps, classes),
-            None => vec![Transition::INDEPENDENT; gaps.len()],
-        };
-        Self { classes, rates, gaps, transitions, scores, in_parallel: false }
+        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        Self { classes, rates, gaps, scores, in_parallel: false }
     }
 
     /// The same, with threads for long sessions.
@@ -119,6 +116,25 @@ impl<'a> Chain<'a> {
         base.scales + Paths::new(&base, self.in_parallel).log_normaliser()
     }
 
+    /// The logarithm of the sum over all labels without stamps, p(y_i = k), and derivatives of the logarithm in log rates,
+    /// where weights leave the range of numbers.
+    pub(super) fn in_logs(&self) -> (f64, Vec<f64>, [f64; 2]) {
+        let base = Base::<Log>::new(self, &[], self.in_parallel);
+        let paths = Paths::new(&base, self.in_parallel);
+        let (mut presence, mut rates) = (Vec::new(), Rated::new(self));
+        let (labels, mut weights) = (self.classes + 1, vec![Log::ZERO; (self.classes + 1).pow(2)]);
+        for i in 0..self.instances() {
+            counted!(labels, n => {
+                base.weigh(n, i, &mut weights);
+                paths.weigh(n, i, &mut weights);
+            });
+            let p: Vec<f64> = weights.iter().map(|own| own.number()).collect();
+            presence.extend((1..labels).map(|y| p.iter().skip(y).step_by(labels).sum::<f64>()));
+            counted!(labels, n => rates.add(n, i, &base.transitions[i], &p));
+        }
+        (base.scales + paths.log_normaliser(), presence, rates.d_rates())
+    }
+
     pub(super) fn instances(&self) -> usize {
         self.gaps.len() + 1
     }
@@ -137,38 +153,62 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// The edges of a chain without stamps.
+/// Edges of a chain without stamps: all, or some that follow each other.
 #[derive(Debug, Clone)]
-pub(super) struct Base<'a, W> {
-    chain: &'a Chain<'a>,
-    /// Weights of the labels of each instance, the largest one.
+pub(super) struct Base<W> {
+    labels: usize,
+    edges: usize,
+    /// Transitions along each edge. Recordings begin without an event, which says nothing of the labels inside.
+    pub(super) transitions: Vec<Transition>,
+    /// Weights of the labels that each edge leads to, the largest one. The last edge of a recording leads behind it.
     nodes: Vec<W>,
     /// Sum of the logarithms that these were divided by.
     pub(super) scales: f64,
 }
 
-impl<'a, W: Weight> Base<'a, W> {
-    /// With the known labels, 0 for no event and k for class k, which are empty if there are none. An infinite score makes
-    /// its class certain, or impossible.
-    pub(super) fn new(chain: &'a Chain<'a>, known: &[Option<usize>], in_parallel: bool) -> Self {
+impl<W: Weight> Base<W> {
+    /// All edges, with the known labels, 0 for no event and k for class k, which are empty if there are none. An infinite
+    /// score makes its class certain, or impossible.
+    pub(super) fn new(chain: &Chain<'_>, known: &[Option<usize>], in_parallel: bool) -> Self {
+        let all = 0..chain.instances() + 1;
+        let starts: Vec<usize> = all.clone().step_by(PIECE).collect();
+        let piece = |first| Self::of(chain, known, first..all.end.min(first + PIECE));
+        let pieces: Vec<Self> = match in_parallel {
+            true => starts.into_par_iter().map(piece).collect(),
+            false if starts.len() == 1 => return Self::of(chain, known, all),
+            false => starts.into_iter().map(piece).collect(),
+        };
+        let (transitions, nodes) = (Vec::with_capacity(all.end), Vec::new());
+        let none =
+            Self { labels: chain.classes + 1, edges: all.end, transitions, nodes, scales: 0.0 };
+        pieces.into_iter().fold(none, |mut whole, own| {
+            whole.nodes.reserve_exact(chain.instances() * whole.labels - whole.nodes.len());
+            whole.transitions.extend(own.transitions);
+            whole.nodes.extend(own.nodes);
+            Self { scales: whole.scales + own.scales, ..whole }
+        })
+    }
+
+    /// These edges.
+    pub(super) fn of(chain: &Chain<'_>, known: &[Option<usize>], edges: Range<usize>) -> Self {
         let (labels, classes) = (chain.classes + 1, chain.classes);
-        let mut nodes = vec![W::ZERO; chain.instances() * labels];
-        let weigh = |(piece, own): (usize, &mut [W])| {
-            let mut logs = vec![0.0; own.len()];
-            let mut scales = 0.0;
-            for (k, logs) in logs.chunks_exact_mut(labels).enumerate() {
-                let i = piece * PIECE + k;
-                let scores = &chain.scores[i * classes..(i + 1) * classes];
-                scales += label_weights(scores, known.get(i).copied().flatten(), logs);
-            }
-            own.copy_from_slice(&W::exp(logs));
-            scales
+        let instances = edges.start..edges.end.min(chain.instances());
+        let mut logs = vec![0.0; instances.len() * labels];
+        let mut scales = 0.0;
+        for (i, logs) in instances.clone().zip(logs.chunks_exact_mut(labels)) {
+            let scores = &chain.scores[i * classes..(i + 1) * classes];
+            scales += label_weights(scores, known.get(i).copied().flatten(), logs);
+        }
+        let gaps = &chain.gaps[edges.start.saturating_sub(1)..instances.end.saturating_sub(1)];
+        let across = match chain.rates {
+            Some(rates) => rates.transitions(gaps, classes),
+            None => vec![Transition::INDEPENDENT; gaps.len()],
         };
-        let scales: Vec<f64> = match in_parallel {
-            true => nodes.par_chunks_mut(PIECE * labels).enumerate().map(weigh).collect(),
-            false => nodes.chunks_mut(PIECE * labels).enumerate().map(weigh).collect(),
+        let transitions = match edges.start {
+            0 => std::iter::once(Transition::INDEPENDENT).chain(across).collect(),
+            _ => across,
         };
-        Self { chain, nodes, scales: scales.iter().sum() }
+        Self { labels, edges: edges.len(), transitions, nodes: W::exp(logs), scales }
     }
 }
 
@@ -199,28 +239,25 @@ fn certain(logs: &mut [f64], scores: &[f64], known: Option<usize>) -> f64 {
     }
 }
 
-impl<W: Weight> Edges<W> for Base<'_, W> {
+impl<W: Weight> Edges<W> for Base<W> {
     fn labels(&self) -> usize {
-        self.chain.classes + 1
+        self.labels
     }
 
     fn edges(&self) -> usize {
-        self.chain.instances() + 1
+        self.edges
     }
 
     #[inline(always)]
     fn weigh(&self, count: impl Count, edge: usize, out: &mut [W]) {
         let labels = count.get();
-        let Some(nodes) = self.nodes.get(edge * labels..(edge + 1) * labels) else {
+        let (Some(nodes), Some(transition)) =
+            (self.nodes.get(edge * labels..(edge + 1) * labels), self.transitions.get(edge))
+        else {
             // Behind the last instance there is no event.
             out.fill(W::ZERO);
             (0..labels).for_each(|z| out[z * labels] = W::ONE);
             return;
-        };
-        // Recordings begin without an event, which says nothing of the labels inside.
-        let transition = match edge.checked_sub(1) {
-            Some(gap) => &self.chain.transitions[gap],
-            None => &Transition::INDEPENDENT,
         };
         for z in 0..labels {
             for y in 0..labels {

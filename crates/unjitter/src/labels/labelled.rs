@@ -53,7 +53,7 @@ impl Chain<'_> {
             log_likelihood += if q > 0.0 { q * score } else { 0.0 };
             let (Some(gap), Some(rates)) = (i.checked_sub(1), self.rates) else { continue };
             let before = positive[gap];
-            let (own, change) = (&self.transitions[gap], (q - before).abs());
+            let (own, change) = (&base.transitions[i], (q - before).abs());
             let kinds = [
                 (own.rest, (1.0 - q).min(1.0 - before)),
                 (own.change, change),

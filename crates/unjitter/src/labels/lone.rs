@@ -58,9 +58,9 @@ impl Lone {
         let all = edges.zip(tallies.chunks_exact(form.tally));
         let room = self.free.chunks_exact_mut(squared);
         for (j, ((edge, tally), free)) in all.zip(room).enumerate() {
-            let base = ride.told.base(edge);
+            ride.told.base(n, edge, free);
             for k in 0..squared {
-                free[k] = base[k] * tally[k];
+                free[k] *= tally[k];
             }
             if !alone {
                 let others = (0..form.streams.len()).filter(|&s| s != ride.rider.stream);

@@ -5,6 +5,7 @@
 
 use super::riders::{Rider, Riders};
 use super::scene::Scene;
+use super::stretch::Stretch;
 use super::told::Form;
 
 /// Edges of messages that are visited one after the other, about.
@@ -18,7 +19,8 @@ const PER_STAMP: usize = 48;
 
 impl Scene<'_> {
     /// Most bytes that the sum takes, with so many numbers of an earlier one that are still kept.
-    pub(super) fn bytes(&self, form: &Form, riders: &Riders, kept: usize) -> u64 {
+    pub(super) fn bytes(&self, riders: &Riders, _stretches: &[Stretch], kept: usize) -> u64 {
+        let form = &Form::new(self);
         let (labels, classes) = (form.labels, form.labels - 1);
         let squared = labels * labels;
         // Gaps and transitions; base weights and tallies; paths with stamps and without, and labels by themselves.

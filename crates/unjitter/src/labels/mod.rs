@@ -11,19 +11,23 @@
 //! ([`Variable`]). `chain` sums over the labels alone, `sums` over labels and stamps together. Everything is linear in the
 //! number of instances. `docs/model.md` has the formulas.
 
+mod agreed;
 mod arriving;
 mod best;
 mod chain;
 mod count;
+mod exact;
+mod expected;
 mod labelled;
 mod lone;
 mod memory;
-mod moments;
+mod open;
 mod path;
 mod rates;
 mod recur;
 mod riders;
 mod scene;
+mod stretch;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -33,12 +37,13 @@ mod weight;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use agreed::Kept;
 pub(crate) use arriving::Arriving;
 pub(crate) use best::owners;
 pub(crate) use chain::Chain;
 pub(crate) use rates::Rates;
 pub(crate) use scene::{Habit, Scene, Source, Stream};
-pub(crate) use sums::{Kept, Summed, SummedStamp, SummedStream};
+pub(crate) use sums::{Summed, SummedStamp, SummedStream};
 
 /// How labels of neighbouring instances depend on each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -41,10 +41,20 @@ pub(super) struct Paths<W> {
 
 impl<W: Weight> Paths<W> {
     pub(super) fn new(edges: &impl Edges<W>, in_parallel: bool) -> Self {
+        let mut outside = vec![W::ZERO; edges.labels()];
+        outside[0] = W::ONE;
+        Self::between((&outside, &vec![W::ONE; edges.labels()]), edges, in_parallel)
+    }
+
+    /// Between weights of labels before the first edge and behind the last one.
+    pub(super) fn between(
+        (outside, inside): (&[W], &[W]),
+        edges: &impl Edges<W>,
+        in_parallel: bool,
+    ) -> Self {
         let labels = edges.labels();
-        let mut outside = vec![W::ZERO; labels + 1];
-        (outside[0], outside[labels]) = (W::ONE, W::ONE);
-        let inside = vec![W::ONE; labels + 1];
+        let with_scale = |weights: &[W]| weights.iter().copied().chain([W::ONE]).collect();
+        let (outside, inside): (Vec<W>, Vec<W>) = (with_scale(outside), with_scale(inside));
         let count = edges.edges();
         let (forward, backward) = counted!(labels, n => both(
             in_parallel && count > WORTH,
@@ -52,6 +62,24 @@ impl<W: Weight> Paths<W> {
             || recur(count, &inside, in_parallel, backward(n, edges)),
         ));
         Self { labels, forward, backward, outside, inside }
+    }
+
+    /// What all paths weigh behind the last edge, by label, from weights before the first, and the logarithm that this was
+    /// divided by.
+    pub(super) fn behind_all(edges: &impl Edges<W>, before: &[W]) -> (f64, Vec<W>) {
+        let (mut here, mut next, mut scales) = (before.to_vec(), before.to_vec(), Vec::new());
+        here.push(W::ONE);
+        next.push(W::ONE);
+        counted!(edges.labels(), n => {
+            let step = forward(n, edges);
+            for edge in 0..edges.edges() {
+                step(edge, &here, &mut next);
+                std::mem::swap(&mut here, &mut next);
+                scales.push(here[n.get()]);
+            }
+        });
+        here.pop();
+        (W::ln_of_product(scales.into_iter()), here)
     }
 
     /// Sums again where edges have changed, ranges of them in order.
@@ -92,7 +120,9 @@ impl<W: Weight> Paths<W> {
     /// The logarithm of the sum of all paths; −∞ if there is none.
     pub(super) fn log_normaliser(&self) -> f64 {
         let states = self.forward.chunks_exact(self.labels + 1);
-        W::ln_of_product(states.map(|own| own[self.labels]))
+        let last = self.before(self.forward.len() / (self.labels + 1)).iter().zip(&self.inside);
+        let ways = last.fold(W::ZERO, |sum, (&own, &behind)| sum.plus(own.times(behind)));
+        W::ln_of_product(states.map(|own| own[self.labels])) + ways.ln()
     }
 
     /// Overwrites the weights of an edge with the probabilities that a path takes it.

@@ -82,6 +82,9 @@ impl Rates {
     pub(super) fn transitions(&self, times: &[f64], classes: usize) -> Vec<Transition> {
         let Self { onset, offset } = *self;
         let (rate, ratio) = (onset + offset, offset / onset);
+        if times.len() > 1 && times.iter().all(|time| *time == times[0]) {
+            return vec![self.transitions(&times[..1], classes)[0]; times.len()];
+        }
         let mut forgotten: Vec<f64> = times.iter().map(|time| -rate * time).collect();
         exp_in_place(&mut forgotten);
         let transition = |(&time, forgotten): (&f64, f64)| {

@@ -8,6 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::scene::{Habit, Scene, Stream};
+use super::stretch::Stretch;
 use crate::inference::Order;
 use crate::math::exp_in_place;
 
@@ -67,6 +68,43 @@ impl Rider {
 }
 
 impl Riders {
+    /// No riders.
+    pub(super) const NONE: Self = Self {
+        presses: Vec::new(),
+        riders: Vec::new(),
+        densities: Vec::new(),
+        log_scale: 0.0,
+        messages: 0,
+        cells: 0,
+        ends: Vec::new(),
+    };
+
+    /// Those of a stretch by themselves, with edges, cells, messages and stamps counted from its first, and the first stamp
+    /// of each among all.
+    pub(super) fn of(&self, stretch: &Stretch) -> (Self, Vec<usize>) {
+        let (mut own, mut keys) = (Self::NONE, Vec::new());
+        let shift = |edges: &Range<usize>| {
+            edges.start - stretch.edges.start..edges.end - stretch.edges.start
+        };
+        for rider in &self.riders[stretch.riders.clone()] {
+            keys.push(rider.presses.start);
+            let first = own.presses.len();
+            own.presses.extend_from_slice(&self.presses[rider.presses.clone()]);
+            for press in &mut own.presses[first..] {
+                press.edges = shift(&press.edges);
+                let cells = press.cells.clone();
+                press.cells = own.densities.len()..own.densities.len() + cells.len();
+                own.densities.extend_from_slice(&self.densities[cells]);
+            }
+            let (stream, edges, presses) =
+                (rider.stream, shift(&rider.edges), first..own.presses.len());
+            let (messages, stamps) = (0..0, 0..0);
+            own.riders.push(Rider { stream, presses, edges, messages, stamps });
+        }
+        own.number();
+        (own, keys)
+    }
+
     /// Places all stamps, without their densities.
     pub(super) fn place(scene: &Scene<'_>) -> Self {
         let mut all = Self::default();
@@ -74,24 +112,28 @@ impl Riders {
             all.place_stream(k, stream);
         }
         all.riders.sort_by_key(|rider| (rider.edges.start, rider.edges.end));
-        let (mut cells, mut stamps) = (0, 0);
-        for rider in &mut all.riders {
+        all.number();
+        all
+    }
+
+    /// Counts cells, messages and stamps in the order of riders.
+    fn number(&mut self) {
+        let mut stamps = 0;
+        for rider in &mut self.riders {
             rider.stamps = stamps..stamps + rider.presses.len();
             stamps = rider.stamps.end;
-            rider.messages = all.messages..all.messages + rider.edges.len();
-            all.messages += rider.edges.len();
-            for press in &mut all.presses[rider.presses.clone()] {
-                press.cells = cells..cells + press.edges.len();
-                cells += press.edges.len();
+            rider.messages = self.messages..self.messages + rider.edges.len();
+            self.messages += rider.edges.len();
+            for press in &mut self.presses[rider.presses.clone()] {
+                press.cells = self.cells..self.cells + press.edges.len();
+                self.cells += press.edges.len();
             }
         }
         let mut end = 0;
-        all.ends.extend(all.riders.iter().map(|rider| {
+        self.ends.extend(self.riders.iter().map(|rider| {
             end = end.max(rider.edges.end);
             end
         }));
-        all.cells = cells;
-        all
     }
 
     /// The riders from the first to the last whose windows overlap with these edges.

@@ -1,57 +1,22 @@
 //! The sum over all labels and all ways in which stamps were given.
 //!
-//! Stamps and labels agree by expectation propagation: each rider in turn is summed exactly, given what all others say of
-//! the edges, and says what it knows beyond that (`visit`). Once nothing moves,
-//!
-//! ```text
-//! log Z ≈ log Z_all + Σ_k (log T_k − log Q_k)
-//! ```
-//!
-//! with Z_all the sum over all labels by what everybody says, T_k that over the window of rider k in which it is summed, and
-//! Q_k the same in which it only says. It is exact for one rider, and for any number whose windows do not overlap. At the
-//! fixed point it is stationary in the messages, so its derivatives are expectations. Three to ten rounds are usual. Only
-//! riders near those that move are visited again, but the last round visits all, and none may move in it.
-//!
-//! Riders of a run of some thousand edges are visited one after the other, and runs in parallel; the data alone decide
-//! where runs begin.
-
-use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! A session is cut into stretches ([`stretch`](super::stretch)). First each of them sums what leads through it, from label
+//! to label; then all know what lies before and behind them, and tell what they expect. Where riders have to agree they do
+//! so between these, again and again until no border moves. Without stamps the same is done beside it. Stretches are worked
+//! on in parallel and added in order.
 
 use rayon::prelude::*;
 
-use super::count::counted;
-use super::lone::Lone;
-use super::memory::RUN;
-use super::moments::Moments;
+use super::agreed::{Agreed, Kept, MOST_ROUNDS, PLAIN_ROUNDS};
+use super::chain::Base;
+use super::exact::{Exact, Room, Transfer, Voices};
+use super::expected::{Expected, Rated, split_off};
 use super::path::{Paths, normalise};
-use super::riders::{Riders, together};
+use super::riders::Riders;
 use super::scene::{Scene, Source};
-use super::told::{Form, Told};
-use super::visit::{Ride, Said, Visit, Visited};
+use super::stretch::{Stretch, stretches};
 use crate::inference::Impossible;
 use crate::memory::{hold, is_little, memory_limit};
-
-/// Rounds before messages become geometric means of the last two, and before the session fails.
-const PLAIN_ROUNDS: usize = 40;
-const MOST_ROUNDS: usize = 400;
-
-/// Messages of a session, kept from one evaluation to the next: those of each rider's edges.
-#[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<(Vec<Range<usize>>, Vec<f64>)>);
-
-impl Clone for Kept {
-    fn clone(&self) -> Self {
-        Self(Mutex::new(self.lock().clone()))
-    }
-}
-
-impl Kept {
-    fn lock(&self) -> MutexGuard<'_, (Vec<Range<usize>>, Vec<f64>)> {
-        // A panic elsewhere leaves messages that are as good as any to begin with.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// What stamps say of labels, and where they belong.
 #[derive(Debug)]
@@ -92,6 +57,9 @@ pub(crate) struct SummedStamp {
     pub(crate) classes: Vec<f64>,
 }
 
+/// Weights of labels before and behind stretches that move by less, as shares, have settled.
+const SETTLED: f64 = 1e-9;
+
 impl Scene<'_> {
     /// Sums over everything. Messages of a similar sum, if there are any, shorten it, and are overwritten.
     pub(crate) fn sum(&self, kept: Option<&Kept>) -> Result<Summed, Impossible> {
@@ -104,8 +72,9 @@ impl Scene<'_> {
         after: usize,
         kept: Option<&Kept>,
     ) -> Result<Summed, Impossible> {
-        let (form, mut riders) = (Form::new(self), Riders::place(self));
-        let bytes = self.bytes(&form, &riders, kept.map_or(0, |kept| kept.lock().1.len()));
+        let mut riders = Riders::place(self);
+        let stretches = stretches(&riders, self.chain.classes() + 1, self.chain.instances() + 1);
+        let bytes = self.bytes(&riders, &stretches, kept.map_or(0, Kept::numbers));
         if bytes > memory_limit() {
             return Err(Impossible::TooLarge(bytes));
         }
@@ -114,165 +83,320 @@ impl Scene<'_> {
         // Who holds memory hands no work to others.
         let in_parallel = self.chain.runs_in_parallel() && !is_much;
         riders.weigh(self, in_parallel);
-        let mut work = Work::new(Told::nothing(self, form, in_parallel), riders);
-        if let Some(kept) = kept {
-            work.recall(kept);
-        }
-        let (paths, log_gain) = work.settle(after)?;
-        let summed = work.summed(&paths, log_gain)?;
-        if let Some(kept) = kept {
-            work.keep(kept);
-        }
-        Ok(summed)
+        let voices = Voices::new(self);
+        let work = Work { scene: self, riders: &riders, voices: &voices, in_parallel };
+        work.summed(stretches, after, kept)
     }
 }
 
 struct Work<'a> {
-    told: Told<'a>,
-    riders: Riders,
-    /// What each rider says, by edge of its window.
-    messages: Vec<f64>,
-    /// Where each stamp was given, by cell.
+    scene: &'a Scene<'a>,
+    riders: &'a Riders,
+    voices: &'a Voices<'a>,
+    in_parallel: bool,
+}
+
+/// What is known of a stretch before it is summed.
+struct Known<'a> {
+    stretch: Stretch,
+    /// None if it is crowded.
+    exact: Option<Exact<'a>>,
+    bare: Exact<'a>,
+}
+
+/// What lies before each stretch and behind it, by label, as shares, and the logarithm that this was divided by.
+#[derive(Clone)]
+struct Borders {
+    before: Vec<Vec<f64>>,
+    behind: Vec<Vec<f64>>,
+    /// Of what lies behind the first one.
+    log_behind: f64,
+}
+
+impl Borders {
+    /// Of neighbours that weigh this from label to label.
+    fn between(transfers: &[Transfer]) -> Self {
+        let labels = transfers[0].weights.len().isqrt();
+        let (mut first, last) = (vec![0.0; labels], vec![1.0; labels]);
+        first[0] = 1.0;
+        let (mut before, mut behind, mut log_behind) = (vec![first], vec![last], 0.0);
+        for own in &transfers[..transfers.len() - 1] {
+            let here = &before[before.len() - 1];
+            let weight =
+                |y: usize| (0..labels).map(|z| here[z] * own.weights[z * labels + y]).sum();
+            let mut next: Vec<f64> = (0..labels).map(weight).collect();
+            normalise(&mut next);
+            before.push(next);
+        }
+        for own in transfers[1..].iter().rev() {
+            let here = &behind[behind.len() - 1];
+            let weight = |row: &[f64]| row.iter().zip(here).map(|(a, b)| a * b).sum();
+            let mut next: Vec<f64> = own.weights.chunks_exact(labels).map(weight).collect();
+            log_behind += own.log_scale + normalise(&mut next).ln();
+            behind.push(next);
+        }
+        behind.reverse();
+        Self { before, behind, log_behind }
+    }
+
+    fn of(&self, stretch: usize) -> (&[f64], &[f64]) {
+        (&self.before[stretch], &self.behind[stretch])
+    }
+}
+
+/// What a stretch comes to, with stamps or without.
+#[derive(Debug, Clone, Copy, Default)]
+struct Finished {
+    /// log of all ways, between what lies before and behind.
+    log_total: f64,
+    /// What weights of labels were divided by.
+    scales: f64,
+    d_rates: [f64; 2],
+}
+
+/// Expectations of a session.
+struct All {
+    presence: Vec<f64>,
+    prior: Vec<f64>,
+    /// By stream, edge and class.
+    events: Vec<Vec<f64>>,
+    silent: Vec<Vec<f64>>,
+    /// By cell, and by stamp and class.
     shares: Vec<f64>,
-    /// To an event of which class, by stamp in order of riders.
     classes: Vec<f64>,
 }
 
-/// Riders that are visited one after the other, and what they change.
-struct Run<'a> {
-    riders: Range<usize>,
-    messages: &'a mut [f64],
-    shares: &'a mut [f64],
-    classes: &'a mut [f64],
-}
-
 impl<'a> Work<'a> {
-    fn new(told: Told<'a>, riders: Riders) -> Self {
-        let mut messages = vec![0.0; riders.messages * told.form.message];
-        told.form.say_nothing(&mut messages);
-        let shares = vec![0.0; riders.densities.len()];
-        let classes = vec![0.0; riders.presses.len() * (told.form.labels - 1)];
-        Self { told, riders, messages, shares, classes }
+    fn summed(
+        &self,
+        stretches: Vec<Stretch>,
+        damped_after: usize,
+        kept: Option<&Kept>,
+    ) -> Result<Summed, Impossible> {
+        let (chain, silence) = (self.scene.chain, Voices::none(self.scene.chain.classes()));
+        let know = |stretch: Stretch, _: &mut Room| Known {
+            exact: (!stretch.is_crowded).then(|| Exact::new(self.voices, self.riders, &stretch)),
+            bare: Exact::bare(&silence, stretch.edges.clone()),
+            stretch,
+        };
+        let known = self.each(stretches, know);
+        let mut agreed = Vec::new();
+        for (k, own) in known.iter().enumerate().filter(|(_, own)| own.exact.is_none()) {
+            let (scene, riders) = (self.scene, self.riders);
+            agreed.push((k, Agreed::new(scene, riders, &own.stretch, kept, self.in_parallel)));
+        }
+        let (mut with, without): (Vec<Transfer>, Vec<Transfer>) = self.transfers(&known);
+        let without = Borders::between(&without);
+        let (with, paths) = self.settle(&mut agreed, &mut with, damped_after)?;
+        let mut all = All::nothing(self);
+        let finished = self.finish(&known, [&with, &without], &agreed, &paths, &mut all);
+        let total = |k: usize, borders: &Borders| {
+            let mut total = Finished { log_total: borders.log_behind, ..finished[0][k] };
+            total.log_total += finished[0][k].log_total;
+            for own in &finished[1..] {
+                total.scales += own[k].scales;
+                (0..2).for_each(|r| total.d_rates[r] += own[k].d_rates[r]);
+            }
+            total
+        };
+        let (with, mut without) = (total(0, &with), total(1, &without));
+        if chain.needs_logs() {
+            let (log_total, d_rates);
+            (log_total, all.prior, d_rates) = chain.in_logs();
+            without = Finished { log_total, scales: 0.0, d_rates };
+        }
+        let gains: f64 = agreed.iter().map(|(_, own)| own.log_gain).sum();
+        let log_all = with.log_total + with.scales - without.log_total - without.scales;
+        let log_evidence = log_all + gains + self.riders.log_scale;
+        if !log_evidence.is_finite() {
+            return Err(Impossible::Together);
+        }
+        if let Some(kept) = kept {
+            kept.keep(agreed.into_iter().map(|(_, own)| own).collect());
+        }
+        let d_rates = [0, 1].map(|r| with.d_rates[r] - without.d_rates[r]);
+        Ok(all.told(self, log_evidence, d_rates))
     }
 
-    /// Visits riders until nothing is left to move, with messages that are damped after so many rounds; returns all
-    /// paths by what they say, and Σ (log T − log Q).
-    fn settle(&mut self, damped_after: usize) -> Result<(Paths<f64>, f64), Impossible> {
-        let riders = &self.riders.riders;
-        let (mut is_due, mut last) = (vec![true; riders.len()], vec![Visited::NONE; riders.len()]);
-        let all = together(riders.iter().map(|rider| rider.edges.clone()));
-        self.told.tell(&self.riders, &self.messages, &all);
-        let mut paths = Paths::new(&self.told, self.told.in_parallel);
-        for round in 0..MOST_ROUNDS {
-            if !paths.log_normaliser().is_finite() {
-                return Err(Impossible::Together);
+    /// Works on all, in parallel if it is worth it, with a room for each thread.
+    fn each<T: Send, R: Send>(
+        &self,
+        all: Vec<T>,
+        work: impl Fn(T, &mut Room) -> R + Sync,
+    ) -> Vec<R> {
+        if self.in_parallel && all.len() > 1 {
+            return all
+                .into_par_iter()
+                .map_init(Room::default, |room, own| work(own, room))
+                .collect();
+        }
+        let mut room = Room::default();
+        all.into_iter().map(|own| work(own, &mut room)).collect()
+    }
+
+    /// The weights of labels of a stretch, with what is known of them and without.
+    fn bases(&self, stretch: &Stretch) -> (Base<f64>, Option<Base<f64>>) {
+        let (chain, known) = (self.scene.chain, self.scene.known);
+        let instances = stretch.edges.start..stretch.edges.end.min(known.len());
+        let is_any_known = known.get(instances).is_some_and(|own| own.iter().any(Option::is_some));
+        let bare = Base::of(chain, &[], stretch.edges.clone());
+        (bare, is_any_known.then(|| Base::of(chain, known, stretch.edges.clone())))
+    }
+
+    /// What each stretch weighs from label to label with stamps, if it is not crowded, and without. Nobody asks for that of
+    /// a single one.
+    fn transfers(&self, known: &[Known<'_>]) -> (Vec<Transfer>, Vec<Transfer>) {
+        let nothing = || {
+            let labels = self.scene.chain.classes() + 1;
+            Transfer { weights: vec![1.0; labels * labels], log_scale: 0.0 }
+        };
+        if known.len() == 1 {
+            return (vec![nothing()], vec![nothing()]);
+        }
+        let transfer = |own: &Known<'_>, room: &mut Room| {
+            let (bare, with_known) = self.bases(&own.stretch);
+            let exact = own.exact.as_ref();
+            let with = exact.map_or_else(nothing, |exact| {
+                exact.transfer(with_known.as_ref().unwrap_or(&bare), room)
+            });
+            (with, own.bare.transfer(&bare, room))
+        };
+        self.each(known.iter().collect(), transfer).into_iter().unzip()
+    }
+
+    /// Lets riders of crowded stretches agree until nothing moves there, nor between them. Returns what lies between
+    /// stretches, and all paths through those.
+    fn settle(
+        &self,
+        agreed: &mut [(usize, Agreed<'_>)],
+        transfers: &mut [Transfer],
+        damped_after: usize,
+    ) -> Result<(Borders, Vec<Paths<f64>>), Impossible> {
+        let is_only = transfers.len() == 1;
+        let mut weigh = |agreed: &mut [(usize, Agreed<'_>)]| {
+            for (k, own) in agreed.iter_mut().filter(|_| !is_only) {
+                transfers[*k] = own.transfer();
             }
-            let found = self.round(&paths, &is_due, round >= damped_after)?;
-            let riders = self.riders.riders.iter().zip(&is_due).filter(|(_, is_due)| **is_due);
-            let changed = together(riders.map(|(rider, _)| rider.edges.clone()));
-            self.told.tell(&self.riders, &self.messages, &changed);
-            paths.renew(&self.told, &changed, self.told.in_parallel);
-            let mut moves = vec![false; is_due.len()];
-            for (k, found) in found.into_iter().enumerate().filter(|(k, _)| is_due[*k]) {
-                moves[k] = self.riders.riders.len() > 1 && !found.has_settled(&last[k]);
-                last[k] = found;
-            }
-            is_due = match moves.contains(&true) {
-                true => self.riders.near(&moves),
-                // The certificate: labels carry what far riders say, so all have to stand still at once.
-                false if is_due.contains(&false) => vec![true; is_due.len()],
-                false => return Ok((paths, last.iter().map(|own| own.log_gain).sum())),
+            Borders::between(transfers)
+        };
+        let mut borders = weigh(agreed);
+        for _ in 0..MOST_ROUNDS {
+            let visit =
+                |(k, own): &mut (usize, Agreed<'_>)| own.settle(borders.of(*k), damped_after);
+            let paths: Result<Vec<Paths<f64>>, Impossible> = match self.in_parallel {
+                true => agreed.par_iter_mut().map(visit).collect(),
+                false => agreed.iter_mut().map(visit).collect(),
             };
+            let (paths, next) = (paths?, weigh(agreed));
+            let moved = |(k, _): &(usize, Agreed<'_>)| {
+                let both = [(&borders.before, &next.before), (&borders.behind, &next.behind)];
+                let all = both.into_iter().flat_map(|(old, new)| old[*k].iter().zip(&new[*k]));
+                all.map(|(old, new)| (old - new).abs()).fold(0.0, f64::max)
+            };
+            let has_settled = agreed.iter().all(|own| moved(own) < SETTLED);
+            borders = next;
+            if has_settled {
+                return Ok((borders, paths));
+            }
         }
         Err(Impossible::Unsettled)
     }
 
-    /// Visits the riders that are due.
-    fn round(
-        &mut self,
-        paths: &Paths<f64>,
-        is_due: &[bool],
-        is_damped: bool,
-    ) -> Result<Vec<Visited>, Impossible> {
-        let (told, riders) = (&self.told, &self.riders);
-        let runs = runs(told, riders, &mut self.messages, &mut self.shares, &mut self.classes);
-        let work = |run: Run<'_>| visit_run(told, riders, paths, run, is_due, is_damped);
-        let visited: Vec<Vec<Visited>> = match told.in_parallel {
-            true => runs.into_par_iter().map(work).collect(),
-            false => runs.into_iter().map(work).collect(),
+    /// Fills in all expectations; returns what each stretch comes to with stamps and without.
+    fn finish(
+        &self,
+        known: &[Known<'_>],
+        [with, without]: [&Borders; 2],
+        agreed: &[(usize, Agreed<'_>)],
+        paths: &[Paths<f64>],
+        all: &mut All,
+    ) -> Vec<[Finished; 2]> {
+        let chain = self.scene.chain;
+        let places = all.places(self, known).into_iter().zip(known).enumerate();
+        self.each(places.collect(), |(k, ([mut place, mut bare_place], own)), room| {
+            let (bare, with_known) = self.bases(&own.stretch);
+            let base = with_known.as_ref().unwrap_or(&bare);
+            let (log_total, d_rates) = match &own.exact {
+                Some(exact) => {
+                    let rates = Rated::new(chain);
+                    exact.finish(rates, base, with.of(k), room, &mut place)
+                }
+                None => {
+                    let at = agreed.partition_point(|(crowded, _)| *crowded < k);
+                    agreed[at].1.finish(&paths[at], &mut place)
+                }
+            };
+            let with = Finished { log_total, scales: base.scales, d_rates };
+            let rates = Rated::new(chain);
+            let (log_total, d_rates) =
+                own.bare.finish(rates, &bare, without.of(k), room, &mut bare_place);
+            [with, Finished { log_total, scales: bare.scales, d_rates }]
+        })
+    }
+}
+
+impl All {
+    fn nothing(work: &Work<'_>) -> Self {
+        let (chain, riders) = (work.scene.chain, work.riders);
+        let (instances, classes) = (chain.instances(), chain.classes());
+        let by_edge = || vec![vec![0.0; (instances + 1) * classes]; work.scene.streams.len()];
+        Self {
+            presence: vec![0.0; instances * classes],
+            prior: vec![0.0; instances * classes],
+            events: by_edge(),
+            silent: by_edge(),
+            shares: vec![0.0; riders.cells],
+            classes: vec![0.0; riders.presses.len() * classes],
+        }
+    }
+
+    /// Where each stretch tells what it expects, with stamps and without.
+    fn places(&mut self, work: &Work<'_>, known: &[Known<'_>]) -> Vec<[Expected<'_>; 2]> {
+        let classes = work.scene.chain.classes();
+        let mut rest = Expected {
+            presence: &mut self.presence,
+            events: self.events.iter_mut().map(Vec::as_mut_slice).collect(),
+            silent: self.silent.iter_mut().map(Vec::as_mut_slice).collect(),
+            shares: &mut self.shares,
+            classes: &mut self.classes,
+            first_cell: 0,
+            first_stamp: 0,
         };
-        let visited = visited.concat();
-        match visited.iter().all(|own| own.log_gain.is_finite()) {
-            true => Ok(visited),
-            false => Err(Impossible::Together),
-        }
+        let mut prior = self.prior.as_mut_slice();
+        let place = |own: &Known<'_>| {
+            let (edges, riders) =
+                (own.stretch.edges.len(), &work.riders.riders[own.stretch.riders.clone()]);
+            let cells = riders.iter().map(|own| own.cells(&work.riders.presses).len()).sum();
+            let stamps: usize = riders.iter().map(|own| own.stamps.len()).sum();
+            let with = rest.split_off(edges * classes, cells, stamps, classes);
+            let presence = split_off(&mut prior, edges * classes);
+            [with, Expected { presence, ..Expected::default() }]
+        };
+        known.iter().map(place).collect()
     }
 
-    fn recall(&mut self, kept: &Kept) {
-        let kept = kept.lock();
-        let (edges, messages) = &*kept;
-        if edges.len() != self.riders.riders.len() {
-            return;
-        }
-        let width = self.told.form.message;
-        if edges.iter().eq(self.riders.riders.iter().map(|rider| &rider.edges)) {
-            self.messages.copy_from_slice(messages);
-            return;
-        }
-        let mut from = 0;
-        for (rider, edges) in self.riders.riders.iter().zip(edges) {
-            let first = rider.edges.start.max(edges.start);
-            for edge in first..rider.edges.end.min(edges.end) {
-                let own = (rider.messages.start + edge - rider.edges.start) * width;
-                let old = (from + edge - edges.start) * width;
-                self.messages[own..own + width].copy_from_slice(&messages[old..old + width]);
-            }
-            from += edges.len();
-        }
-    }
-
-    fn keep(self, kept: &Kept) {
-        let edges = self.riders.riders.iter().map(|rider| rider.edges.clone()).collect();
-        *kept.lock() = (edges, self.messages);
-    }
-
-    /// What it came to.
-    fn summed(&self, paths: &Paths<f64>, log_gain: f64) -> Result<Summed, Impossible> {
-        let moments = Moments::new(&self.told, paths);
-        let log_all = self.told.scales + paths.log_normaliser() - moments.log_normaliser;
-        let log_evidence = log_all + log_gain + self.riders.log_scale;
-        if !log_evidence.is_finite() {
-            return Err(Impossible::Together);
-        }
-        let Moments { presence, prior, d_rates, mut events, mut silent, .. } = moments;
-        let classes = self.told.form.labels - 1;
-        for (k, stream) in self.told.scene.streams.iter().enumerate() {
-            // Ends are at the edge behind their instance.
-            let rest = stream.variable.edge(0) * classes;
-            for by_edge in [&mut events[k], &mut silent[k]] {
-                by_edge.drain(..rest);
-                by_edge.truncate(presence.len());
-            }
-        }
-        let streams = self.streams(events, silent);
-        Ok(Summed { log_evidence, presence, prior, d_rates, streams })
-    }
-
-    fn streams(&self, events: Vec<Vec<f64>>, silent: Vec<Vec<f64>>) -> Vec<SummedStream> {
-        let scene = self.told.scene;
+    fn told(self, work: &Work<'_>, log_evidence: f64, d_rates: [f64; 2]) -> Summed {
+        let scene = work.scene;
         let classes = scene.chain.classes();
         let mut streams = Vec::with_capacity(scene.streams.len());
-        for ((stream, events), silent) in scene.streams.iter().zip(events).zip(silent) {
+        let by_stream = scene.streams.iter().zip(self.events).zip(self.silent);
+        for ((stream, mut events), mut silent) in by_stream {
+            // Ends are at the edge behind their instance.
+            let rest = stream.variable.edge(0) * classes;
+            for by_edge in [&mut events, &mut silent] {
+                by_edge.drain(..rest);
+                by_edge.truncate(self.presence.len());
+            }
             let mut missed = vec![0.0; classes];
             silent.iter().enumerate().for_each(|(at, p)| missed[at % classes] += p);
             let stamps = |own: &Source<'_>| vec![SummedStamp::default(); own.stamped.stamps.len()];
             let stamps = stream.sources.iter().map(stamps).collect();
             streams.push(SummedStream { missed, silent, events, stamps });
         }
-        for rider in &self.riders.riders {
+        for rider in &work.riders.riders {
             let stream = &scene.streams[rider.stream];
             for (press, stamp) in rider.presses.clone().zip(rider.stamps.clone()) {
-                let press = &self.riders.presses[press];
+                let press = &work.riders.presses[press];
                 streams[rider.stream].stamps[press.source][press.stamp] = SummedStamp {
                     first: stream.variable.instance(press.edges.start),
                     shares: self.shares[press.cells.clone()].to_vec(),
@@ -280,121 +404,7 @@ impl<'a> Work<'a> {
                 };
             }
         }
-        streams
+        let Self { presence, prior, .. } = self;
+        Summed { log_evidence, presence, prior, d_rates, streams }
     }
-}
-
-/// Neighbouring riders together, with the slices that are theirs.
-fn runs<'a>(
-    told: &Told<'_>,
-    riders: &Riders,
-    mut messages: &'a mut [f64],
-    mut shares: &'a mut [f64],
-    mut classes: &'a mut [f64],
-) -> Vec<Run<'a>> {
-    let mut runs = Vec::new();
-    let (mut first, mut edges) = (0, 0);
-    for (k, rider) in riders.riders.iter().enumerate() {
-        edges += rider.edges.len();
-        if edges < RUN && k + 1 < riders.riders.len() {
-            continue;
-        }
-        let own = &riders.riders[first..=k];
-        let stamps: usize = own.iter().map(|rider| rider.stamps.len()).sum();
-        let cells: usize = own.iter().map(|rider| rider.cells(&riders.presses).len()).sum();
-        runs.push(Run {
-            riders: first..k + 1,
-            messages: messages.split_off_mut(..edges * told.form.message).unwrap_or_default(),
-            shares: shares.split_off_mut(..cells).unwrap_or_default(),
-            classes: classes.split_off_mut(..stamps * (told.form.labels - 1)).unwrap_or_default(),
-        });
-        (first, edges) = (k + 1, 0);
-    }
-    runs
-}
-
-/// Visits the riders of a run that are due, from the first to the last; each hears what those before it have just said.
-/// The others did not move.
-fn visit_run(
-    told: &Told<'_>,
-    riders: &Riders,
-    paths: &Paths<f64>,
-    run: Run<'_>,
-    is_due: &[bool],
-    is_damped: bool,
-) -> Vec<Visited> {
-    let Run { riders: numbers, mut messages, mut shares, mut classes } = run;
-    let form = &told.form;
-    let (tally, message, labels) = (form.tally, form.message, form.labels);
-    let mut weights = vec![0.0; labels * labels];
-    let (mut visit, mut lone) = (Visit::default(), Lone::default());
-    let (mut all, mut old) = (Vec::with_capacity(numbers.len()), Vec::new());
-    // Tallies from an edge on, as far as riders of this run have changed them, and the state before another edge.
-    let (mut tallies, mut first) = (Vec::new(), 0);
-    let (mut here, mut next, mut at) = (vec![0.0; labels], vec![0.0; labels], 0);
-    for number in numbers {
-        let rider = &riders.riders[number];
-        let cells = rider.cells(&riders.presses).len();
-        let own = messages.split_off_mut(..rider.edges.len() * message).unwrap_or_default();
-        let shares = shares.split_off_mut(..cells).unwrap_or_default();
-        let classes =
-            classes.split_off_mut(..rider.stamps.len() * (labels - 1)).unwrap_or_default();
-        if !is_due[number] {
-            all.push(Visited::NONE);
-            continue;
-        }
-        let Range { start, end } = rider.edges;
-        if first + tallies.len() / tally <= start {
-            // Nobody before has just said anything of these edges.
-            tallies.clear();
-            (first, at) = (start, start);
-            here.copy_from_slice(paths.before(start));
-        }
-        let known = first + tallies.len() / tally;
-        if known < end {
-            tallies.extend_from_slice(&told.tallies[known * tally..end * tally]);
-        }
-        while at < start {
-            let with = &tallies[(at - first) * tally..(at - first + 1) * tally];
-            told.weigh_but(None, at, with, &mut weights);
-            step(&mut here, &weights, &mut next);
-            at += 1;
-        }
-        let tallies = &mut tallies[(start - first) * tally..(end - first) * tally];
-        counted!(labels, n => {
-            let edges = tallies.chunks_exact_mut(tally).zip(own.chunks_exact(message));
-            edges.for_each(|(tally, own)| form.take(n, rider.stream, own, tally));
-        });
-        old.clear();
-        old.extend(own.iter().filter(|_| is_damped));
-        let said = &mut Said { message: own, shares, classes, old: &old };
-        let ride = Ride {
-            told,
-            rider,
-            presses: &riders.presses[rider.presses.clone()],
-            densities: &riders.densities,
-            before: &here,
-            behind: paths.behind(end - 1),
-        };
-        let visited = match rider.presses.len() {
-            1 => counted!(labels, n => lone.visit(n, &ride, tallies, said)),
-            _ => visit.visit(&ride, tallies, said),
-        };
-        counted!(labels, n => {
-            let edges = tallies.chunks_exact_mut(tally).zip(said.message.chunks_exact(message));
-            edges.for_each(|(tally, own)| form.add(n, rider.stream, own, tally));
-        });
-        all.push(visited);
-    }
-    all
-}
-
-/// Weights of the labels behind an edge, with room for them.
-fn step(here: &mut [f64], weights: &[f64], next: &mut [f64]) {
-    next.fill(0.0);
-    for (here, weights) in here.iter().zip(weights.chunks_exact(here.len())) {
-        next.iter_mut().zip(weights).for_each(|(next, weight)| *next += here * weight);
-    }
-    normalise(next);
-    here.copy_from_slice(next);
 }

@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use super::chain::Base;
 use super::count::{Count, counted};
 use super::path::Edges;
+use super::rates::Transition;
 use super::riders::{Rider, Riders};
 use super::scene::{Habit, Occurrence, Scene, Stream};
 
@@ -189,40 +190,41 @@ pub(super) struct Told<'a> {
     pub(super) scene: &'a Scene<'a>,
     /// Whether threads work on it.
     pub(super) in_parallel: bool,
-    /// Sum of the logarithms that the weights of labels were divided by.
-    pub(super) scales: f64,
     pub(super) form: Form,
-    /// Weights of every edge without stamps, with known labels.
-    base: Vec<f64>,
+    /// Edges without stamps, with known labels.
+    base: Base<f64>,
     /// A tally for every edge.
     pub(super) tallies: Vec<f64>,
 }
 
 impl<'a> Told<'a> {
-    /// Before any rider has said anything.
-    pub(super) fn nothing(scene: &'a Scene<'a>, form: Form, in_parallel: bool) -> Self {
-        let labels = Base::new(scene.chain, scene.known, in_parallel);
-        let mut tallies = vec![0.0; labels.edges() * form.tally];
+    /// Edges of a session before any rider has said anything.
+    pub(super) fn nothing(
+        scene: &'a Scene<'a>,
+        form: Form,
+        edges: Range<usize>,
+        in_parallel: bool,
+    ) -> Self {
+        let mut tallies = vec![0.0; edges.len() * form.tally];
         form.clear(&mut tallies);
-        let squared = form.labels * form.labels;
-        let mut base = vec![0.0; labels.edges() * squared];
-        let weigh = |(piece, own): (usize, &mut [f64])| {
-            counted!(form.labels, n => {
-                let edges = own.chunks_exact_mut(squared).enumerate();
-                edges.for_each(|(edge, own)| labels.weigh(n, piece * PIECE + edge, own));
-            });
-        };
-        match in_parallel {
-            true => base.par_chunks_mut(PIECE * squared).enumerate().for_each(weigh),
-            false => base.chunks_mut(PIECE * squared).enumerate().for_each(weigh),
-        }
-        Self { scene, in_parallel, scales: labels.scales, form, base, tallies }
+        let base = Base::of(scene.chain, scene.known, edges);
+        Self { scene, in_parallel, form, base, tallies }
     }
 
-    /// The weights of an edge without stamps, by the label before it and the one that it leads to.
-    pub(super) fn base(&self, edge: usize) -> &[f64] {
-        let squared = self.form.labels * self.form.labels;
-        &self.base[edge * squared..(edge + 1) * squared]
+    /// Sum of the logarithms that the weights of labels were divided by.
+    pub(super) fn scales(&self) -> f64 {
+        self.base.scales
+    }
+
+    /// Transitions along an edge that leads to an instance.
+    pub(super) fn transitions(&self, edge: usize) -> &Transition {
+        &self.base.transitions[edge]
+    }
+
+    /// Overwrites the weights of an edge without stamps, by the label before it and the one that it leads to.
+    #[inline(always)]
+    pub(super) fn base(&self, n: impl Count, edge: usize, out: &mut [f64]) {
+        self.base.weigh(n, edge, out);
     }
 
     /// Adds up again what riders say of these edges, ranges of them in order.
@@ -259,8 +261,8 @@ impl<'a> Told<'a> {
         tally: &[f64],
         out: &mut [f64],
     ) {
-        let weights = out.iter_mut().zip(self.base(edge)).zip(tally);
-        weights.for_each(|((out, base), told)| *out = base * told);
+        counted!(self.form.labels, n => self.base(n, edge, out));
+        out.iter_mut().zip(tally).for_each(|(out, told)| *out *= told);
         for stream in (0..self.form.streams.len()).filter(|&stream| Some(stream) != but) {
             self.weigh_events(stream, tally, out);
         }
@@ -307,14 +309,15 @@ impl Edges<f64> for Told<'_> {
     }
 
     fn edges(&self) -> usize {
-        self.scene.chain.instances() + 1
+        self.base.edges()
     }
 
     #[inline(always)]
     fn weigh(&self, count: impl Count, edge: usize, out: &mut [f64]) {
-        let (base, tally) = (self.base(edge), self.tally(edge));
+        self.base(count, edge, out);
+        let tally = self.tally(edge);
         for k in 0..count.get() * count.get() {
-            out[k] = base[k] * tally[k];
+            out[k] *= tally[k];
         }
         (0..self.form.streams.len()).for_each(|stream| self.weigh_events(stream, tally, out));
     }

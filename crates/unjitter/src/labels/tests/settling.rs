@@ -1,6 +1,5 @@
 //! Riders that agree: from nothing and from messages that were kept, damped or not, in windows of any width.
 
-use super::sums::Kept;
 use super::*;
 
 /// Stamps of two people about both ends of runs, and of one about presence, in sessions that hold few events.
