@@ -267,26 +267,18 @@ impl<'a> Agreed<'a> {
         rates: &mut Rated<'_>,
         out: &mut Expected<'_>,
     ) {
-        let (told, labels, classes) = (&self.told, n.get(), n.get() - 1);
-        if let Some(own) = out.presence.get_mut(edge * classes..(edge + 1) * classes) {
-            for y in 1..labels {
-                own[y - 1] = (0..labels).map(|z| p[z * labels + y]).sum();
-            }
-            rates.add(n, self.stretch.edges.start + edge, told.transitions(edge), p);
-        }
+        let (told, labels) = (&self.told, n.get());
+        let gap = told.scene.chain.gap(self.stretch.edges.start + edge);
+        out.add_labels(n, edge, p);
+        rates.add(n, gap, told.transitions(edge), p);
         let tally = told.tally(edge);
-        for (k, own) in told.form.streams.iter().enumerate() {
-            let at = edge * classes..(edge + 1) * classes;
-            let (events, silent) = (&mut out.events[k][at.clone()], &mut out.silent[k][at]);
-            events.fill(0.0);
-            silent.fill(0.0);
+        for (stream, own) in told.form.streams.iter().enumerate() {
             for (o, occurrence) in own.occurrences.iter().enumerate() {
                 let p = p[occurrence.from * labels + occurrence.to];
                 let (all, without) = own.weigh(o, tally);
-                events[occurrence.class] += p;
-                if p > 0.0 {
-                    silent[occurrence.class] += p * without / all;
-                }
+                let silent = if p > 0.0 { p * without / all } else { 0.0 };
+                out.count(n, stream, occurrence.class, [p, silent]);
+                out.place(n, (stream, occurrence.class), edge, [p, silent]);
             }
         }
     }

@@ -67,7 +67,7 @@ impl Arriving {
         let mut own = vec![0.0; labels];
         label_weights(scores, None, &mut own);
         if let Some((newest, weights)) = &self.newest {
-            let transition = self.rates.transitions(&[time - newest], labels - 1)[0];
+            let transition = self.rates.transition(time - newest, labels - 1);
             let edge =
                 |at: usize| transition.kind(at / labels, at % labels).ln() + own[at % labels];
             let edge: Vec<f64> = (0..labels * labels).map(edge).collect();

@@ -29,8 +29,7 @@ pub(crate) struct Chain<'a> {
     classes: usize,
     /// None if labels do not depend on each other.
     pub(super) rates: Option<Rates>,
-    /// Times between neighbours.
-    pub(super) gaps: Vec<f64>,
+    times: &'a [f64],
     /// Log-odds of each class against no event, by instance.
     scores: &'a [f64],
     in_parallel: bool,
@@ -39,14 +38,13 @@ pub(crate) struct Chain<'a> {
 impl<'a> Chain<'a> {
     /// Of instances at these times, which do not decrease, with log-odds by instance and class.
     pub(crate) fn new(
-        times: &[f64],
+        times: &'a [f64],
         classes: usize,
         rates: Option<Rates>,
         scores: &'a [f64],
     ) -> Self {
         debug_assert_eq!(times.len() * classes, scores.len());
-        let gaps = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        Self { classes, rates, gaps, scores, in_parallel: false }
+        Self { classes, rates, times, scores, in_parallel: false }
     }
 
     /// The same, with threads for long sessions.
@@ -130,13 +128,19 @@ impl<'a> Chain<'a> {
             });
             let p: Vec<f64> = weights.iter().map(|own| own.number()).collect();
             presence.extend((1..labels).map(|y| p.iter().skip(y).step_by(labels).sum::<f64>()));
-            counted!(labels, n => rates.add(n, i, &base.transitions[i], &p));
+            counted!(labels, n => rates.add(n, self.gap(i), &base.transitions[i], &p));
         }
         (base.scales + paths.log_normaliser(), presence, rates.d_rates())
     }
 
     pub(super) fn instances(&self) -> usize {
-        self.gaps.len() + 1
+        self.times.len()
+    }
+
+    /// The time between the instances that an edge joins; none at both ends of a recording.
+    #[inline(always)]
+    pub(super) fn gap(&self, edge: usize) -> Option<f64> {
+        Some(self.times.get(edge)? - self.times.get(edge.checked_sub(1)?)?)
     }
 
     /// Log-odds of each class against no event, by instance.
@@ -158,9 +162,9 @@ impl<'a> Chain<'a> {
 pub(super) struct Base<W> {
     labels: usize,
     edges: usize,
-    /// Transitions along each edge. Recordings begin without an event, which says nothing of the labels inside.
+    /// Transitions along each edge.
     pub(super) transitions: Vec<Transition>,
-    /// Weights of the labels that each edge leads to, the largest one. The last edge of a recording leads behind it.
+    /// Weights of the labels that each edge leads to, the largest one.
     nodes: Vec<W>,
     /// Sum of the logarithms that these were divided by.
     pub(super) scales: f64,
@@ -182,7 +186,7 @@ impl<W: Weight> Base<W> {
         let none =
             Self { labels: chain.classes + 1, edges: all.end, transitions, nodes, scales: 0.0 };
         pieces.into_iter().fold(none, |mut whole, own| {
-            whole.nodes.reserve_exact(chain.instances() * whole.labels - whole.nodes.len());
+            whole.nodes.reserve_exact(all.end * whole.labels - whole.nodes.len());
             whole.transitions.extend(own.transitions);
             whole.nodes.extend(own.nodes);
             Self { scales: whole.scales + own.scales, ..whole }
@@ -193,22 +197,44 @@ impl<W: Weight> Base<W> {
     pub(super) fn of(chain: &Chain<'_>, known: &[Option<usize>], edges: Range<usize>) -> Self {
         let (labels, classes) = (chain.classes + 1, chain.classes);
         let instances = edges.start..edges.end.min(chain.instances());
-        let mut logs = vec![0.0; instances.len() * labels];
+        let mut logs = vec![0.0; edges.len() * labels];
         let mut scales = 0.0;
         for (i, logs) in instances.clone().zip(logs.chunks_exact_mut(labels)) {
             let scores = &chain.scores[i * classes..(i + 1) * classes];
             scales += label_weights(scores, known.get(i).copied().flatten(), logs);
         }
-        let gaps = &chain.gaps[edges.start.saturating_sub(1)..instances.end.saturating_sub(1)];
-        let across = match chain.rates {
-            Some(rates) => rates.transitions(gaps, classes),
-            None => vec![Transition::INDEPENDENT; gaps.len()],
-        };
-        let transitions = match edges.start {
-            0 => std::iter::once(Transition::INDEPENDENT).chain(across).collect(),
-            _ => across,
-        };
+        // Behind the last instance there is no event.
+        logs[instances.len() * labels..]
+            .iter_mut()
+            .skip(1)
+            .for_each(|log| *log = f64::NEG_INFINITY);
+        let gaps: Vec<f64> = instances.clone().filter_map(|edge| chain.gap(edge)).collect();
+        let mut transitions = Vec::with_capacity(edges.len());
+        // Recordings begin without an event, which says nothing of the labels inside.
+        transitions.extend((edges.start == 0).then_some(Transition::INDEPENDENT));
+        match chain.rates {
+            Some(rates) => rates.transitions(&gaps, classes, &mut transitions),
+            None => transitions.resize(edges.len(), Transition::INDEPENDENT),
+        }
+        transitions.resize(edges.len(), Transition::INDEPENDENT);
         Self { labels, edges: edges.len(), transitions, nodes: W::exp(logs), scales }
+    }
+
+    /// Weights of some edges: of the labels that they lead to, and of transitions.
+    #[inline(always)]
+    pub(super) fn slices(&self, edges: Range<usize>) -> (&[W], &[Transition]) {
+        let nodes = &self.nodes[edges.start * self.labels..edges.end * self.labels];
+        (nodes, &self.transitions[edges])
+    }
+}
+
+/// Overwrites `out` with the weights of an edge.
+#[inline(always)]
+pub(super) fn weigh<W: Weight>(n: impl Count, nodes: &[W], transition: &Transition, out: &mut [W]) {
+    for z in 0..n.get() {
+        for y in 0..n.get() {
+            out[z * n.get() + y] = W::of(transition.kind(z, y)).times(nodes[y]);
+        }
     }
 }
 
@@ -250,19 +276,7 @@ impl<W: Weight> Edges<W> for Base<W> {
 
     #[inline(always)]
     fn weigh(&self, count: impl Count, edge: usize, out: &mut [W]) {
-        let labels = count.get();
-        let (Some(nodes), Some(transition)) =
-            (self.nodes.get(edge * labels..(edge + 1) * labels), self.transitions.get(edge))
-        else {
-            // Behind the last instance there is no event.
-            out.fill(W::ZERO);
-            (0..labels).for_each(|z| out[z * labels] = W::ONE);
-            return;
-        };
-        for z in 0..labels {
-            for y in 0..labels {
-                out[z * labels + y] = W::of(transition.kind(z, y)).times(nodes[y]);
-            }
-        }
+        let nodes = &self.nodes[edge * count.get()..(edge + 1) * count.get()];
+        weigh(count, nodes, &self.transitions[edge], out);
     }
 }

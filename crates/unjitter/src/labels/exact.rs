@@ -13,11 +13,11 @@
 
 use std::ops::Range;
 
-use super::chain::Base;
+use super::chain::{Base, weigh};
 use super::count::{Any, Count, Two};
 use super::expected::{Expected, Rated};
 use super::open::{self, Event, Few, Many, Sets, give, given_there, take};
-use super::path::Edges;
+use super::rates::Transition;
 use super::riders::{Press, Rider, Riders};
 use super::scene::{Habit, Occurrence, Scene};
 use super::stretch::Stretch;
@@ -61,7 +61,7 @@ impl<'a> Voices<'a> {
     }
 }
 
-/// An event of a stream that has open stamps.
+/// An event of a stream.
 #[derive(Debug, Clone, Copy)]
 struct Voiced {
     /// The edge, by both labels.
@@ -78,8 +78,9 @@ struct Situation {
     open: Vec<bool>,
     /// By both labels of an edge: the weight of its events of all other streams, which have no stamp there.
     quiet: Vec<f64>,
-    /// Events of open streams, by both labels.
+    /// Events of open streams, by both labels, and of all others.
     voiced: Vec<Voiced>,
+    unheard: Vec<Voiced>,
     /// Where those of a pair of labels begin.
     firsts: Vec<usize>,
 }
@@ -88,14 +89,17 @@ impl Situation {
     fn new(voices: &Voices<'_>, open: &[bool]) -> Self {
         let labels = voices.labels;
         let (mut quiet, mut voiced) = (vec![1.0; labels * labels], Vec::new());
+        let mut unheard = Vec::new();
         for (stream, occurrences) in voices.occurrences.iter().enumerate() {
             for own in occurrences {
                 let (pair, silent) =
                     (own.from * labels + own.to, voices.habits[stream][own.class].silent);
+                let (class, shares) = (own.class, voices.shares[stream]);
+                let own = Voiced { pair, stream, class, silent, shares };
                 if open[stream] {
-                    let (class, shares) = (own.class, voices.shares[stream]);
-                    voiced.push(Voiced { pair, stream, class, silent, shares });
+                    voiced.push(own);
                 } else {
+                    unheard.push(own);
                     quiet[pair] *= silent;
                 }
             }
@@ -104,7 +108,7 @@ impl Situation {
         let firsts =
             (0..=labels * labels).map(|pair| voiced.partition_point(|own| own.pair < pair));
         let firsts = firsts.collect();
-        Self { open: open.to_vec(), quiet, voiced, firsts }
+        Self { open: open.to_vec(), quiet, voiced, unheard, firsts }
     }
 }
 
@@ -179,7 +183,7 @@ impl<'a> Exact<'a> {
             steps: Vec::new(),
             opened: Vec::new(),
             factors: Vec::new(),
-            states: 0,
+            states: stretch.states.unwrap_or_default(),
         };
         own.place(riders, &riders.riders[stretch.riders.clone()]);
         own
@@ -188,7 +192,8 @@ impl<'a> Exact<'a> {
     /// Without stamps.
     pub(super) fn bare(voices: &'a Voices<'a>, edges: Range<usize>) -> Self {
         static NONE: Riders = Riders::NONE;
-        Self::new(voices, &NONE, &Stretch { edges, riders: 0..0, is_crowded: false })
+        let states = Some(edges.len() * voices.labels);
+        Self::new(voices, &NONE, &Stretch { edges, riders: 0..0, states })
     }
 
     fn place(&mut self, riders: &Riders, own: &[Rider]) {
@@ -241,14 +246,8 @@ impl<'a> Exact<'a> {
             }));
         }
         self.opened.extend(open.iter().map(|own| own.0));
-        self.states += edges.len() * (voices.labels << open.len());
         let open = first..self.opened.len();
         self.steps.push(Step::Along(Piece { edges, situation, open, factors }));
-    }
-
-    /// States before all edges, which [`finish`](Self::finish) stores.
-    pub(super) fn states(&self) -> usize {
-        self.states
     }
 
     /// The weights from label to label.
@@ -280,8 +279,8 @@ impl<'a> Exact<'a> {
     /// asked to. Returns the logarithm that they were divided by.
     fn forward<const ROWS: usize>(&self, base: &Base<f64>, room: &mut Room, stores: bool) -> f64 {
         let (mut log_scale, mut open, mut stored) = (0.0, 0, 0);
-        if stores {
-            room.stored.resize(self.states, 0.0);
+        if stores && room.stored.len() < self.states {
+            room.stored = vec![0.0; self.states];
         }
         for step in &self.steps {
             match step {
@@ -370,43 +369,49 @@ impl<'a> Exact<'a> {
         base: &Base<f64>,
         piece: &Piece,
         [here, next, from, to]: [&mut [f64]; 4],
-        mut stored: &mut [f64],
+        stored: &mut [f64],
     ) -> f64 {
         let (labels, len) = (n.get(), sets.len());
         let situation = &self.situations[piece.situation];
         let opened = &self.opened[piece.open.clone()];
         let (mut log_scale, mut given) = (0.0, [0.0; MOST_OPEN]);
-        let (mut few, mut more) = ([0.0; 4], Vec::new());
-        let weights = pairs(n, &mut few, &mut more);
-        for edge in piece.edges.clone() {
-            if let Some(own) = stored.split_off_mut(..labels * len) {
+        let (mut few, mut more) = ([[0.0; 4]; 2], [Vec::new(), Vec::new()]);
+        let [weights, quiet] = pairs(n, &mut few, &mut more);
+        quiet.copy_from_slice(&situation.quiet);
+        let (nodes, transitions) = base.slices(self.local(&piece.edges));
+        let edges = piece.edges.clone().zip(nodes.chunks_exact(labels)).zip(transitions);
+        let mut stored = stored.chunks_exact_mut(labels * len);
+        for ((edge, nodes), transition) in edges {
+            if let Some(own) = stored.next() {
                 own.copy_from_slice(&here[..labels * len]);
             }
-            base.weigh(n, edge - self.edges.start, weights);
-            next[..labels * len].fill(0.0);
+            weigh(n, nodes, transition, weights);
             for z in 0..labels {
                 for y in 0..labels {
                     let pair = z * labels + y;
-                    let weight = weights[pair] * situation.quiet[pair];
+                    let weight = weights[pair] * quiet[pair];
                     let (here, next) =
                         (&here[z * len..(z + 1) * len], &mut next[y * len..(y + 1) * len]);
                     let events = situation.firsts[pair]..situation.firsts[pair + 1];
+                    // The first label needs no sum, which would be the longest wait of all.
                     if sets.bits() == 0 || events.is_empty() {
                         for t in 0..len {
-                            next[t] += weight * here[t];
+                            let ways = weight * here[t];
+                            next[t] = if z == 0 { ways } else { next[t] + ways };
                         }
                         continue;
                     }
                     for t in 0..len {
                         from[t] = weight * here[t];
                     }
-                    for k in events {
-                        let event = self.event(sets, piece, situation, k, edge, opened, &mut given);
+                    let events = Events { piece, situation, opened, edge, weight, numbers: events };
+                    for k in events.numbers.clone() {
+                        let event = events.of(self, sets, k, &mut given);
                         give(sets, &event, &from[..len], &mut to[..len]);
                         from[..len].copy_from_slice(&to[..len]);
                     }
                     for t in 0..len {
-                        next[t] += from[t];
+                        next[t] = if z == 0 { from[t] } else { next[t] + from[t] };
                     }
                 }
             }
@@ -421,27 +426,6 @@ impl<'a> Exact<'a> {
             }
         }
         log_scale
-    }
-
-    /// An event of an open stream at an edge.
-    #[inline(always)]
-    #[expect(clippy::too_many_arguments)]
-    fn event<'b>(
-        &self,
-        sets: impl Sets,
-        piece: &Piece,
-        situation: &Situation,
-        k: usize,
-        edge: usize,
-        opened: &[Opened],
-        given: &'b mut [f64; MOST_OPEN],
-    ) -> Event<'b> {
-        let factors = &self.factors[piece.factors + k * sets.bits()..][..sets.bits()];
-        for bit in 0..sets.bits() {
-            given[bit] = factors[bit] * self.densities[opened[bit].cell.wrapping_add(edge)];
-        }
-        let Voiced { silent, shares, .. } = situation.voiced[k];
-        Event { silent, given: &given[..sets.bits()], shares }
     }
 
     /// Fills in what is expected, from the weights of labels before the stretch and of what lies behind it by the label that
@@ -503,7 +487,7 @@ impl<'a> Exact<'a> {
         macro_rules! few {
             ($bits:literal) => {{
                 let mut room = [[0.0; 2 << $bits]; 2];
-                let mut taken = [[0.0; 1 << $bits]; FEW_EVENTS + 2];
+                let mut taken = [[0.0; 1 << $bits]; FEW_EVENTS + 3];
                 room[0].copy_from_slice(behind);
                 let [own, prev] = room.each_mut().map(|room| room.as_mut_slice());
                 let buffers = [own, prev, taken.as_flattened_mut()];
@@ -518,7 +502,7 @@ impl<'a> Exact<'a> {
             (2, 2) if events <= FEW_EVENTS => few!(2),
             (2, 3) if events <= FEW_EVENTS => few!(3),
             _ => {
-                many.resize((labels + events + 2) * len, 0.0);
+                many.resize((labels + events + 3) * len, 0.0);
                 let (prev, taken) = many.split_at_mut(labels * len);
                 let (sets, buffers) = (Many { bits, len }, [behind, prev, taken]);
                 match labels {
@@ -551,74 +535,65 @@ impl<'a> Exact<'a> {
         let (labels, len, bits) = (n.get(), sets.len(), sets.bits());
         let situation = &self.situations[piece.situation];
         let opened = &self.opened[piece.open.clone()];
-        let mut given = [0.0; MOST_OPEN];
-        let (mut few, mut more, mut few_p, mut more_p) =
-            ([0.0; 4], Vec::new(), [0.0; 4], Vec::new());
-        let (weights, p) = (pairs(n, &mut few, &mut more), pairs(n, &mut few_p, &mut more_p));
-        let states = stored.chunks_exact(labels * len);
-        for (edge, before) in piece.edges.clone().zip(states).rev() {
-            base.weigh(n, edge - self.edges.start, weights);
-            prev[..labels * len].fill(0.0);
+        let (mut few, mut more) = ([[0.0; 4]; 2], [Vec::new(), Vec::new()]);
+        let [weights, quiet] = pairs(n, &mut few, &mut more);
+        quiet.copy_from_slice(&situation.quiet);
+        let (mut few, mut more) = ([[0.0; 4]; 2], [Vec::new(), Vec::new()]);
+        let [p, evenly] = pairs(n, &mut few, &mut more);
+        let (nodes, transitions) = base.slices(self.local(&piece.edges));
+        let edges = piece.edges.clone().zip(nodes.chunks_exact(labels)).zip(transitions);
+        // Neighbours that are as far apart are told of at once.
+        let (mut last, mut gap) = (&transitions[0], None);
+        for (((edge, nodes), transition), before) in
+            edges.zip(stored.chunks_exact(labels * len)).rev()
+        {
+            weigh(n, nodes, transition, weights);
+            let own_gap = rates.gap(edge);
+            if own_gap != gap {
+                self.tell(n, situation, gap, last, evenly, rates, out);
+                (last, gap) = (transition, own_gap);
+            }
             let mut total = 0.0;
             for z in 0..labels {
                 for y in 0..labels {
                     let pair = z * labels + y;
-                    let weight = weights[pair] * situation.quiet[pair];
+                    let weight = weights[pair] * quiet[pair];
                     let (before, behind) =
                         (&before[z * len..(z + 1) * len], &behind[y * len..(y + 1) * len]);
                     let prev = &mut prev[z * len..(z + 1) * len];
                     let events = situation.firsts[pair]..situation.firsts[pair + 1];
                     let mut ways = 0.0;
-                    if bits == 0 || events.is_empty() {
-                        for t in 0..len {
-                            ways += before[t] * behind[t];
-                            prev[t] += weight * behind[t];
+                    let from = match bits == 0 || events.is_empty() {
+                        true => behind,
+                        false => {
+                            let events =
+                                Events { piece, situation, opened, edge, weight, numbers: events };
+                            self.go_back_events(sets, &events, before, behind, taken, raw)
                         }
-                    } else {
-                        let count = events.len();
-                        // What weighs behind the last event, before it, …, before the first; then before an event.
-                        taken[..len].copy_from_slice(behind);
-                        for (j, k) in events.clone().rev().enumerate() {
-                            let event =
-                                self.event(sets, piece, situation, k, edge, opened, &mut given);
-                            let (from, to) = taken.split_at_mut((j + 1) * len);
-                            take(sets, &event, &from[j * len..], &mut to[..len]);
-                        }
-                        let (taken, room) = taken.split_at_mut((count + 1) * len);
-                        let first = &taken[count * len..];
-                        for t in 0..len {
-                            ways += before[t] * first[t];
-                            prev[t] += weight * first[t];
-                        }
-                        let at = &mut room[..len];
-                        at.copy_from_slice(before);
-                        for (j, k) in events.clone().enumerate() {
-                            let event =
-                                self.event(sets, piece, situation, k, edge, opened, &mut given);
-                            let behind = &taken[(count - j - 1) * len..(count - j) * len];
-                            let before = &taken[(count - j) * len..(count - j + 1) * len];
-                            let raw = &mut raw[k * (bits + 1)..(k + 1) * (bits + 1)];
-                            for bit in 0..bits {
-                                raw[bit] =
-                                    weight * given_there(sets, &event, bit, at, behind, before);
-                            }
-                            let silent: f64 = (0..len).map(|t| at[t] * behind[t]).sum();
-                            raw[bits] = weight * event.silent * silent;
-                            if j + 1 < count {
-                                let next = behind_event(sets, &event, at);
-                                at.copy_from_slice(&next);
-                            }
-                        }
+                    };
+                    for t in 0..len {
+                        ways += before[t] * from[t];
+                        let own = weight * from[t];
+                        prev[t] = if y == 0 { own } else { prev[t] + own };
                     }
                     p[pair] = weight * ways;
                     total += p[pair];
                 }
             }
             let inverse = 1.0 / total;
-            (0..labels * labels).for_each(|pair| p[pair] *= inverse);
-            self.tell(n, base, situation, edge, p, rates, out);
+            for pair in 0..labels * labels {
+                p[pair] *= inverse;
+                evenly[pair] += p[pair];
+            }
+            out.add_labels(n, edge - self.edges.start, p);
+            if !out.events.is_empty() {
+                for own in &situation.unheard {
+                    let (of, p) = ((own.stream, own.class), p[own.pair]);
+                    out.place(n, of, edge - self.edges.start, [p, p]);
+                }
+            }
             if bits > 0 {
-                self.share(n, situation, edge, opened, raw, inverse, out);
+                self.share(n, situation, edge, opened, p, raw, inverse, out);
             }
             let mut total = 0.0;
             for t in 0..labels * len {
@@ -629,39 +604,86 @@ impl<'a> Exact<'a> {
                 behind[..labels * len].iter_mut().for_each(|own| *own /= total);
             }
         }
+        self.tell(n, situation, gap, last, evenly, rates, out);
     }
 
-    /// Tells of an edge, whose labels have these probabilities: of its instance, its rates, and of streams without open
-    /// stamps.
+    /// Overwrites what open stamps weigh at events of an edge, and events without one; returns what weighs before all these
+    /// events. `room` is for as many weights as there are events, and one more.
+    #[inline(always)]
+    fn go_back_events<'b, S: Sets>(
+        &self,
+        sets: S,
+        events: &Events<'_>,
+        before: &[f64],
+        behind: &[f64],
+        room: &'b mut [f64],
+        raw: &mut [f64],
+    ) -> &'b [f64] {
+        let (len, bits, Range { start, end }) = (sets.len(), sets.bits(), events.numbers.clone());
+        let mut given = [0.0; MOST_OPEN];
+        let mut tell =
+            |k: usize, event: &Event<'_>, before: &[f64], behind: &[f64], taken: &[f64]| {
+                let raw = &mut raw[k * (bits + 1)..(k + 1) * (bits + 1)];
+                for bit in 0..bits {
+                    raw[bit] = events.weight * given_there(sets, event, bit, before, behind, taken);
+                }
+                let mut silent = 0.0;
+                for t in 0..len {
+                    silent += before[t] * behind[t];
+                }
+                raw[bits] = events.weight * event.silent * silent;
+            };
+        if end - start == 1 {
+            let event = events.of(self, sets, start, &mut given);
+            take(sets, &event, behind, &mut room[..len]);
+            tell(start, &event, before, behind, &room[..len]);
+            return &room[..len];
+        }
+        // What weighs behind the last event, before it, …, before the first; then before an event and behind it.
+        let count = end - start;
+        room[..len].copy_from_slice(behind);
+        for (j, k) in events.numbers.clone().rev().enumerate() {
+            let (from, to) = room.split_at_mut((j + 1) * len);
+            take(sets, &events.of(self, sets, k, &mut given), &from[j * len..], &mut to[..len]);
+        }
+        let (taken, rest) = room.split_at_mut((count + 1) * len);
+        let (here, next) = rest.split_at_mut(len);
+        here.copy_from_slice(before);
+        for (j, k) in events.numbers.clone().enumerate() {
+            let event = events.of(self, sets, k, &mut given);
+            let behind = &taken[(count - j - 1) * len..(count - j) * len];
+            let before = &taken[(count - j) * len..(count - j + 1) * len];
+            tell(k, &event, here, behind, before);
+            give(sets, &event, here, &mut next[..len]);
+            here.copy_from_slice(&next[..len]);
+        }
+        &taken[count * len..]
+    }
+
+    /// Tells of neighbouring edges that are as far apart, whose pairs of labels are expected this often: of rates, and of
+    /// streams without open stamps. Empties these numbers.
     #[inline(always)]
     #[expect(clippy::too_many_arguments)]
     fn tell<N: Count>(
         &self,
         n: N,
-        base: &Base<f64>,
         situation: &Situation,
-        edge: usize,
-        p: &[f64],
+        gap: Option<f64>,
+        transition: &Transition,
+        p: &mut [f64],
         rates: &mut Rated<'_>,
         out: &mut Expected<'_>,
     ) {
-        let (labels, classes, j) = (n.get(), n.get() - 1, edge - self.edges.start);
-        if let Some(own) = out.presence.get_mut(j * classes..(j + 1) * classes) {
-            for y in 1..labels {
-                own[y - 1] = (0..labels).map(|z| p[z * labels + y]).sum();
-            }
-            rates.add(n, edge, &base.transitions[j], p);
+        rates.add(n, gap, transition, p);
+        for own in &situation.unheard {
+            out.count(n, own.stream, own.class, [p[own.pair]; 2]);
         }
-        for (stream, occurrences) in self.voices.occurrences.iter().enumerate() {
-            let events = &mut out.events[stream][j * classes..(j + 1) * classes];
-            events.fill(0.0);
-            occurrences.iter().for_each(|own| events[own.class] += p[own.from * labels + own.to]);
-            let silent = &mut out.silent[stream][j * classes..(j + 1) * classes];
-            match situation.open[stream] {
-                true => silent.fill(0.0),
-                false => silent.copy_from_slice(events),
-            }
-        }
+        p.fill(0.0);
+    }
+
+    /// Numbers of edges here.
+    fn local(&self, edges: &Range<usize>) -> Range<usize> {
+        edges.start - self.edges.start..edges.end - self.edges.start
     }
 
     /// Tells where open stamps were given, and of events without one.
@@ -673,6 +695,7 @@ impl<'a> Exact<'a> {
         situation: &Situation,
         edge: usize,
         opened: &[Opened],
+        p: &[f64],
         raw: &[f64],
         inverse: f64,
         out: &mut Expected<'_>,
@@ -682,8 +705,9 @@ impl<'a> Exact<'a> {
             out.shares[own.cell.wrapping_add(edge) - out.first_cell] = 0.0;
         }
         for (event, raw) in situation.voiced.iter().zip(raw.chunks_exact(bits + 1)) {
-            let at = (edge - self.edges.start) * classes + event.class;
-            out.silent[event.stream][at] += raw[bits] * inverse;
+            let expected = [p[event.pair], raw[bits] * inverse];
+            out.count(n, event.stream, event.class, expected);
+            out.place(n, (event.stream, event.class), edge - self.edges.start, expected);
             for (own, ways) in opened.iter().zip(raw) {
                 let share = ways * inverse;
                 out.shares[own.cell.wrapping_add(edge) - out.first_cell] += share;
@@ -696,21 +720,50 @@ impl<'a> Exact<'a> {
 /// Events of one edge for which there is room where the number of states is known.
 const FEW_EVENTS: usize = 4;
 
-/// Weights behind an event that is not the last one of an edge.
-fn behind_event(sets: impl Sets, event: &Event<'_>, from: &[f64]) -> Vec<f64> {
-    let mut to = vec![0.0; sets.len()];
-    give(sets, event, from, &mut to);
-    to
+/// Events of streams with open stamps, all along one edge between two labels.
+struct Events<'a> {
+    piece: &'a Piece,
+    situation: &'a Situation,
+    opened: &'a [Opened],
+    edge: usize,
+    /// What the edge weighs by itself.
+    weight: f64,
+    /// Their numbers in the situation.
+    numbers: Range<usize>,
 }
 
-/// Room for a number for each pair of labels.
-#[inline(always)]
-fn pairs<'a>(n: impl Count, few: &'a mut [f64; 4], more: &'a mut Vec<f64>) -> &'a mut [f64] {
-    match n.get() {
-        2 => few,
-        labels => {
-            more.resize(labels * labels, 0.0);
-            more
+impl Events<'_> {
+    /// One of them, with what open stamps weigh there.
+    #[inline(always)]
+    fn of<'b>(
+        &self,
+        exact: &Exact<'_>,
+        sets: impl Sets,
+        k: usize,
+        given: &'b mut [f64; MOST_OPEN],
+    ) -> Event<'b> {
+        let factors = &exact.factors[self.piece.factors + k * sets.bits()..][..sets.bits()];
+        for bit in 0..sets.bits() {
+            let cell = self.opened[bit].cell.wrapping_add(self.edge);
+            given[bit] = factors[bit] * exact.densities[cell];
         }
+        let Voiced { silent, shares, .. } = self.situation.voiced[k];
+        Event { silent, given: &given[..sets.bits()], shares }
+    }
+}
+
+/// Room for two numbers for each pair of labels.
+#[inline(always)]
+fn pairs<'a>(
+    n: impl Count,
+    few: &'a mut [[f64; 4]; 2],
+    more: &'a mut [Vec<f64>; 2],
+) -> [&'a mut [f64]; 2] {
+    match n.get() {
+        2 => few.each_mut().map(|own| own.as_mut_slice()),
+        labels => more.each_mut().map(|own| {
+            own.resize(labels * labels, 0.0);
+            own.as_mut_slice()
+        }),
     }
 }

@@ -7,11 +7,13 @@ use super::rates::Transition;
 /// Places for expectations, each of the first edge, instance, cell or stamp of a stretch and those behind it.
 #[derive(Default)]
 pub(super) struct Expected<'a> {
-    /// p(y_i = k), by instance and class.
+    /// p(y_i = k) times a sign is added, by instance and class.
     pub(super) presence: &'a mut [f64],
-    /// By stream: p(an event is at an edge), and that it is and has no stamp, by edge and class.
-    pub(super) events: Vec<&'a mut [f64]>,
-    pub(super) silent: Vec<&'a mut [f64]>,
+    pub(super) sign: f64,
+    /// Expected events and those without a stamp, by stream and class.
+    pub(super) counts: Vec<[f64; 2]>,
+    /// The same by edge and class, for each stream, if that is wanted.
+    pub(super) events: Vec<&'a mut [[f64; 2]]>,
     /// p(a stamp was given at an edge), by cell.
     pub(super) shares: &'a mut [f64],
     /// p(a stamp was given to an event of a class), by stamp and class.
@@ -30,13 +32,11 @@ impl<'a> Expected<'a> {
         stamps: usize,
         classes: usize,
     ) -> Self {
-        let streams = |all: &mut Vec<&'a mut [f64]>| {
-            all.iter_mut().map(|own| split_off(own, edges)).collect()
-        };
         let own = Self {
             presence: split_off(&mut self.presence, edges),
-            events: streams(&mut self.events),
-            silent: streams(&mut self.silent),
+            sign: self.sign,
+            counts: self.counts.clone(),
+            events: self.events.iter_mut().map(|own| split_off(own, edges)).collect(),
             shares: split_off(&mut self.shares, cells),
             classes: split_off(&mut self.classes, stamps * classes),
             first_cell: self.first_cell,
@@ -46,10 +46,42 @@ impl<'a> Expected<'a> {
         self.first_stamp += stamps;
         own
     }
+
+    /// Adds what labels of an edge, by its number here, say of its instance, if there is one.
+    #[inline(always)]
+    pub(super) fn add_labels(&mut self, n: impl Count, edge: usize, p: &[f64]) {
+        let (labels, classes) = (n.get(), n.get() - 1);
+        let own = self.presence.get_mut(edge * classes..(edge + 1) * classes).unwrap_or_default();
+        for (own, y) in own.iter_mut().zip(1..) {
+            *own += self.sign * (0..labels).map(|z| p[z * labels + y]).sum::<f64>();
+        }
+    }
+
+    /// Adds events of a class, and those without a stamp.
+    #[inline(always)]
+    pub(super) fn count(&mut self, n: impl Count, stream: usize, class: usize, expected: [f64; 2]) {
+        let own = &mut self.counts[stream * (n.get() - 1) + class];
+        (0..2).for_each(|k| own[k] += expected[k]);
+    }
+
+    /// Tells at which edge, by its number here, such events are, if that is wanted.
+    #[inline(always)]
+    pub(super) fn place(
+        &mut self,
+        n: impl Count,
+        (stream, class): (usize, usize),
+        edge: usize,
+        expected: [f64; 2],
+    ) {
+        if let Some(events) = self.events.get_mut(stream) {
+            let own = &mut events[edge * (n.get() - 1) + class];
+            (0..2).for_each(|k| own[k] += expected[k]);
+        }
+    }
 }
 
-/// Takes so many numbers, or all.
-pub(super) fn split_off<'a>(all: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
+/// Takes the first of all, as many as there are.
+pub(super) fn split_off<'a, T>(all: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     let count = count.min(all.len());
     all.split_off_mut(..count).unwrap_or_default()
 }
@@ -70,14 +102,21 @@ impl<'a> Rated<'a> {
         Self { chain, d_rates: [0.0; 2], gap: None, weights, expected }
     }
 
-    /// Adds what an edge says whose labels have these probabilities and transitions.
+    /// How far apart the instances are that an edge joins.
     #[inline(always)]
-    pub(super) fn add(&mut self, n: impl Count, edge: usize, weights: &Transition, p: &[f64]) {
-        let (Some(_), Some(gap)) = (self.chain.rates, edge.checked_sub(1)) else { return };
-        let gap = self.chain.gaps[gap];
-        if self.gap != Some(gap) {
+    pub(super) fn gap(&self, edge: usize) -> Option<f64> {
+        self.chain.gap(edge)
+    }
+
+    /// Adds expected pairs of labels along edges over this time, with these weights.
+    #[inline(always)]
+    pub(super) fn add(&mut self, n: impl Count, gap: Option<f64>, weights: &Transition, p: &[f64]) {
+        if gap.is_none() {
+            return;
+        }
+        if self.gap != gap {
             self.settle();
-            (self.gap, self.weights) = (Some(gap), *weights);
+            (self.gap, self.weights) = (gap, *weights);
         }
         for z in 0..n.get() {
             for y in 0..n.get() {

@@ -67,7 +67,7 @@ impl Chain<'_> {
                 same: kinds[2].1 - same,
                 other: 0.0,
             };
-            rates.pull_back(self.gaps[gap], 1, own, &beyond, &mut d_rates);
+            rates.pull_back(self.gap(i).unwrap_or_default(), 1, own, &beyond, &mut d_rates);
         }
         Labelled { log_likelihood, presence, d_rates }
     }

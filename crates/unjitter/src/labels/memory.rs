@@ -14,42 +14,60 @@ pub(super) const RUN: usize = 4096;
 /// they are given, and derivatives.
 const PER_INSTANCE: usize = 8;
 const PER_CLASS: usize = 3;
-/// Numbers per stamp: where it is placed and kept, what it came to, and spare room.
-const PER_STAMP: usize = 48;
+/// Numbers per stamp: where it is placed, opened and kept, what it came to, and spare room.
+const PER_STAMP: usize = 96;
+/// Numbers per stretch of what happens there, and of its weights from label to label.
+const PER_STRETCH: usize = 64;
 
 impl Scene<'_> {
     /// Most bytes that the sum takes, with so many numbers of an earlier one that are still kept.
-    pub(super) fn bytes(&self, riders: &Riders, _stretches: &[Stretch], kept: usize) -> u64 {
+    pub(super) fn bytes(&self, riders: &Riders, stretches: &[Stretch], kept: usize) -> u64 {
         let form = &Form::new(self);
         let (labels, classes) = (form.labels, form.labels - 1);
-        let squared = labels * labels;
-        // Gaps and transitions; base weights and tallies; paths with stamps and without, and labels by themselves.
-        let sums = 6 + (squared + form.tally) + 4 * (labels + 1) + labels;
-        // What is told of instances, once in pieces and once together: with stamps and without, and of each stream.
-        let told = 2 * classes * (2 + 2 * form.streams.len());
+        // What is told with stamps and without, and of each stream.
+        let told = classes * (1 + 2 * form.streams.len());
         let asked = PER_INSTANCE + PER_CLASS * classes;
-        let by_instance = (asked + sums + told) * (self.chain.instances() + 1);
+        let by_instance = (asked + told) * (self.chain.instances() + 1);
         let by_stamp = (PER_STAMP + 2 * classes) * riders.presses.len();
         // Densities and shares, which are copied into the result, and once more by who asks.
-        let numbers =
-            by_instance + by_stamp + form.message * riders.messages + 4 * riders.cells + kept;
-        8 * (numbers + self.numbers_of_visits(form, riders)) as u64
+        let numbers = by_instance + by_stamp + 4 * riders.cells + kept;
+        let crowded = |own: &Stretch| match own.states {
+            Some(_) => PER_STRETCH,
+            None => self.numbers_of_agreement(form, riders, own),
+        };
+        let by_stretch: usize = stretches.iter().map(crowded).sum();
+        // One stretch at a time: weights of labels, once with what is known of them; states before edges.
+        let at_once =
+            |own: &Stretch| 2 * (2 * labels + 4) * own.edges.len() + own.states.unwrap_or(0);
+        let at_once = stretches.iter().map(at_once).max().unwrap_or(0);
+        8 * (numbers + by_stretch + at_once) as u64
     }
 
-    /// Numbers of the visits of one thread.
-    fn numbers_of_visits(&self, form: &Form, riders: &Riders) -> usize {
-        let squared = form.labels * form.labels;
+    /// Numbers of riders that agree.
+    fn numbers_of_agreement(&self, form: &Form, riders: &Riders, stretch: &Stretch) -> usize {
+        let (labels, squared) = (form.labels, form.labels * form.labels);
+        let own = &riders.riders[stretch.riders.clone()];
+        // Weights of labels and tallies; paths.
+        let by_edge = (2 * labels + 4) + form.tally + 2 * (labels + 1);
+        let messages: usize = own.iter().map(|rider| rider.edges.len()).sum();
+        let cells: usize = own.iter().map(|rider| rider.cells(&riders.presses).len()).sum();
+        let stamps: usize = own.iter().map(|rider| rider.presses.len()).sum();
         let of_rider = |rider: &Rider| {
             let events = form.streams[rider.stream].occurrences.len();
             let edges = rider.edges.len();
             let cells = rider.cells(&riders.presses).len();
             // Weights of edges and events, twice; states by label and stamps decided; what was said before.
-            edges * (squared + 2 * events + 3 + form.message) + 2 * form.labels * (cells + edges)
+            edges * (squared + 2 * events + 3 + form.message) + 2 * labels * (cells + edges)
         };
-        let most = riders.riders.iter().map(of_rider).max().unwrap_or(0);
-        let widest = riders.riders.iter().map(|rider| rider.edges.len()).max().unwrap_or(0);
+        let most = own.iter().map(of_rider).max().unwrap_or(0);
+        let widest = own.iter().map(|rider| rider.edges.len()).max().unwrap_or(0);
         // Tallies of neighbours, in a vector that doubles.
-        let together = (RUN + 2 * widest).min(riders.messages).min(self.chain.instances() + 1);
-        most + 2 * form.tally * together
+        let together = (RUN + 2 * widest).min(messages).min(stretch.edges.len());
+        let visits = most + 2 * form.tally * together;
+        by_edge * stretch.edges.len()
+            + form.message * messages
+            + 2 * cells
+            + PER_STAMP * stamps
+            + visits
     }
 }

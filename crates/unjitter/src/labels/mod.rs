@@ -43,7 +43,7 @@ pub(crate) use best::owners;
 pub(crate) use chain::Chain;
 pub(crate) use rates::Rates;
 pub(crate) use scene::{Habit, Scene, Source, Stream};
-pub(crate) use sums::{Summed, SummedStamp, SummedStream};
+pub(crate) use sums::{Summed, SummedStamp, SummedStream, Wanted};
 
 /// How labels of neighbouring instances depend on each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -78,28 +78,42 @@ const NODES: [(f64, f64); 5] = [
 const SHORT: f64 = 0.25;
 
 impl Rates {
-    /// The weights of transitions over times ≥ 0 between so many classes.
-    pub(super) fn transitions(&self, times: &[f64], classes: usize) -> Vec<Transition> {
+    /// Appends the weights of transitions over times ≥ 0 between so many classes.
+    pub(super) fn transitions(&self, times: &[f64], classes: usize, out: &mut Vec<Transition>) {
+        let evenly = times.iter().all(|time| *time == times[0]);
+        let different = if evenly { &times[..times.len().min(1)] } else { times };
+        let rate = self.onset + self.offset;
+        let mut forgotten: Vec<f64> = different.iter().map(|time| -rate * time).collect();
+        exp_in_place(&mut forgotten);
+        let all = different.iter().zip(&forgotten);
+        out.extend(all.map(|(&time, &forgotten)| self.over(time, forgotten, classes)));
+        if let (true, Some(&own)) = (evenly && !times.is_empty(), out.last()) {
+            out.resize(out.len() + times.len() - 1, own);
+        }
+    }
+
+    /// The weights over one time.
+    pub(super) fn transition(&self, time: f64, classes: usize) -> Transition {
+        let mut all = Vec::new();
+        self.transitions(&[time], classes, &mut all);
+        all[0]
+    }
+
+    /// The weights over a time after which this share of the past is left.
+    #[inline(always)]
+    fn over(&self, time: f64, forgotten: f64, classes: usize) -> Transition {
         let Self { onset, offset } = *self;
         let (rate, ratio) = (onset + offset, offset / onset);
-        if times.len() > 1 && times.iter().all(|time| *time == times[0]) {
-            return vec![self.transitions(&times[..1], classes)[0]; times.len()];
+        let passed = rate * time;
+        // One less e^{−sΔ}, which for short times is nearly one.
+        let change = if passed < SHORT { -(-passed).exp_m1() } else { 1.0 - forgotten };
+        let rest = 1.0 + forgotten / ratio;
+        if classes == 1 {
+            return Transition { rest, change, same: 1.0 + ratio * forgotten, other: 0.0 };
         }
-        let mut forgotten: Vec<f64> = times.iter().map(|time| -rate * time).collect();
-        exp_in_place(&mut forgotten);
-        let transition = |(&time, forgotten): (&f64, f64)| {
-            let passed = rate * time;
-            // One less e^{−sΔ}, which for short times is nearly one.
-            let change = if passed < SHORT { -(-passed).exp_m1() } else { 1.0 - forgotten };
-            let rest = 1.0 + forgotten / ratio;
-            if classes == 1 {
-                return Transition { rest, change, same: 1.0 + ratio * forgotten, other: 0.0 };
-            }
-            let other = self.other(time);
-            let same = other + classes as f64 * (1.0 + ratio) * (-offset * time).exp();
-            Transition { rest, change, same, other }
-        };
-        times.iter().zip(forgotten).map(transition).collect()
+        let other = self.other(time);
+        let same = other + classes as f64 * (1.0 + ratio) * (-offset * time).exp();
+        Transition { rest, change, same, other }
     }
 
     /// The weight of an end and an onset.
@@ -229,7 +243,7 @@ mod tests {
         for (onset, offset, time) in [(0.3, 0.7, 1.1), (2.0, 0.1, 0.02), (0.05, 3.0, 0.6)] {
             for classes in [1, 3] {
                 let rates = Rates { onset, offset };
-                let own = rates.transitions(&[time], classes)[0];
+                let own = rates.transition(time, classes);
                 let positive = onset / (onset + offset) / classes as f64;
                 let negative = offset / (onset + offset);
                 let (rest, run) =
@@ -304,7 +318,7 @@ mod tests {
             for classes in [1, 2, 5] {
                 let value = |onset: f64, offset: f64| {
                     let rates = Rates { onset: 0.4 * onset.exp(), offset: 1.3 * offset.exp() };
-                    let own = rates.transitions(&[time], classes)[0];
+                    let own = rates.transition(time, classes);
                     let other = if classes > 1 { expected.other * own.other.ln() } else { 0.0 };
                     other
                         + expected.rest * own.rest.ln()
@@ -313,7 +327,7 @@ mod tests {
                 };
                 let mut got = [0.0; 2];
                 let rates = Rates { onset: 0.4, offset: 1.3 };
-                let weights = rates.transitions(&[time], classes)[0];
+                let weights = rates.transition(time, classes);
                 rates.pull_back(time, classes, &weights, &expected, &mut got);
                 let want = [
                     (value(STEP, 0.0) - value(-STEP, 0.0)) / (2.0 * STEP),

@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use super::riders::{Rider, Riders};
 
-/// Edges from which a stretch ends as soon as no window is open.
-const LONG: usize = 2048;
+/// Edges from which a stretch ends as soon as no window is open: so few that its numbers stay in the cache next to the
+/// processor.
+const LONG: usize = 512;
 /// Most states of an exact sum before an edge: labels times sets of open stamps.
 const MOST_STATES: usize = 512;
 
@@ -19,38 +20,39 @@ const MOST_STATES: usize = 512;
 pub(super) struct Stretch {
     pub(super) edges: Range<usize>,
     pub(super) riders: Range<usize>,
-    /// Whether riders have to agree, since there are too many ways to sum over.
-    pub(super) is_crowded: bool,
+    /// States before all edges if they can be summed over at once; otherwise riders have to agree.
+    pub(super) states: Option<usize>,
 }
 
 /// Cuts a session of so many edges and labels.
 pub(super) fn stretches(riders: &Riders, labels: usize, edges: usize) -> Vec<Stretch> {
     let mut all: Vec<Stretch> = Vec::new();
-    let quiet = |edges, riders| Stretch { edges, riders, is_crowded: false };
-    let mut open = quiet(0..0, 0..0);
-    for Stretch { edges, riders, is_crowded } in clusters(riders, labels) {
-        // The gap before these stamps is cut where they begin, or goes on behind them.
-        if is_crowded || edges.start - open.edges.start >= LONG {
-            open.edges.end = edges.start;
-            all.push(open);
-            open = quiet(edges.start..edges.start, riders.start..riders.start);
+    let quiet = |edge, rider| Stretch { edges: edge..edge, riders: rider..rider, states: Some(0) };
+    let mut open = quiet(0, 0);
+    for Stretch { edges, riders, states } in clusters(riders, labels) {
+        // The gap before these stamps goes on behind them unless it is cut where they begin.
+        open.grow(edges.start, labels);
+        if states.is_none() || open.edges.len() >= LONG {
+            all.push(std::mem::replace(&mut open, quiet(edges.start, riders.start)));
         }
-        open = Stretch {
-            edges: open.edges.start..edges.end,
-            riders: open.riders.start..riders.end,
-            is_crowded,
-        };
-        if is_crowded {
-            all.push(open);
-            open = quiet(edges.end..edges.end, riders.end..riders.end);
+        (open.edges.end, open.riders.end) = (edges.end, riders.end);
+        open.states = open.states.zip(states).map(|(own, more)| own + more);
+        if open.states.is_none() {
+            all.push(std::mem::replace(&mut open, quiet(edges.end, riders.end)));
         }
     }
-    open.edges.end = edges;
+    open.grow(edges, labels);
     all.push(open);
     all.into_iter().flat_map(Stretch::cut).collect()
 }
 
 impl Stretch {
+    /// Takes in the edges until then, where no window is open.
+    fn grow(&mut self, end: usize, labels: usize) {
+        self.states = self.states.map(|states| states + (end - self.edges.end) * labels);
+        self.edges.end = end;
+    }
+
     /// Pieces of a stretch without stamps; others stay whole.
     fn cut(self) -> Vec<Self> {
         if self.edges.is_empty() {
@@ -59,11 +61,17 @@ impl Stretch {
         if !self.riders.is_empty() {
             return vec![self];
         }
-        let Self { edges, riders, is_crowded } = self;
+        let Self { edges, riders, states } = self;
+        let by_edge = states.map_or(0, |states| states / edges.len());
         let starts = edges.clone().step_by(LONG);
         let piece = |start| start..edges.end.min(start + LONG);
         starts
-            .map(|start| Self { edges: piece(start), riders: riders.clone(), is_crowded })
+            .map(piece)
+            .map(|edges| Self {
+                states: Some(by_edge * edges.len()),
+                edges,
+                riders: riders.clone(),
+            })
             .collect()
     }
 }
@@ -79,30 +87,35 @@ fn clusters(riders: &Riders, labels: usize) -> Vec<Stretch> {
             }
             _ => {
                 let (edges, riders) = (rider.edges.clone(), k..k + 1);
-                all.push(Stretch { edges, riders, is_crowded: false });
+                all.push(Stretch { edges, riders, states: None });
             }
         }
     }
     for own in &mut all {
-        own.is_crowded = is_crowded(&riders.riders[own.riders.clone()], labels);
+        own.states = states(&riders.riders[own.riders.clone()], labels);
     }
     all
 }
 
-/// Whether stamps ride together, or so many windows are open at a time that states are too many.
-fn is_crowded(riders: &[Rider], labels: usize) -> bool {
+/// The states before all edges of stamps that ride alone, by how many windows are open; none if stamps ride together, or
+/// states are too many.
+fn states(riders: &[Rider], labels: usize) -> Option<usize> {
     if riders.iter().any(|rider| rider.presses.len() > 1) {
-        return true;
+        return None;
     }
-    let mut ends: Vec<usize> = riders.iter().map(|rider| rider.edges.end).collect();
-    ends.sort_unstable();
-    let mut closed = 0;
-    riders.iter().enumerate().any(|(k, rider)| {
-        while ends[closed] <= rider.edges.start {
-            closed += 1;
+    let mut changes: Vec<(usize, bool)> =
+        riders.iter().flat_map(|own| [(own.edges.start, true), (own.edges.end, false)]).collect();
+    changes.sort_unstable();
+    let (mut all, mut open, mut at) = (0_usize, 0_u32, 0);
+    for (edge, opens) in changes {
+        let here = 1_usize.checked_shl(open)?.checked_mul(labels)?;
+        if here > MOST_STATES {
+            return None;
         }
-        let states =
-            1_usize.checked_shl((k + 1 - closed) as u32).and_then(|sets| sets.checked_mul(labels));
-        states.is_none_or(|states| states > MOST_STATES)
-    })
+        all += (edge - at) * here;
+        at = edge;
+        open = if opens { open + 1 } else { open - 1 };
+    }
+    // Before the first window there is none.
+    Some(all - riders[0].edges.start * labels)
 }

@@ -5,12 +5,14 @@
 //! so between these, again and again until no border moves. Without stamps the same is done beside it. Stretches are worked
 //! on in parallel and added in order.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::agreed::{Agreed, Kept, MOST_ROUNDS, PLAIN_ROUNDS};
 use super::chain::Base;
 use super::exact::{Exact, Room, Transfer, Voices};
-use super::expected::{Expected, Rated, split_off};
+use super::expected::{Expected, Rated};
 use super::path::{Paths, normalise};
 use super::riders::Riders;
 use super::scene::{Scene, Source};
@@ -18,43 +20,64 @@ use super::stretch::{Stretch, stretches};
 use crate::inference::Impossible;
 use crate::memory::{hold, is_little, memory_limit};
 
+/// What is asked of a sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Derivatives of the log evidence.
+    Slopes,
+    /// What labels and events are.
+    Posterior,
+}
+
 /// What stamps say of labels, and where they belong.
 #[derive(Debug)]
 pub(crate) struct Summed {
     /// log p(stamps, known labels | features), without what the background gives nothing of.
     pub(crate) log_evidence: f64,
-    /// p(y_i = k | stamps), by instance and class.
+    /// p(y_i = k | stamps), by instance and class; if slopes are wanted, less the same without stamps.
     pub(crate) presence: Vec<f64>,
-    /// The same without stamps.
-    pub(crate) prior: Vec<f64>,
     /// Derivatives in log onset rate and log offset rate.
     pub(crate) d_rates: [f64; 2],
     /// By stream.
     pub(crate) streams: Vec<SummedStream>,
+    /// p(a stamp came from an instance), for all stamps and the instances in their windows.
+    shares: Vec<f64>,
+    /// p(a stamp came from an event of a class), by stamp and class.
+    classes: Vec<f64>,
+}
+
+impl Summed {
+    /// p(it came from this instance) from its first instance on.
+    pub(crate) fn shares(&self, stamp: &SummedStamp) -> &[f64] {
+        &self.shares[stamp.cells.clone()]
+    }
+
+    /// p(it came from an event of this class).
+    pub(crate) fn classes(&self, stamp: &SummedStamp) -> &[f64] {
+        let classes = self.streams[0].counts.len();
+        &self.classes[stamp.number * classes..(stamp.number + 1) * classes]
+    }
 }
 
 /// The same of one stream.
 #[derive(Debug)]
 pub(crate) struct SummedStream {
-    /// Expected events without a stamp, by class.
-    pub(crate) missed: Vec<f64>,
-    /// p(an event of a class is at an instance and has no stamp), by instance and class.
-    pub(crate) silent: Vec<f64>,
-    /// p(an event of a class is at an instance), by instance and class.
-    pub(crate) events: Vec<f64>,
+    /// Expected events and those without a stamp, by class.
+    pub(crate) counts: Vec<[f64; 2]>,
+    /// p(an event of a class is at an instance), and that it is and has no stamp, by instance and class; empty if slopes
+    /// are wanted.
+    pub(crate) events: Vec<[f64; 2]>,
     /// Its stamps, by source and place there.
     pub(crate) stamps: Vec<Vec<SummedStamp>>,
 }
 
-/// The same of one stamp.
+/// The place of a stamp in a [`Summed`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SummedStamp {
     /// The first instance that it may have come from.
     pub(crate) first: usize,
-    /// p(it came from this instance) from there on.
-    pub(crate) shares: Vec<f64>,
-    /// p(it came from an event of this class).
-    pub(crate) classes: Vec<f64>,
+    cells: Range<usize>,
+    number: usize,
 }
 
 /// Weights of labels before and behind stretches that move by less, as shares, have settled.
@@ -62,13 +85,14 @@ const SETTLED: f64 = 1e-9;
 
 impl Scene<'_> {
     /// Sums over everything. Messages of a similar sum, if there are any, shorten it, and are overwritten.
-    pub(crate) fn sum(&self, kept: Option<&Kept>) -> Result<Summed, Impossible> {
-        self.sum_damped(PLAIN_ROUNDS, kept)
+    pub(crate) fn sum(&self, wanted: Wanted, kept: Option<&Kept>) -> Result<Summed, Impossible> {
+        self.sum_damped(wanted, PLAIN_ROUNDS, kept)
     }
 
     /// The same with messages that are damped after so many rounds.
     pub(super) fn sum_damped(
         &self,
+        wanted: Wanted,
         after: usize,
         kept: Option<&Kept>,
     ) -> Result<Summed, Impossible> {
@@ -84,7 +108,7 @@ impl Scene<'_> {
         let in_parallel = self.chain.runs_in_parallel() && !is_much;
         riders.weigh(self, in_parallel);
         let voices = Voices::new(self);
-        let work = Work { scene: self, riders: &riders, voices: &voices, in_parallel };
+        let work = Work { scene: self, riders: &riders, voices: &voices, wanted, in_parallel };
         work.summed(stretches, after, kept)
     }
 }
@@ -93,6 +117,7 @@ struct Work<'a> {
     scene: &'a Scene<'a>,
     riders: &'a Riders,
     voices: &'a Voices<'a>,
+    wanted: Wanted,
     in_parallel: bool,
 }
 
@@ -157,10 +182,10 @@ struct Finished {
 /// Expectations of a session.
 struct All {
     presence: Vec<f64>,
-    prior: Vec<f64>,
-    /// By stream, edge and class.
-    events: Vec<Vec<f64>>,
-    silent: Vec<Vec<f64>>,
+    /// By stream, edge and class; empty if they are not wanted.
+    events: Vec<Vec<[f64; 2]>>,
+    /// By stream and class.
+    counts: Vec<[f64; 2]>,
     /// By cell, and by stamp and class.
     shares: Vec<f64>,
     classes: Vec<f64>,
@@ -175,7 +200,7 @@ impl<'a> Work<'a> {
     ) -> Result<Summed, Impossible> {
         let (chain, silence) = (self.scene.chain, Voices::none(self.scene.chain.classes()));
         let know = |stretch: Stretch, _: &mut Room| Known {
-            exact: (!stretch.is_crowded).then(|| Exact::new(self.voices, self.riders, &stretch)),
+            exact: stretch.states.is_some().then(|| Exact::new(self.voices, self.riders, &stretch)),
             bare: Exact::bare(&silence, stretch.edges.clone()),
             stretch,
         };
@@ -201,8 +226,9 @@ impl<'a> Work<'a> {
         };
         let (with, mut without) = (total(0, &with), total(1, &without));
         if chain.needs_logs() {
-            let (log_total, d_rates);
-            (log_total, all.prior, d_rates) = chain.in_logs();
+            let (log_total, prior, d_rates) = chain.in_logs();
+            let both = all.presence.iter_mut().zip(prior).filter(|_| self.wanted == Wanted::Slopes);
+            both.for_each(|(own, prior)| *own -= prior);
             without = Finished { log_total, scales: 0.0, d_rates };
         }
         let gains: f64 = agreed.iter().map(|(_, own)| own.log_gain).sum();
@@ -312,26 +338,35 @@ impl<'a> Work<'a> {
         all: &mut All,
     ) -> Vec<[Finished; 2]> {
         let chain = self.scene.chain;
+        // In logarithms, labels without stamps are summed by themselves.
+        let sign = match self.wanted {
+            Wanted::Slopes if !chain.needs_logs() => -1.0,
+            _ => 0.0,
+        };
+        let mut counts = std::mem::take(&mut all.counts);
         let places = all.places(self, known).into_iter().zip(known).enumerate();
-        self.each(places.collect(), |(k, ([mut place, mut bare_place], own)), room| {
+        let finished = self.each(places.collect(), |(k, (mut place, own)), room| {
             let (bare, with_known) = self.bases(&own.stretch);
             let base = with_known.as_ref().unwrap_or(&bare);
             let (log_total, d_rates) = match &own.exact {
-                Some(exact) => {
-                    let rates = Rated::new(chain);
-                    exact.finish(rates, base, with.of(k), room, &mut place)
-                }
+                Some(exact) => exact.finish(Rated::new(chain), base, with.of(k), room, &mut place),
                 None => {
                     let at = agreed.partition_point(|(crowded, _)| *crowded < k);
                     agreed[at].1.finish(&paths[at], &mut place)
                 }
             };
             let with = Finished { log_total, scales: base.scales, d_rates };
-            let rates = Rated::new(chain);
+            let mut of_labels = Expected { presence: place.presence, sign, ..Expected::default() };
             let (log_total, d_rates) =
-                own.bare.finish(rates, &bare, without.of(k), room, &mut bare_place);
-            [with, Finished { log_total, scales: bare.scales, d_rates }]
-        })
+                own.bare.finish(Rated::new(chain), &bare, without.of(k), room, &mut of_labels);
+            ([with, Finished { log_total, scales: bare.scales, d_rates }], place.counts)
+        });
+        for (_, own) in &finished {
+            let all = counts.iter_mut().flatten().zip(own.iter().flatten());
+            all.for_each(|(all, own)| *all += own);
+        }
+        all.counts = counts;
+        finished.into_iter().map(|(own, _)| own).collect()
     }
 }
 
@@ -339,38 +374,35 @@ impl All {
     fn nothing(work: &Work<'_>) -> Self {
         let (chain, riders) = (work.scene.chain, work.riders);
         let (instances, classes) = (chain.instances(), chain.classes());
-        let by_edge = || vec![vec![0.0; (instances + 1) * classes]; work.scene.streams.len()];
+        let streams = work.scene.streams.len();
+        let told = if work.wanted == Wanted::Posterior { streams } else { 0 };
         Self {
             presence: vec![0.0; instances * classes],
-            prior: vec![0.0; instances * classes],
-            events: by_edge(),
-            silent: by_edge(),
+            events: vec![vec![[0.0; 2]; (instances + 1) * classes]; told],
+            counts: vec![[0.0; 2]; streams * classes],
             shares: vec![0.0; riders.cells],
             classes: vec![0.0; riders.presses.len() * classes],
         }
     }
 
-    /// Where each stretch tells what it expects, with stamps and without.
-    fn places(&mut self, work: &Work<'_>, known: &[Known<'_>]) -> Vec<[Expected<'_>; 2]> {
+    /// Where each stretch tells what it expects.
+    fn places(&mut self, work: &Work<'_>, known: &[Known<'_>]) -> Vec<Expected<'_>> {
         let classes = work.scene.chain.classes();
         let mut rest = Expected {
             presence: &mut self.presence,
+            sign: 1.0,
+            counts: vec![[0.0; 2]; work.scene.streams.len() * classes],
             events: self.events.iter_mut().map(Vec::as_mut_slice).collect(),
-            silent: self.silent.iter_mut().map(Vec::as_mut_slice).collect(),
             shares: &mut self.shares,
             classes: &mut self.classes,
             first_cell: 0,
             first_stamp: 0,
         };
-        let mut prior = self.prior.as_mut_slice();
         let place = |own: &Known<'_>| {
-            let (edges, riders) =
-                (own.stretch.edges.len(), &work.riders.riders[own.stretch.riders.clone()]);
+            let riders = &work.riders.riders[own.stretch.riders.clone()];
             let cells = riders.iter().map(|own| own.cells(&work.riders.presses).len()).sum();
-            let stamps: usize = riders.iter().map(|own| own.stamps.len()).sum();
-            let with = rest.split_off(edges * classes, cells, stamps, classes);
-            let presence = split_off(&mut prior, edges * classes);
-            [with, Expected { presence, ..Expected::default() }]
+            let stamps = riders.iter().map(|own| own.stamps.len()).sum();
+            rest.split_off(own.stretch.edges.len() * classes, cells, stamps, classes)
         };
         known.iter().map(place).collect()
     }
@@ -379,19 +411,17 @@ impl All {
         let scene = work.scene;
         let classes = scene.chain.classes();
         let mut streams = Vec::with_capacity(scene.streams.len());
-        let by_stream = scene.streams.iter().zip(self.events).zip(self.silent);
-        for ((stream, mut events), mut silent) in by_stream {
-            // Ends are at the edge behind their instance.
-            let rest = stream.variable.edge(0) * classes;
-            for by_edge in [&mut events, &mut silent] {
-                by_edge.drain(..rest);
-                by_edge.truncate(self.presence.len());
+        let mut by_edge = self.events.into_iter();
+        for (stream, counts) in scene.streams.iter().zip(self.counts.chunks_exact(classes)) {
+            let mut events = by_edge.next().unwrap_or_default();
+            if !events.is_empty() {
+                // Ends are at the edge behind their instance.
+                events.drain(..stream.variable.edge(0) * classes);
+                events.truncate(self.presence.len());
             }
-            let mut missed = vec![0.0; classes];
-            silent.iter().enumerate().for_each(|(at, p)| missed[at % classes] += p);
             let stamps = |own: &Source<'_>| vec![SummedStamp::default(); own.stamped.stamps.len()];
             let stamps = stream.sources.iter().map(stamps).collect();
-            streams.push(SummedStream { missed, silent, events, stamps });
+            streams.push(SummedStream { counts: counts.to_vec(), events, stamps });
         }
         for rider in &work.riders.riders {
             let stream = &scene.streams[rider.stream];
@@ -399,12 +429,12 @@ impl All {
                 let press = &work.riders.presses[press];
                 streams[rider.stream].stamps[press.source][press.stamp] = SummedStamp {
                     first: stream.variable.instance(press.edges.start),
-                    shares: self.shares[press.cells.clone()].to_vec(),
-                    classes: self.classes[stamp * classes..(stamp + 1) * classes].to_vec(),
+                    cells: press.cells.clone(),
+                    number: stamp,
                 };
             }
         }
-        let Self { presence, prior, .. } = self;
-        Summed { log_evidence, presence, prior, d_rates, streams }
+        let Self { presence, shares, classes, .. } = self;
+        Summed { log_evidence, presence, d_rates, streams, shares, classes }
     }
 }

@@ -171,7 +171,7 @@ impl Case {
     }
 
     fn summed(&self) -> Summed {
-        self.show(|scene| scene.sum(None)).unwrap()
+        self.show(|scene| scene.sum(Wanted::Posterior, None)).unwrap()
     }
 
     /// All sequences of labels.
@@ -197,7 +197,7 @@ impl Case {
             }
             if let (Some(rates), true) = (self.rates, i > 0) {
                 let gap = self.times[i] - self.times[i - 1];
-                let transition = rates.transitions(&[gap], self.classes)[0];
+                let transition = rates.transition(gap, self.classes);
                 log_weight += transition.kind(labels[i - 1], y).ln();
             }
         }
@@ -342,11 +342,13 @@ fn errors(case: &Case) -> [f64; 4] {
     let mut shares: f64 = 0.0;
     let mut missed: f64 = 0.0;
     for (s, own) in found.streams.iter().enumerate() {
-        missed = missed.max((own.missed.iter().sum::<f64>() - want.missed[s]).abs());
+        missed =
+            missed.max((own.counts.iter().map(|own| own[1]).sum::<f64>() - want.missed[s]).abs());
         for (own, want) in own.stamps.iter().flatten().zip(want.stamps[s].iter().flatten()) {
             let mut all = vec![0.0; case.times.len()];
-            all[own.first..own.first + own.shares.len()].copy_from_slice(&own.shares);
-            shares = shares.max(far(&all, &want.0)).max(far(&own.classes, &want.1));
+            let cells = found.shares(own);
+            all[own.first..own.first + cells.len()].copy_from_slice(cells);
+            shares = shares.max(far(&all, &want.0)).max(far(found.classes(own), &want.1));
         }
     }
     let evidence = (found.log_evidence - want.log_evidence).abs();

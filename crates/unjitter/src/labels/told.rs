@@ -211,11 +211,6 @@ impl<'a> Told<'a> {
         Self { scene, in_parallel, form, base, tallies }
     }
 
-    /// Sum of the logarithms that the weights of labels were divided by.
-    pub(super) fn scales(&self) -> f64 {
-        self.base.scales
-    }
-
     /// Transitions along an edge that leads to an instance.
     pub(super) fn transitions(&self, edge: usize) -> &Transition {
         &self.base.transitions[edge]

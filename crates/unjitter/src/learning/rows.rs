@@ -220,9 +220,7 @@ fn add_along(
     }
     let found = parts.stamps.labelled(rest, times, labels, &log_odds)?;
     sums.value += found.log_evidence;
-    let moved = found.presence.iter().zip(&found.prior).map(|(after, before)| after - before);
-    let moved: Vec<f64> = moved.collect();
-    for (features, d) in chunks().zip(moved.chunks(chunk * classifier.outputs())) {
+    for (features, d) in chunks().zip(found.presence.chunks(chunk * classifier.outputs())) {
         classifier.pull_back(theta, features, d, &mut sums.d_detector);
     }
     if parts.rates(params, 1.0).is_some() {

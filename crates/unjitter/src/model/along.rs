@@ -13,7 +13,7 @@ use super::stamp_model::{Found, Heard, Rows, Sums};
 use super::stamp_parts::StampParts;
 use crate::inference::{Impossible, Marginals, Order, Timeline};
 use crate::labels::{
-    Chain, Rates, Scene, Source, Stream, Summed, SummedStamp, SummedStream, Variable, owners,
+    Chain, Rates, Scene, Source, Stream, Summed, SummedStream, Variable, Wanted, owners,
 };
 
 /// How labels depend on each other, at the parameters, what each voice is about, and what classes are recorded as.
@@ -78,11 +78,13 @@ impl Along {
         own: &mut Sums,
     ) -> Result<(Vec<f64>, Vec<Sums>), Impossible> {
         let scores = all_log_odds(rows, bound.session.times.len());
-        let found = self.sum(bound, &scores, rows.exchange(), rows.in_parallel())?;
+        let (wanted, in_parallel) = (Wanted::Slopes, rows.in_parallel());
+        let mut found = self.sum(bound, &scores, wanted, rows.exchange(), in_parallel)?;
         own.value += found.log_evidence;
-        let moved = found.presence.iter().zip(&found.prior).map(|(after, before)| after - before);
-        pull_back_all(rows, moved.collect(), own);
-        let given: Vec<Vec<f64>> = found.streams.iter().map(|own| self.given(own)).collect();
+        pull_back_all(rows, std::mem::take(&mut found.presence), own);
+        let found = found;
+        let given: Vec<Vec<f64>> =
+            found.streams.iter().map(|own| self.given(&found, own)).collect();
         let pull_back = |(k, place): (usize, &Place)| {
             let mut sums = Sums::zeros(0, bound.annotator);
             let voice = &found.streams[place.voice];
@@ -90,11 +92,15 @@ impl Along {
             let found = match place.class {
                 Some(class) => Found {
                     stamps,
+                    all: &found,
+                    in_parallel,
                     given: given[place.voice][class],
-                    events: voice.events.iter().skip(class).step_by(self.classes()).sum(),
-                    missed: voice.missed[class],
+                    events: voice.counts[class][0],
+                    missed: voice.counts[class][1],
                 },
-                None => Found { stamps, given: 0.0, events: 0.0, missed: 0.0 },
+                None => {
+                    Found { stamps, all: &found, in_parallel, given: 0.0, events: 0.0, missed: 0.0 }
+                }
             };
             bound.streams[k].pull_back_found(bound.timeline(k), &found, &mut sums);
             sums
@@ -108,11 +114,11 @@ impl Along {
     }
 
     /// Expected stamps that the events of each class gave.
-    fn given(&self, voice: &SummedStream) -> Vec<f64> {
+    fn given(&self, found: &Summed, voice: &SummedStream) -> Vec<f64> {
         let stamps = || voice.stamps.iter().flatten();
         match self.classes() {
-            1 => vec![stamps().map(|own| own.shares.iter().sum::<f64>()).sum()],
-            count => (0..count).map(|k| stamps().map(|own| own.classes[k]).sum()).collect(),
+            1 => vec![stamps().map(|own| found.shares(own).iter().sum::<f64>()).sum()],
+            count => (0..count).map(|k| stamps().map(|own| found.classes(own)[k]).sum()).collect(),
         }
     }
 
@@ -122,7 +128,7 @@ impl Along {
         for Place { voice, source, class } in &self.places {
             let Some(class) = *class else { continue };
             for stamp in &found.streams[*voice].stamps[*source] {
-                let own = records.iter_mut().zip(&stamp.classes);
+                let own = records.iter_mut().zip(found.classes(stamp));
                 own.for_each(|(row, p)| row[class] += p);
             }
         }
@@ -134,11 +140,12 @@ impl Along {
         &self,
         bound: &BoundSession<'_>,
         scores: &[f64],
+        wanted: Wanted,
         kept: Option<&Exchange>,
         in_parallel: bool,
     ) -> Result<Summed, Impossible> {
         self.show(bound, scores, in_parallel, |scene, no_more| {
-            let mut found = scene.sum(kept.map(Exchange::riders))?;
+            let mut found = scene.sum(wanted, kept.map(Exchange::riders))?;
             found.log_evidence += no_more;
             Ok(found)
         })?
@@ -185,24 +192,23 @@ impl Along {
         scores: &[f64],
         kept: &Exchange,
     ) -> Result<SessionPosterior, Impossible> {
-        let found = self.sum(bound, scores, Some(kept), true)?;
+        let found = self.sum(bound, scores, Wanted::Posterior, Some(kept), true)?;
         let (instances, count) = (bound.session.times.len(), self.classes());
         let marginals = |place: &Place| {
             let voice = &found.streams[place.voice];
             let rows = (0..instances).map(|i| {
                 let at = place.class.map(|class| i * count + class);
-                let (event, silent) =
-                    at.map_or((0.0, 0.0), |at| (voice.events[at], voice.silent[at]));
+                let [event, silent] = at.map_or([0.0; 2], |at| voice.events[at]);
                 [[(1.0 - event).max(0.0), silent], [0.0, (event - silent).max(0.0)]]
             });
             let stamps = voice.stamps[place.source].iter();
-            let stamps = stamps.map(|own| (own.first, own.shares.as_slice()));
+            let stamps = stamps.map(|own| (own.first, found.shares(own)));
             Marginals::of_events(found.log_evidence, rows, stamps)
         };
         let streams = self.places.iter().map(marginals).collect();
         let classes = |place: &Place| {
             let stamps = &found.streams[place.voice].stamps[place.source];
-            stamps.iter().map(|own: &SummedStamp| own.classes.clone()).collect()
+            stamps.iter().map(|own| found.classes(own).to_vec()).collect()
         };
         let several = self.places.iter().filter(|_| self.classes.are_several());
         let classes = several.map(classes).collect();

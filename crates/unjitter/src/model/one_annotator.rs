@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rayon::prelude::*;
+
 use super::between::Between;
 use super::counts::{BoundCounts, CountModel};
 use super::noise::NoiseModel;
@@ -20,7 +22,7 @@ use crate::inference::{
     Alignment, Buffers, Compensator, CountTables, DelayDensity, DelayDistribution, Impossible,
     Lattice, Marginals, Messages, Order, Pass, Shares, SpanSolution, Stamp, Stamped, Timeline,
 };
-use crate::labels::Habit;
+use crate::labels::{Habit, SummedStamp};
 use crate::math::Random;
 use crate::params::{ParameterSpec, Role, Transform};
 use crate::scratch::Scratch;
@@ -29,6 +31,9 @@ use crate::scratch::Scratch;
 pub(super) const COUNTS: &str = "counts";
 /// The part for their delays.
 pub(super) const NOISE: &str = "noise";
+
+/// Stamps whose derivatives one thread adds up at a time.
+const TOGETHER: usize = 256;
 
 /// The part for stamps from nowhere.
 const BACKGROUND: &str = "background";
@@ -535,25 +540,38 @@ impl BoundStampModel for BoundAnnotator<'_> {
         let Self { model, density, clock, .. } = self;
         let Timeline { stamps, unit, .. } = timeline;
         let times = clock.times_of(timeline.times);
-        let (mut owned, noise) = (0.0, model.noise_range.clone());
-        for (stamp, own) in stamps.iter().zip(found.stamps) {
-            let instances = &times[own.first..own.first + own.shares.len()];
-            let delays: Vec<f64> = instances.iter().map(|t| (stamp.time - t) / unit).collect();
-            density.pull_back_of(
-                stamp,
-                &delays,
-                unit,
-                &own.shares,
-                &mut sums.d_annotator[noise.clone()],
-            );
-            if let Some(drift) = clock.drift {
-                let mut weights = own.shares.clone();
-                self.weigh_drift(drift, stamp, &delays, unit, &mut weights);
-                let mut d_noise = vec![0.0; noise.len()];
-                density.pull_back_of(stamp, &delays, unit, &weights, &mut d_noise);
-                sums.d_drift += density.along_delays(&d_noise);
+        let noise = model.noise_range.clone();
+        let part = |(stamps, found_there): (&[Stamp], &[SummedStamp])| {
+            let (mut d_noise, mut d_drift, mut owned) = (vec![0.0; noise.len()], 0.0, 0.0);
+            let mut delays: Vec<f64> = Vec::new();
+            for (stamp, own) in stamps.iter().zip(found_there) {
+                let shares = found.all.shares(own);
+                let instances = &times[own.first..own.first + shares.len()];
+                delays.clear();
+                delays.extend(instances.iter().map(|t| (stamp.time - t) / unit));
+                density.pull_back_of(stamp, &delays, unit, shares, &mut d_noise);
+                if let Some(drift) = clock.drift {
+                    let mut weights = shares.to_vec();
+                    self.weigh_drift(drift, stamp, &delays, unit, &mut weights);
+                    let mut d_noise = vec![0.0; noise.len()];
+                    density.pull_back_of(stamp, &delays, unit, &weights, &mut d_noise);
+                    d_drift += density.along_delays(&d_noise);
+                }
+                owned += shares.iter().sum::<f64>();
             }
-            owned += own.shares.iter().sum::<f64>();
+            (d_noise, d_drift, owned)
+        };
+        let pieces = stamps.chunks(TOGETHER).zip(found.stamps.chunks(TOGETHER));
+        let parts: Vec<(Vec<f64>, f64, f64)> = match found.in_parallel {
+            true => pieces.collect::<Vec<_>>().into_par_iter().map(part).collect(),
+            false => pieces.map(part).collect(),
+        };
+        let mut owned = 0.0;
+        for (d_noise, d_drift, own) in parts {
+            let sums_of_noise = sums.d_annotator[noise.clone()].iter_mut();
+            sums_of_noise.zip(d_noise).for_each(|(sum, own)| *sum += own);
+            sums.d_drift += d_drift;
+            owned += own;
         }
         if model.has_background {
             let from_nowhere = stamps.len() as f64 - owned;

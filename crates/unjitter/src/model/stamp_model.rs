@@ -17,7 +17,7 @@ use crate::Control;
 use crate::inference::{
     Alignment, Compensator, DelayDistribution, Impossible, Marginals, Messages, Stamped, Timeline,
 };
-use crate::labels::{Habit, SummedStamp};
+use crate::labels::{Habit, Summed, SummedStamp};
 use crate::math::Random;
 use crate::params::ParameterSpec;
 
@@ -177,6 +177,9 @@ pub struct Heard<'a> {
 pub struct Found<'a> {
     /// Where each stamp belongs.
     pub(crate) stamps: &'a [SummedStamp],
+    pub(crate) all: &'a Summed,
+    /// Whether other threads may help.
+    pub(crate) in_parallel: bool,
     /// Expected number of stamps that the events gave, whatever these are recorded as.
     pub(crate) given: f64,
     /// Expected number of events.

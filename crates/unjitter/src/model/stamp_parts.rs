@@ -11,7 +11,7 @@ use super::labelling::{ENDS, LABELS, Labelling, presence};
 use super::stamp_model::StampModel;
 use crate::Session;
 use crate::inference::Impossible;
-use crate::labels::{Chain, Rates, Scene, Summed};
+use crate::labels::{Chain, Rates, Scene, Summed, Wanted};
 use crate::params::{Layout, ParameterSpec};
 
 /// Labels, the stamps they give rise to and what differs between groups of these, with the layout of their
@@ -116,7 +116,7 @@ impl StampParts {
         presence(self.rates(params, 1.0), self.classes.count(), times, log_odds)
     }
 
-    /// What labels that are all known come to without stamps: those of instances that nobody watched, at these times in
+    /// What labels that are all known come to without stamps, and its slopes: those of instances that nobody watched, at these times in
     /// units with these log-odds by instance and class. They are a chain of their own, if labels form one.
     pub(crate) fn labelled(
         &self,
@@ -127,7 +127,7 @@ impl StampParts {
     ) -> Result<Summed, Impossible> {
         let known: Vec<Option<usize>> = labels.iter().copied().map(Some).collect();
         let chain = Chain::new(times, self.classes.count(), self.rates(params, 1.0), log_odds);
-        Scene { chain: &chain, known: &known, streams: Vec::new() }.sum(None)
+        Scene { chain: &chain, known: &known, streams: Vec::new() }.sum(Wanted::Slopes, None)
     }
 
     /// The stamp model at its parameters, for the annotators of a session.

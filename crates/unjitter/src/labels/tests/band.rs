@@ -73,7 +73,7 @@ impl Case {
                 (0, _) | (_, None) => rates::Transition::INDEPENDENT,
                 _ if i == self.times.len() => rates::Transition::INDEPENDENT,
                 (_, Some(rates)) => {
-                    rates.transitions(&[self.times[i] - self.times[i - 1]], self.classes)[0]
+                    rates.transition(self.times[i] - self.times[i - 1], self.classes)
                 }
             };
             let mut next = [none.clone(), none.clone()];

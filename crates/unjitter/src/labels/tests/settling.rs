@@ -15,7 +15,7 @@ fn crowded(seed: u64) -> Case {
 fn crowded_stamps_settle() {
     for seed in 0..200 {
         for case in [crowded(seed), crowded(seed).sharing()] {
-            let found = case.show(|scene| scene.sum(None));
+            let found = case.show(|scene| scene.sum(Wanted::Posterior, None));
             assert!(found.is_ok_and(|found| found.log_evidence.is_finite()), "seed {seed}");
         }
     }
@@ -26,10 +26,10 @@ fn kept_messages_lead_to_the_same_place() {
     for seed in 0..20 {
         for case in [crowded(seed), crowded(seed).sharing()] {
             let kept = Kept::default();
-            let first = case.show(|scene| scene.sum(Some(&kept))).unwrap();
+            let first = case.show(|scene| scene.sum(Wanted::Posterior, Some(&kept))).unwrap();
             let other = Case { spread: 1.6, ..case.clone() };
-            other.show(|scene| scene.sum(Some(&kept))).unwrap();
-            let again = case.show(|scene| scene.sum(Some(&kept))).unwrap();
+            other.show(|scene| scene.sum(Wanted::Posterior, Some(&kept))).unwrap();
+            let again = case.show(|scene| scene.sum(Wanted::Posterior, Some(&kept))).unwrap();
             // The square of how far shares settle, for thirty riders.
             let off = first.log_evidence - again.log_evidence;
             assert!(off.abs() < 1e-9, "seed {seed}: {off}");
@@ -48,7 +48,10 @@ fn damped_messages_lead_to_the_same_place() {
         let case = Case::draw(1, &[(Onset, Free), (End, Ordered), (Onset, Free)], 4, seed);
         for case in [case.clone(), case.sharing()] {
             let plain = case.summed().log_evidence;
-            let damped = case.show(|scene| scene.sum_damped(1, None)).unwrap().log_evidence;
+            let damped = case
+                .show(|scene| scene.sum_damped(Wanted::Posterior, 1, None))
+                .unwrap()
+                .log_evidence;
             // The square of how far shares settle, for a dozen riders.
             assert!((plain - damped).abs() < 1e-9, "seed {seed}: {plain} {damped}");
         }
