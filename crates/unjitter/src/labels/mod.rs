@@ -27,6 +27,7 @@ mod rates;
 mod recur;
 mod riders;
 mod scene;
+mod spare;
 mod stretch;
 mod sums;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub(crate) use best::owners;
 pub(crate) use chain::Chain;
 pub(crate) use rates::Rates;
 pub(crate) use scene::{Habit, Scene, Source, Stream};
+pub(crate) use spare::Spare;
 pub(crate) use sums::{Summed, SummedStamp, SummedStream, Wanted};
 
 /// How labels of neighbouring instances depend on each other.

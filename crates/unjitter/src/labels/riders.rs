@@ -189,9 +189,8 @@ impl Riders {
         }
     }
 
-    /// Densities relative to the background, the larger of both at most one.
-    pub(super) fn weigh(&mut self, scene: &Scene<'_>, in_parallel: bool) {
-        let mut densities = vec![0.0; self.cells];
+    /// Densities relative to the background, the larger of both at most one, in room for them.
+    pub(super) fn weigh(&mut self, scene: &Scene<'_>, mut densities: Vec<f64>, in_parallel: bool) {
         let (mut rest, mut pieces) = (densities.as_mut_slice(), Vec::new());
         for riders in self.riders.chunks(TOGETHER) {
             let cells = riders.iter().map(|rider| rider.cells(&self.presses).len()).sum();

@@ -16,6 +16,7 @@ use super::expected::{Expected, Rated};
 use super::path::{Paths, normalise};
 use super::riders::Riders;
 use super::scene::{Scene, Source};
+use super::spare::Spare;
 use super::stretch::{Stretch, stretches};
 use crate::inference::Impossible;
 use crate::memory::{hold, is_little, memory_limit};
@@ -52,6 +53,11 @@ impl Summed {
         &self.shares[stamp.cells.clone()]
     }
 
+    /// Leaves its room to the next sum.
+    pub(crate) fn leave(self, spare: &mut Spare) {
+        [self.presence, self.shares, self.classes].into_iter().for_each(|own| spare.keep(own));
+    }
+
     /// p(it came from an event of this class).
     pub(crate) fn classes(&self, stamp: &SummedStamp) -> &[f64] {
         let classes = self.streams[0].counts.len();
@@ -85,8 +91,13 @@ const SETTLED: f64 = 1e-9;
 
 impl Scene<'_> {
     /// Sums over everything. Messages of a similar sum, if there are any, shorten it, and are overwritten.
-    pub(crate) fn sum(&self, wanted: Wanted, kept: Option<&Kept>) -> Result<Summed, Impossible> {
-        self.sum_damped(wanted, PLAIN_ROUNDS, kept)
+    pub(crate) fn sum(
+        &self,
+        wanted: Wanted,
+        kept: Option<&Kept>,
+        spare: &mut Spare,
+    ) -> Result<Summed, Impossible> {
+        self.sum_damped(wanted, PLAIN_ROUNDS, kept, spare)
     }
 
     /// The same with messages that are damped after so many rounds.
@@ -95,6 +106,7 @@ impl Scene<'_> {
         wanted: Wanted,
         after: usize,
         kept: Option<&Kept>,
+        spare: &mut Spare,
     ) -> Result<Summed, Impossible> {
         let mut riders = Riders::place(self);
         let stretches = stretches(&riders, self.chain.classes() + 1, self.chain.instances() + 1);
@@ -106,10 +118,12 @@ impl Scene<'_> {
         let _held = is_much.then(|| hold(bytes));
         // Who holds memory hands no work to others.
         let in_parallel = self.chain.runs_in_parallel() && !is_much;
-        riders.weigh(self, in_parallel);
+        riders.weigh(self, spare.zeros(riders.cells), in_parallel);
         let voices = Voices::new(self);
         let work = Work { scene: self, riders: &riders, voices: &voices, wanted, in_parallel };
-        work.summed(stretches, after, kept)
+        let summed = work.summed(stretches, after, kept, spare);
+        spare.keep(riders.densities);
+        summed
     }
 }
 
@@ -197,6 +211,7 @@ impl<'a> Work<'a> {
         stretches: Vec<Stretch>,
         damped_after: usize,
         kept: Option<&Kept>,
+        spare: &mut Spare,
     ) -> Result<Summed, Impossible> {
         let (chain, silence) = (self.scene.chain, Voices::none(self.scene.chain.classes()));
         let know = |stretch: Stretch, _: &mut Room| Known {
@@ -213,7 +228,7 @@ impl<'a> Work<'a> {
         let (mut with, without): (Vec<Transfer>, Vec<Transfer>) = self.transfers(&known);
         let without = Borders::between(&without);
         let (with, paths) = self.settle(&mut agreed, &mut with, damped_after)?;
-        let mut all = All::nothing(self);
+        let mut all = All::nothing(self, spare);
         let finished = self.finish(&known, [&with, &without], &agreed, &paths, &mut all);
         let total = |k: usize, borders: &Borders| {
             let mut total = Finished { log_total: borders.log_behind, ..finished[0][k] };
@@ -371,17 +386,17 @@ impl<'a> Work<'a> {
 }
 
 impl All {
-    fn nothing(work: &Work<'_>) -> Self {
+    fn nothing(work: &Work<'_>, spare: &mut Spare) -> Self {
         let (chain, riders) = (work.scene.chain, work.riders);
         let (instances, classes) = (chain.instances(), chain.classes());
         let streams = work.scene.streams.len();
         let told = if work.wanted == Wanted::Posterior { streams } else { 0 };
         Self {
-            presence: vec![0.0; instances * classes],
+            presence: spare.zeros(instances * classes),
             events: vec![vec![[0.0; 2]; (instances + 1) * classes]; told],
             counts: vec![[0.0; 2]; streams * classes],
-            shares: vec![0.0; riders.cells],
-            classes: vec![0.0; riders.presses.len() * classes],
+            shares: spare.zeros(riders.cells),
+            classes: spare.zeros(riders.presses.len() * classes),
         }
     }
 

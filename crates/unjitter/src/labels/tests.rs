@@ -171,7 +171,7 @@ impl Case {
     }
 
     fn summed(&self) -> Summed {
-        self.show(|scene| scene.sum(Wanted::Posterior, None)).unwrap()
+        self.show(|scene| scene.sum(Wanted::Posterior, None, &mut Spare::default())).unwrap()
     }
 
     /// All sequences of labels.

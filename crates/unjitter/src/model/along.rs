@@ -4,6 +4,7 @@
 //! often events of a class are stamped is what the stream of that class has in its groups.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::bound_session::{BoundSession, SessionPosterior, all_log_odds, pull_back_all};
 use super::classes::Classes;
@@ -13,8 +14,9 @@ use super::stamp_model::{Found, Heard, Rows, Sums};
 use super::stamp_parts::StampParts;
 use crate::inference::{Impossible, Marginals, Order, Timeline};
 use crate::labels::{
-    Chain, Rates, Scene, Source, Stream, Summed, SummedStream, Variable, Wanted, owners,
+    Chain, Rates, Scene, Source, Spare, Stream, Summed, SummedStream, Variable, Wanted, owners,
 };
+use crate::scratch::Scratch;
 
 /// How labels depend on each other, at the parameters, what each voice is about, and what classes are recorded as.
 #[derive(Debug)]
@@ -27,6 +29,7 @@ pub(super) struct Along {
     confusion: Vec<Vec<f64>>,
     /// The voice of each stream, its number there, and the class that it is recorded as.
     places: Vec<Place>,
+    spare: Arc<Scratch<Spare>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +64,8 @@ impl Along {
             places.push(Place { voice: variables.len() - 1, source, class });
         }
         let (classes, confusion) = (parts.classes.clone(), parts.recorded(params));
-        Some(Self { rates, variables, classes, confusion, places })
+        let spare = parts.spare.clone();
+        Some(Self { rates, variables, classes, confusion, places, spare })
     }
 
     /// Classes of events.
@@ -77,12 +81,24 @@ impl Along {
         rows: &dyn Rows,
         own: &mut Sums,
     ) -> Result<(Vec<f64>, Vec<Sums>), Impossible> {
-        let scores = all_log_odds(rows, bound.session.times.len());
+        self.spare.with(|spare| self.add_in(bound, rows, own, spare))
+    }
+
+    fn add_in(
+        &self,
+        bound: &BoundSession<'_>,
+        rows: &dyn Rows,
+        own: &mut Sums,
+        spare: &mut Spare,
+    ) -> Result<(Vec<f64>, Vec<Sums>), Impossible> {
+        let mut scores = spare.zeros(bound.session.times.len() * rows.outputs());
+        all_log_odds(rows, &mut scores);
         let (wanted, in_parallel) = (Wanted::Slopes, rows.in_parallel());
-        let mut found = self.sum(bound, &scores, wanted, rows.exchange(), in_parallel)?;
+        let found = self.sum(bound, &scores, wanted, rows.exchange(), in_parallel, spare);
+        spare.keep(scores);
+        let mut found = found?;
         own.value += found.log_evidence;
-        pull_back_all(rows, std::mem::take(&mut found.presence), own);
-        let found = found;
+        pull_back_all(rows, &mut found.presence, own);
         let given: Vec<Vec<f64>> =
             found.streams.iter().map(|own| self.given(&found, own)).collect();
         let pull_back = |(k, place): (usize, &Place)| {
@@ -110,6 +126,7 @@ impl Along {
         if self.classes.are_several() {
             d_labels.extend(self.classes.pull_back(&self.confusion, &self.records(&found)));
         }
+        found.leave(spare);
         Ok((d_labels, streams))
     }
 
@@ -143,9 +160,10 @@ impl Along {
         wanted: Wanted,
         kept: Option<&Exchange>,
         in_parallel: bool,
+        spare: &mut Spare,
     ) -> Result<Summed, Impossible> {
         self.show(bound, scores, in_parallel, |scene, no_more| {
-            let mut found = scene.sum(wanted, kept.map(Exchange::riders))?;
+            let mut found = scene.sum(wanted, kept.map(Exchange::riders), spare)?;
             found.log_evidence += no_more;
             Ok(found)
         })?
@@ -192,7 +210,9 @@ impl Along {
         scores: &[f64],
         kept: &Exchange,
     ) -> Result<SessionPosterior, Impossible> {
-        let found = self.sum(bound, scores, Wanted::Posterior, Some(kept), true)?;
+        let sum =
+            |spare: &mut Spare| self.sum(bound, scores, Wanted::Posterior, Some(kept), true, spare);
+        let found = self.spare.with(sum)?;
         let (instances, count) = (bound.session.times.len(), self.classes());
         let marginals = |place: &Place| {
             let voice = &found.streams[place.voice];

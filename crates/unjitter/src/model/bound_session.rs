@@ -174,10 +174,11 @@ impl<'a> BoundSession<'a> {
 
     /// The same for several streams that exchange what they know; returns derivatives of each in its own parameters.
     fn add_exchanged(&self, rows: &dyn Rows, own: &mut Sums) -> Result<Vec<Sums>, Impossible> {
-        let features = all_log_odds(rows, self.session.times.len());
-        let found = self.exchange(&features, rows.exchange(), rows.in_parallel())?;
+        let mut features = vec![0.0; self.session.times.len() * rows.outputs()];
+        all_log_odds(rows, &mut features);
+        let mut found = self.exchange(&features, rows.exchange(), rows.in_parallel())?;
         own.value += found.log_evidence;
-        pull_back_all(rows, found.d_log_odds, own);
+        pull_back_all(rows, &mut found.d_log_odds, own);
         Ok(found.sums)
     }
 
@@ -306,9 +307,8 @@ impl Rows for FixedRows<'_> {
 }
 
 /// Log-odds of all instances of a session, computed in parallel where the rows allow it.
-pub(super) fn all_log_odds(rows: &dyn Rows, instances: usize) -> Vec<f64> {
+pub(super) fn all_log_odds(rows: &dyn Rows, all: &mut [f64]) {
     let (step, outputs) = (rows.at_a_time().max(1), rows.outputs());
-    let mut all = vec![0.0; instances * outputs];
     let fill = |(k, room): (usize, &mut [f64])| {
         let own = k * step..k * step + room.len() / outputs;
         let mut log_odds = vec![0.0; room.len()];
@@ -318,12 +318,11 @@ pub(super) fn all_log_odds(rows: &dyn Rows, instances: usize) -> Vec<f64> {
         true => all.par_chunks_mut(step * outputs).enumerate().for_each(fill),
         false => all.chunks_mut(step * outputs).enumerate().for_each(fill),
     }
-    all
 }
 
 /// Hands derivatives in the log-odds of all instances back to the rows, in parallel where these allow it. Sums are
 /// added in order.
-pub(super) fn pull_back_all(rows: &dyn Rows, mut d_log_odds: Vec<f64>, sums: &mut Sums) {
+pub(super) fn pull_back_all(rows: &dyn Rows, d_log_odds: &mut [f64], sums: &mut Sums) {
     let (step, outputs) = (rows.at_a_time().max(1), rows.outputs());
     let zeros = Sums::zeros(sums.d_detector.len(), sums.d_annotator.len());
     let part = |(k, own): (usize, &mut [f64])| {

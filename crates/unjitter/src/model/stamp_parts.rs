@@ -11,8 +11,9 @@ use super::labelling::{ENDS, LABELS, Labelling, presence};
 use super::stamp_model::StampModel;
 use crate::Session;
 use crate::inference::Impossible;
-use crate::labels::{Chain, Rates, Scene, Summed, Wanted};
+use crate::labels::{Chain, Rates, Scene, Spare, Summed, Wanted};
 use crate::params::{Layout, ParameterSpec};
+use crate::scratch::Scratch;
 
 /// Labels, the stamps they give rise to and what differs between groups of these, with the layout of their
 /// parameters: those of the labels come first, then those of the annotator, as many for the ends of bouts if stamps
@@ -29,6 +30,8 @@ pub struct StampParts {
     pub groups: Groups,
     /// Layout of their parameters.
     pub layout: Layout,
+    /// Room for sums over labels that are not plain.
+    pub(super) spare: Arc<Scratch<Spare>>,
 }
 
 impl StampParts {
@@ -40,7 +43,7 @@ impl StampParts {
         groups: Groups,
     ) -> Self {
         let layout = Layout::new(parts(labelling, &classes, model.as_ref(), &groups));
-        Self { labelling, classes, model, groups, layout }
+        Self { labelling, classes, model, groups, layout, spare: Arc::default() }
     }
 
     /// The parameters of each by name.
@@ -127,7 +130,8 @@ impl StampParts {
     ) -> Result<Summed, Impossible> {
         let known: Vec<Option<usize>> = labels.iter().copied().map(Some).collect();
         let chain = Chain::new(times, self.classes.count(), self.rates(params, 1.0), log_odds);
-        Scene { chain: &chain, known: &known, streams: Vec::new() }.sum(Wanted::Slopes, None)
+        let scene = Scene { chain: &chain, known: &known, streams: Vec::new() };
+        self.spare.with(|spare| scene.sum(Wanted::Slopes, None, spare))
     }
 
     /// The stamp model at its parameters, for the annotators of a session.

@@ -15,7 +15,8 @@ fn crowded(seed: u64) -> Case {
 fn crowded_stamps_settle() {
     for seed in 0..200 {
         for case in [crowded(seed), crowded(seed).sharing()] {
-            let found = case.show(|scene| scene.sum(Wanted::Posterior, None));
+            let found =
+                case.show(|scene| scene.sum(Wanted::Posterior, None, &mut Spare::default()));
             assert!(found.is_ok_and(|found| found.log_evidence.is_finite()), "seed {seed}");
         }
     }
@@ -26,10 +27,16 @@ fn kept_messages_lead_to_the_same_place() {
     for seed in 0..20 {
         for case in [crowded(seed), crowded(seed).sharing()] {
             let kept = Kept::default();
-            let first = case.show(|scene| scene.sum(Wanted::Posterior, Some(&kept))).unwrap();
+            let first = case
+                .show(|scene| scene.sum(Wanted::Posterior, Some(&kept), &mut Spare::default()))
+                .unwrap();
             let other = Case { spread: 1.6, ..case.clone() };
-            other.show(|scene| scene.sum(Wanted::Posterior, Some(&kept))).unwrap();
-            let again = case.show(|scene| scene.sum(Wanted::Posterior, Some(&kept))).unwrap();
+            other
+                .show(|scene| scene.sum(Wanted::Posterior, Some(&kept), &mut Spare::default()))
+                .unwrap();
+            let again = case
+                .show(|scene| scene.sum(Wanted::Posterior, Some(&kept), &mut Spare::default()))
+                .unwrap();
             // The square of how far shares settle, for thirty riders.
             let off = first.log_evidence - again.log_evidence;
             assert!(off.abs() < 1e-9, "seed {seed}: {off}");
@@ -49,7 +56,7 @@ fn damped_messages_lead_to_the_same_place() {
         for case in [case.clone(), case.sharing()] {
             let plain = case.summed().log_evidence;
             let damped = case
-                .show(|scene| scene.sum_damped(Wanted::Posterior, 1, None))
+                .show(|scene| scene.sum_damped(Wanted::Posterior, 1, None, &mut Spare::default()))
                 .unwrap()
                 .log_evidence;
             // The square of how far shares settle, for a dozen riders.
