@@ -33,8 +33,7 @@ use super::told::{Form, Told};
 use super::visit::{Ride, Said, Visit, Visited};
 use crate::inference::Impossible;
 
-/// Rounds before messages become geometric means of the last two, and before the session fails.
-pub(super) const PLAIN_ROUNDS: usize = 40;
+/// Rounds before the session fails.
 pub(super) const MOST_ROUNDS: usize = 400;
 
 /// Messages of crowded stretches, kept from one evaluation to the next.

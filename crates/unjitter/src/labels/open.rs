@@ -192,3 +192,87 @@ pub(super) fn unclose(bits: usize, bit: usize, nowhere: f64, weights: &mut Vec<f
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Random;
+
+    fn drawn(random: &mut Random, count: usize) -> Vec<f64> {
+        (0..count).map(|_| random.uniform()).collect()
+    }
+
+    fn dot(a: &[f64], b: &[f64]) -> f64 {
+        assert_eq!(a.len(), b.len());
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    }
+
+    #[test]
+    fn an_event_takes_sets_of_stamps() {
+        // Two stamps of weights 3 and 5, an event without one 2.
+        let (from, sets) = ([1.0, 0.0, 0.0, 0.0], Few::<2, 4>);
+        for (shares, both) in [(false, 0.0), (true, 3.0 * 5.0 / 2.0)] {
+            let event = Event { silent: 2.0, given: &[3.0, 5.0], shares };
+            let mut to = [0.0; 4];
+            give(sets, &event, &from, &mut to);
+            assert_eq!(to, [2.0, 3.0, 5.0, both]);
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_the_transpose() {
+        let random = &mut Random::new(1);
+        for bits in 0..5 {
+            for shares in [false, true] {
+                let sets = Many { bits, len: 3 << bits };
+                let (silent, given) = (random.uniform(), drawn(random, bits));
+                let event = Event { silent, given: &given, shares };
+                let (before, behind) = (drawn(random, sets.len()), drawn(random, sets.len()));
+                let (mut given_to, mut taken) = (before.clone(), before.clone());
+                give(sets, &event, &before, &mut given_to);
+                take(sets, &event, &behind, &mut taken);
+                let (ways, back) = (dot(&given_to, &behind), dot(&before, &taken));
+                assert!((ways - back).abs() < 1e-12 * ways); // some hundred terms
+                // What all ways weigh is linear in that of every stamp, and in the event without one.
+                let more = |change: &dyn Fn(&mut Vec<f64>)| {
+                    let mut given = given.clone();
+                    change(&mut given);
+                    let mut to = before.clone();
+                    give(sets, &Event { given: &given, ..event }, &before, &mut to);
+                    dot(&to, &behind) - ways
+                };
+                for bit in 0..bits {
+                    let own = given_there(sets, &event, bit, &before, &behind, &taken);
+                    let twice = more(&|given| given[bit] *= 2.0);
+                    assert!((own - twice).abs() < 1e-12 * ways, "{bits} {bit} {shares}"); // likewise
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn windows_open_and_close_both_ways() {
+        let random = &mut Random::new(2);
+        for bits in 0..4 {
+            let before = drawn(random, 3 << bits);
+            let mut opened = before.clone();
+            open(bits, &mut opened);
+            let behind = drawn(random, opened.len());
+            let mut back = behind.clone();
+            unopen(bits, &mut back);
+            assert_eq!(dot(&opened, &behind), dot(&before, &back));
+            for bit in 0..=bits {
+                let mut closed = behind.clone();
+                close(bits + 1, bit, 0.3, &mut closed);
+                let after = drawn(random, closed.len());
+                let mut back = after.clone();
+                unclose(bits, bit, 0.3, &mut back);
+                // Some dozen terms.
+                assert!((dot(&closed, &after) - dot(&behind, &back)).abs() < 1e-13);
+            }
+            // Whoever opens and closes came from nowhere.
+            close(bits + 1, bits, 0.3, &mut opened);
+            assert_eq!(opened, before.iter().map(|own| 0.3 * own).collect::<Vec<f64>>());
+        }
+    }
+}

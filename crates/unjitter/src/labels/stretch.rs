@@ -7,13 +7,12 @@
 
 use std::ops::Range;
 
+use super::chain::Chain;
 use super::riders::{Rider, Riders};
 
 /// Edges from which a stretch ends as soon as no window is open: so few that its numbers stay in the cache next to the
 /// processor.
 const LONG: usize = 512;
-/// Most states of an exact sum before an edge: labels times sets of open stamps.
-const MOST_STATES: usize = 512;
 
 /// Edges that follow each other, and the riders whose windows are there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,12 +23,13 @@ pub(super) struct Stretch {
     pub(super) states: Option<usize>,
 }
 
-/// Cuts a session of so many edges and labels.
-pub(super) fn stretches(riders: &Riders, labels: usize, edges: usize) -> Vec<Stretch> {
+/// Cuts a session. Exact sums have so many states at most before an edge.
+pub(super) fn stretches(riders: &Riders, chain: &Chain<'_>, most_states: usize) -> Vec<Stretch> {
+    let (labels, edges) = (chain.classes() + 1, chain.instances() + 1);
     let mut all: Vec<Stretch> = Vec::new();
     let quiet = |edge, rider| Stretch { edges: edge..edge, riders: rider..rider, states: Some(0) };
     let mut open = quiet(0, 0);
-    for Stretch { edges, riders, states } in clusters(riders, labels) {
+    for Stretch { edges, riders, states } in clusters(riders, labels, most_states) {
         // The gap before these stamps goes on behind them unless it is cut where they begin.
         open.grow(edges.start, labels);
         if states.is_none() || open.edges.len() >= LONG {
@@ -77,7 +77,7 @@ impl Stretch {
 }
 
 /// Riders whose windows overlap, together.
-fn clusters(riders: &Riders, labels: usize) -> Vec<Stretch> {
+fn clusters(riders: &Riders, labels: usize, most_states: usize) -> Vec<Stretch> {
     let mut all: Vec<Stretch> = Vec::new();
     for (k, rider) in riders.riders.iter().enumerate() {
         match all.last_mut() {
@@ -92,14 +92,14 @@ fn clusters(riders: &Riders, labels: usize) -> Vec<Stretch> {
         }
     }
     for own in &mut all {
-        own.states = states(&riders.riders[own.riders.clone()], labels);
+        own.states = states(&riders.riders[own.riders.clone()], labels, most_states);
     }
     all
 }
 
 /// The states before all edges of stamps that ride alone, by how many windows are open; none if stamps ride together, or
 /// states are too many.
-fn states(riders: &[Rider], labels: usize) -> Option<usize> {
+fn states(riders: &[Rider], labels: usize, most: usize) -> Option<usize> {
     if riders.iter().any(|rider| rider.presses.len() > 1) {
         return None;
     }
@@ -109,7 +109,7 @@ fn states(riders: &[Rider], labels: usize) -> Option<usize> {
     let (mut all, mut open, mut at) = (0_usize, 0_u32, 0);
     for (edge, opens) in changes {
         let here = 1_usize.checked_shl(open)?.checked_mul(labels)?;
-        if here > MOST_STATES {
+        if here > most {
             return None;
         }
         all += (edge - at) * here;

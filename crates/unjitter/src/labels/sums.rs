@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::agreed::{Agreed, Kept, MOST_ROUNDS, PLAIN_ROUNDS};
+use super::agreed::{Agreed, Kept, MOST_ROUNDS};
 use super::chain::Base;
 use super::exact::{Exact, Room, Transfer, Voices};
 use super::expected::{Expected, Rated};
@@ -86,6 +86,19 @@ pub(crate) struct SummedStamp {
     number: usize,
 }
 
+/// When riders have to agree, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// Most states of an exact sum before an edge: labels times sets of open stamps.
+    pub(super) most_states: usize,
+    /// Rounds before messages become geometric means of the last two.
+    pub(super) damped_after: usize,
+}
+
+impl Effort {
+    pub(super) const USUAL: Self = Self { most_states: 512, damped_after: 40 };
+}
+
 /// Weights of labels before and behind stretches that move by less, as shares, have settled.
 const SETTLED: f64 = 1e-9;
 
@@ -97,19 +110,19 @@ impl Scene<'_> {
         kept: Option<&Kept>,
         spare: &mut Spare,
     ) -> Result<Summed, Impossible> {
-        self.sum_damped(wanted, PLAIN_ROUNDS, kept, spare)
+        self.sum_with(wanted, Effort::USUAL, kept, spare)
     }
 
-    /// The same with messages that are damped after so many rounds.
-    pub(super) fn sum_damped(
+    pub(super) fn sum_with(
         &self,
         wanted: Wanted,
-        after: usize,
+        effort: Effort,
         kept: Option<&Kept>,
         spare: &mut Spare,
     ) -> Result<Summed, Impossible> {
         let mut riders = Riders::place(self);
-        let stretches = stretches(&riders, self.chain.classes() + 1, self.chain.instances() + 1);
+        let Effort { most_states, damped_after } = effort;
+        let stretches = stretches(&riders, self.chain, most_states);
         let bytes = self.bytes(&riders, &stretches, kept.map_or(0, Kept::numbers));
         if bytes > memory_limit() {
             return Err(Impossible::TooLarge(bytes));
@@ -121,7 +134,7 @@ impl Scene<'_> {
         riders.weigh(self, spare.zeros(riders.cells), in_parallel);
         let voices = Voices::new(self);
         let work = Work { scene: self, riders: &riders, voices: &voices, wanted, in_parallel };
-        let summed = work.summed(stretches, after, kept, spare);
+        let summed = work.summed(stretches, damped_after, kept, spare);
         spare.keep(riders.densities);
         summed
     }

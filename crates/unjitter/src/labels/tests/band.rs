@@ -12,7 +12,7 @@ use crate::math::log_sum;
 
 impl Case {
     /// Sessions as long as real ones, whose stamps are now close to each other and now far apart.
-    fn long(instances: usize, variable: Variable, seed: u64) -> Self {
+    pub(super) fn long(instances: usize, variable: Variable, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut time = 0.0;
         let times: Vec<f64> = (0..instances)

@@ -54,7 +54,7 @@ impl Case {
 
 /// Errors of log Z and p(y).
 fn errors_by_sets(case: &Case) -> [f64; 2] {
-    let (found, (log_evidence, presence)) = (case.summed(), case.by_sets());
+    let (found, (log_evidence, presence)) = (case.summed_with(AGREEING), case.by_sets());
     let off = found.presence.iter().zip(presence).map(|(got, want)| (got - want).abs());
     [(found.log_evidence - log_evidence).abs(), off.fold(0.0, f64::max)]
 }

@@ -17,7 +17,7 @@ fn classes_of_independent_labels_are_near_the_sum_over_everything() {
     for (what, about, stamps, shared, [evidence, presence]) in rows {
         let of = |seed: u64| {
             let case = Case { rates: None, ..Case::draw(2, about, stamps, seed) };
-            errors(&if shared { case.sharing() } else { case })
+            errors(&if shared { case.sharing() } else { case }, AGREEING)
         };
         let all: Vec<[f64; 4]> = (0..20).map(of).collect();
         let mean = |k: usize| all.iter().map(|own| own[k]).sum::<f64>() / 20.0;
