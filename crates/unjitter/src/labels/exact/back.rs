@@ -194,7 +194,7 @@ impl Exact<'_> {
     }
 
     /// Overwrites what open stamps weigh at events of an edge, and events without one; returns what weighs before all these
-    /// events. `room` is for as many weights as there are events, and one more.
+    /// events. `room` is for as many weights as there are events, and three more.
     #[inline(always)]
     fn go_back_events<'b, S: Sets>(
         &self,
@@ -303,12 +303,13 @@ fn tell_event(
     [before, behind, taken]: [&[f64]; 3],
     raw: &mut [f64],
 ) {
-    for bit in 0..sets.bits() {
-        raw[bit] = weight * given_there(sets, event, bit, before, behind, taken);
+    let (given, without) = raw.split_at_mut(sets.bits());
+    for (bit, ways) in given.iter_mut().enumerate() {
+        *ways = weight * given_there(sets, event, bit, before, behind, taken);
     }
     let mut silent = 0.0;
     for t in 0..sets.len() {
         silent += before[t] * behind[t];
     }
-    raw[sets.bits()] = weight * event.silent * silent;
+    without[0] = weight * event.silent * silent;
 }

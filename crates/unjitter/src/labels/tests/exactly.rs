@@ -85,9 +85,9 @@ fn slopes_in_rates_and_scores_match_central_differences() {
     };
     let onset = difference(&|case, by| case.rates.as_mut().unwrap().onset *= by.exp());
     let offset = difference(&|case, by| case.rates.as_mut().unwrap().offset *= by.exp());
-    // Second differences of a sum over some dozen events.
-    assert!((found.d_rates[0] - onset).abs() < 1e-6, "{} {onset}", found.d_rates[0]);
-    assert!((found.d_rates[1] - offset).abs() < 1e-6, "{} {offset}", found.d_rates[1]);
+    // The square of the step times third derivatives of about a hundred.
+    assert!((found.d_rates[0] - onset).abs() < 1e-5, "{} {onset}", found.d_rates[0]);
+    assert!((found.d_rates[1] - offset).abs() < 1e-5, "{} {offset}", found.d_rates[1]);
     for i in [0, 1, 511, 512, 1500, 2999] {
         let score = difference(&|case, by| case.scores[i] += by);
         assert!((found.presence[i] - score).abs() < 1e-7, "{i}: {} {score}", found.presence[i]);
