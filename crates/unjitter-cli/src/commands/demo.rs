@@ -11,9 +11,10 @@ use unjitter::learning::median_spacing;
 use unjitter::simulation::{Respiration, Sloppiness, Tails};
 use unjitter::{AlignOptions, ClassifierSpec, FitOptions, Fitted, Model};
 
-use super::align::{align, events_table, missed_table};
+use super::align::{align, events_table};
 use super::diagnose::diagnosed;
 use super::evaluate::{How, compare, table};
+use super::event_tables::missed_table;
 use super::fit::{fit, notes, with_notes};
 use super::report::{Content, questions};
 use super::review::Review;

@@ -4,6 +4,7 @@ pub(crate) mod align;
 pub(crate) mod demo;
 pub(crate) mod diagnose;
 pub(crate) mod evaluate;
+pub(crate) mod event_tables;
 pub(crate) mod featurize;
 pub(crate) mod fit;
 mod follow;
