@@ -210,7 +210,8 @@ test-pythons: wheel program
 release-check: $(VENV)/.ready
 	rm -rf target/package $(RELEASE)
 	mkdir -p $(RELEASE)
-	cargo publish --dry-run --locked -p unjitter -p unjitter-cli
+	cargo publish --dry-run --no-verify --locked -p unjitter -p unjitter-cli
+	cargo package --quiet --locked -p unjitter -p unjitter-cli
 	for crate in target/package/*.crate; do tar -xzf $$crate -C $(RELEASE) || exit 1; done
 	cd $(RELEASE)/unjitter-cli-* && cargo install --quiet --locked --path . --root ../program \
 		--config "patch.crates-io.unjitter.path='$$(echo $(CURDIR)/$(RELEASE)/unjitter-[0-9]*)'"
