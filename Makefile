@@ -206,17 +206,20 @@ test-pythons: wheel program
 	done
 
 # What a release consists of, built and installed as by a stranger: crates and the source distribution from their
-# packages, in clean folders. It wants a clean checkout. A quarter of an hour.
+# packages, in clean folders. It wants a clean checkout. A quarter of an hour. The lock file of the program says that the
+# library is from a registry, which may not have it yet: `cargo fetch` writes there that it lies beside, and nothing else.
 release-check: $(VENV)/.ready
 	rm -rf target/package $(RELEASE)
 	mkdir -p $(RELEASE)
 	cargo publish --dry-run --no-verify --locked -p unjitter -p unjitter-cli
 	cargo package --quiet --locked -p unjitter -p unjitter-cli
 	for crate in target/package/*.crate; do tar -xzf $$crate -C $(RELEASE) || exit 1; done
-	cd $(RELEASE)/unjitter-cli-* && cargo install --quiet --locked --path . --root ../program \
-		--config "patch.crates-io.unjitter.path='$$(echo $(CURDIR)/$(RELEASE)/unjitter-[0-9]*)'"
+	cd $(RELEASE)/unjitter-cli-* && \
+		library="patch.crates-io.unjitter.path='$$(echo $(CURDIR)/$(RELEASE)/unjitter-[0-9]*)'" && \
+		cargo fetch --quiet --config "$$library" && \
+		cargo install --quiet --locked --path . --root ../program --config "$$library"
 	cd $(RELEASE) && program/bin/unjitter demo --quiet --output demo && test -s demo/report.html
-	$(VENV)/bin/maturin sdist --quiet --manifest-path python/Cargo.toml --out $(RELEASE)
+	$(VENV)/bin/maturin sdist --manifest-path python/Cargo.toml --out $(RELEASE)
 	$(PYTHON) -m venv $(RELEASE)/bare
 	cd $(RELEASE) && bare/bin/pip install --quiet --disable-pip-version-check unjitter-*.tar.gz && \
 		bare/bin/python $(CURDIR)/python/tests/installed.py
