@@ -31,7 +31,7 @@ use crate::words::{count, counted, percent, seconds};
 /// stay as they are, so whatever reads your events reads the aligned ones. Where events have an end or a
 /// duration, that is put right too, and never lies before the beginning; new columns have end_stamp or
 /// duration_stamp (as it was written), end_low, end_high and end_p_spurious. A second table lists
-/// events that were probably missed. Instances are all that an event can belong to, so the interval
+/// events that were probably missed, with the likeliest class if there are several. Instances are all that an event can belong to, so the interval
 /// may shrink to one of them. Groups that the model has not seen, such as another clock or person, are
 /// learned from their stamps first.
 ///
@@ -56,7 +56,8 @@ pub(crate) struct Align {
     #[arg(long, value_name = "FILE", default_value = "missed.csv")]
     missed: PathBuf,
     /// Write a table of events too, one line for all stamps of an event: session, time, p_positive
-    /// (the probability that it is one), stamps (how many), seen_by (who gave them, such as Ada; Ben)
+    /// (the probability that it is one), stamps (how many), seen_by (who gave them, such as Ada; Ben), and
+    /// its likeliest class if there are several
     #[arg(long, value_name = "FILE")]
     merged: Option<PathBuf>,
     /// Probability above which an event counts as missed

@@ -1,5 +1,7 @@
 //! What `unjitter align` tells of events: those that were probably missed, and those that stamps belong to.
 
+use std::ops::Range;
+
 use unjitter::Aligned;
 use unjitter::io::{Dataset, TableText};
 
@@ -18,8 +20,9 @@ pub(crate) fn missed_table(
     // Where labels form runs, events end: as the table tells ends, or at a time.
     let told = events(data).end_column();
     let end = told.map(|(name, _)| name).or(ends(aligned));
-    let header = [session, time].into_iter().chain(end).chain(["p_missed", "p_detector"]);
-    let mut table = TableText::new(delimiter, header);
+    let class = class_column(aligned);
+    let header = [session, time].into_iter().chain(end).chain(class);
+    let mut table = TableText::new(delimiter, header.chain(["p_missed", "p_detector"]));
     let mut missed = 0;
     for (k, aligned) in aligned.iter().enumerate() {
         let (name, write) = (data.recordings[k].session.name(), |t| data.clocks[k].write(t));
@@ -27,22 +30,24 @@ pub(crate) fn missed_table(
             Some((_, false)) => events(data).write_duration(last - begin),
             _ => write(last),
         };
-        let mut push = |begin: f64, last: f64, p_missed: f64, p_detector: f64| {
-            if p_missed > above {
+        let mut push = |instances: Range<usize>, [begin, last]: [f64; 2], told: [f64; 2]| {
+            if told[0] > above {
                 missed += 1;
                 let times = [name.to_owned(), write(begin)].into_iter();
                 let times = times.chain(end.map(|_| write_end(begin, last)));
-                table.push(times.chain([p_missed, p_detector].map(probability)));
+                let own = aligned.classes.as_ref().map(|own| own.of_event(instances).to_owned());
+                let own = class.map(|_| own.unwrap_or_default());
+                table.push(times.chain(own).chain(told.map(probability)));
             }
         };
         match &aligned.runs {
-            Some(runs) => {
-                runs.iter().for_each(|one| push(one.begin, one.end, one.p_missed, one.p_detector));
-            }
-            None => aligned
-                .instances
-                .iter()
-                .for_each(|one| push(one.time, one.time, one.p_missed, one.p_detector)),
+            Some(runs) => runs.iter().for_each(|one| {
+                let within = one.first..one.last + 1;
+                push(within, [one.begin, one.end], [one.p_missed, one.p_detector]);
+            }),
+            None => aligned.instances.iter().enumerate().for_each(|(i, one)| {
+                push(i..i + 1, [one.time; 2], [one.p_missed, one.p_detector]);
+            }),
         }
     }
     (table.into(), missed)
@@ -57,8 +62,9 @@ pub(super) fn merged_table(
     let (session, _, delimiter) = events(data).layout();
     let time = place_column(data, time_column);
     let end = ends(aligned);
-    let header = [session, time].into_iter().chain(end).chain(["p_positive", "stamps", "seen_by"]);
-    let mut table = TableText::new(delimiter, header);
+    let class = class_column(aligned);
+    let header = [session, time].into_iter().chain(end).chain(class);
+    let mut table = TableText::new(delimiter, header.chain(["p_positive", "stamps", "seen_by"]));
     let mut count = 0;
     for (k, aligned) in aligned.iter().enumerate() {
         let session = &data.recordings[k].session;
@@ -70,10 +76,16 @@ pub(super) fn merged_table(
             let stamps = event.stamps.len().to_string();
             let names = event.seen_by.iter().map(|&who| session.annotators()[who].as_str());
             let seen_by = names.collect::<Vec<_>>().join("; ");
-            table.push(times.chain([probability(event.p_positive), stamps, seen_by]));
+            let own = class.map(|_| event.class.unwrap_or_default());
+            table.push(times.chain(own).chain([probability(event.p_positive), stamps, seen_by]));
         }
     }
     (table.into(), count)
+}
+
+/// The column for the likeliest class of an event, if there are several.
+fn class_column(aligned: &[Aligned]) -> Option<&'static str> {
+    aligned.iter().any(|own| own.classes.is_some()).then_some("class")
 }
 
 /// The column for the ends of events, where they are runs.

@@ -58,6 +58,48 @@ fn every_verb_tells_of_classes_or_says_that_it_does_not() {
     assert!(refused.contains("does not work with several classes of events"), "{refused}");
 }
 
+/// The class of the event at an instance of a session of `with_classes`.
+fn class_at(session: &str, time: &str) -> &'static str {
+    let (session, i) = (session[1..].parse::<usize>().unwrap(), time.parse::<f64>().unwrap());
+    ["cough", "sneeze"][(i as usize / 10 + session) % 2]
+}
+
+#[test]
+fn events_that_were_missed_or_merged_have_a_class() {
+    let folder = with_classes();
+    // Every sixth event has no press, and the others have one or two, of which Bob's names the class rightly.
+    let mut pressed = String::from("session,time,class,note,annotator\n");
+    for (k, line) in folder.read("events.csv").lines().skip(1).enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        let right = class_at(cells[0], &cells[3][1..]);
+        for (who, class) in
+            &[("ann", cells[2]), ("bob", right)][..if k % 6 == 0 { 0 } else { 1 + k % 2 }]
+        {
+            pressed += &format!("{},{},{class},{},{who}\n", cells[0], cells[1], cells[3]);
+        }
+    }
+    folder.write("events.csv", &pressed);
+    for labels in ["independent", "chain"] {
+        let with = ["--classes", "class", "--restarts", "1", "--force", "--labels", labels];
+        folder.ok(&[&["fit", "."], &with[..]].concat());
+        let some = ["--merged", "merged.csv", "--missed-above", "0.3", "--force"];
+        folder.ok(&[&["align", "."], &some[..]].concat());
+        let (missed, merged) = (folder.read("missed.csv"), folder.read("merged.csv"));
+        let end = if labels == "chain" { "end," } else { "" };
+        let header = format!("session,time,{end}class,");
+        assert!(missed.starts_with(&format!("{header}p_missed,p_detector\n")), "{missed}");
+        assert!(merged.starts_with(&format!("{header}p_positive,stamps,seen_by\n")), "{merged}");
+        let at = 2 + usize::from(!end.is_empty());
+        for (table, least) in [(missed, 6), (merged, 100)] {
+            let rows = table.lines().skip(1).map(|line| line.split(',').collect());
+            let rows: Vec<Vec<&str>> = rows.collect();
+            let right = rows.iter().filter(|row| row[at] == class_at(row[0], row[1])).count();
+            // A feature tells the class, which one press in ten names wrongly.
+            assert!(rows.len() >= least && right * 20 >= rows.len() * 19, "{right}: {table}");
+        }
+    }
+}
+
 #[test]
 fn classes_are_on_the_page() {
     let folder = with_classes();
