@@ -12,6 +12,8 @@ use crate::failure::Mistake;
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Number of registered pieces of work.
 static LISTENING: AtomicUsize = AtomicUsize::new(0);
+/// Whether something was printed or written that stays.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
 
 /// Registers work that checks the flag, until it is dropped.
 #[derive(Debug)]
@@ -37,8 +39,12 @@ pub fn watch() {
         let is_second = INTERRUPTED.swap(true, Ordering::SeqCst);
         if is_second || LISTENING.load(Ordering::SeqCst) == 0 {
             discard_unfinished();
-            // Who was asked to stop before may have written some.
-            let left = if is_second { "" } else { "; nothing was written" };
+            let left = match (is_second, WRITTEN.load(Ordering::SeqCst)) {
+                // Who was asked to stop before may have written some.
+                (true, _) => "",
+                (false, true) => "; what was written may not be all",
+                (false, false) => "; nothing was written",
+            };
             say(&format!("\nerror: interrupted{left}"));
             std::process::exit(130);
         }
@@ -52,6 +58,11 @@ pub fn watch() {
 /// A control that stops the library's work after a Ctrl-C and reports progress to `watch`.
 pub fn control<'a>(watch: &'a (dyn Fn(Progress) + Sync)) -> Control<'a> {
     Control { stop: Some(&INTERRUPTED), watch: Some(watch) }
+}
+
+/// To be told when bytes leave that nobody can take back.
+pub(crate) fn note_written() {
+    WRITTEN.store(true, Ordering::SeqCst);
 }
 
 /// Whether there was a Ctrl-C.

@@ -10,7 +10,7 @@ use unjitter::io::{
 use crate::console::Console;
 use crate::failure::{Mistake, usage};
 use crate::inputs;
-use crate::interrupt::stop_if_requested;
+use crate::interrupt::{note_written, stop_if_requested};
 
 /// What an output holds.
 #[derive(Debug)]
@@ -95,6 +95,7 @@ impl Output {
             make_folder(path)?;
         }
         replace_all(&written)?;
+        note_written();
         for (_, bytes) in printed {
             let mut out = std::io::stdout().lock();
             let failed = |source| unjitter::Error::Io { path: STANDARD_INPUT.into(), source };
@@ -179,16 +180,22 @@ impl Stream {
             return Ok(Self::Printed);
         }
         make_folder(path)?;
+        if takes_bytes_directly(path) {
+            note_written();
+        }
         Ok(Self::File(WholeFile::new(path)?))
     }
 
     /// Adds a piece.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         match self {
-            Self::Printed => match std::io::stdout().lock().write_all(bytes) {
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => *self = Self::Closed,
-                other => other?,
-            },
+            Self::Printed => {
+                note_written();
+                match std::io::stdout().lock().write_all(bytes) {
+                    Err(error) if error.kind() == ErrorKind::BrokenPipe => *self = Self::Closed,
+                    other => other?,
+                }
+            }
             Self::Closed => {}
             Self::File(file) => file.write(bytes)?,
         }
@@ -205,7 +212,10 @@ impl Stream {
         match self {
             Self::Printed => std::io::stdout().flush()?,
             Self::Closed => {}
-            Self::File(file) => file.finish()?,
+            Self::File(file) => {
+                file.finish()?;
+                note_written();
+            }
         }
         Ok(())
     }

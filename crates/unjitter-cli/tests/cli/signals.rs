@@ -1,6 +1,7 @@
 //! Ctrl-C.
 #![cfg(unix)]
 
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -144,8 +145,27 @@ fn what_cannot_be_gone_on_with_ends_at_once_and_leaves_nothing() {
     // Waiting for the child would close it, and the table would end.
     let _input = child.stdin.take();
     send("-TERM", &child);
-    assert_eq!(end(child).code, 130);
+    let run = end(child);
+    assert_eq!(run.code, 130);
+    assert!(run.err.contains("interrupted; nothing was written"), "{}", run.err);
     assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn what_was_printed_before_an_end_is_not_denied() {
+    let folder = Folder::with_model();
+    let mut child = start(&folder, &BY_DEFAULT, &["predict", "--instances", "-"]);
+    // A table that never ends.
+    let instances = folder.read("data/instances.csv");
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(instances.as_bytes()).unwrap();
+    let (mut line, mut printed) = (String::new(), BufReader::new(child.stdout.take().unwrap()));
+    printed.read_line(&mut line).unwrap();
+    assert_eq!(line, "session,time,probability\n");
+    send("-INT", &child);
+    let run = end(child);
+    assert_eq!(run.code, 130);
+    assert!(run.err.contains("interrupted; what was written may not be all"), "{}", run.err);
 }
 
 #[test]
