@@ -530,6 +530,17 @@ impl Recording<'_> {
         let missing = || Error::NoTruth { session: self.session.name().to_owned() };
         self.truth.as_deref().ok_or_else(missing)
     }
+
+    /// First and last instance of every run of events by hand; an error if there are no labels.
+    pub fn true_runs(&self) -> Result<Vec<(usize, usize)>> {
+        let (mut runs, mut first) = (Vec::new(), 0);
+        for alike in self.hand_labels()?.chunk_by(|a, b| a == b) {
+            let next = first + alike.len();
+            runs.extend(alike[0].then_some((first, next - 1)));
+            first = next;
+        }
+        Ok(runs)
+    }
 }
 
 /// The instance nearest in time; the earlier of two. There must be at least one.
@@ -651,6 +662,17 @@ mod tests {
 
     fn classes(of: [&str; 3]) -> Vec<String> {
         of.map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn true_runs_go_from_their_first_event_to_their_last() {
+        let runs = |truth: Option<[bool; 4]>| {
+            let truth = truth.map(Vec::from);
+            Recording { session: walk(), truth }.true_runs()
+        };
+        assert_eq!(runs(Some([true, true, false, true])).unwrap(), [(0, 1), (3, 3)]);
+        assert_eq!(runs(Some([false, true, true, false])).unwrap(), [(1, 2)]);
+        assert!(runs(Some([false; 4])).unwrap().is_empty() && runs(None).is_err());
     }
 
     #[test]

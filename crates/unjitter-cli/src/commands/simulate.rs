@@ -417,14 +417,7 @@ fn true_events(recording: &Recording) -> Vec<f64> {
 
 /// Times of the first and the last instance of every run of true ones.
 fn true_bouts(recording: &Recording) -> Vec<(f64, f64)> {
-    let (times, truth) =
-        (recording.session.times(), recording.truth.as_deref().unwrap_or_default());
-    let (mut bouts, mut first) = (Vec::new(), 0);
-    for run in truth.chunk_by(|a, b| a == b) {
-        if run[0] {
-            bouts.push((times[first], times[first + run.len() - 1]));
-        }
-        first += run.len();
-    }
-    bouts
+    let times = recording.session.times();
+    let runs = recording.true_runs().unwrap_or_default();
+    runs.into_iter().map(|(first, last)| (times[first], times[last])).collect()
 }

@@ -24,18 +24,6 @@ pub struct EndSloppiness {
     pub spread: f64,
 }
 
-/// First and last instance of every run.
-pub(super) fn runs(truth: &[bool]) -> Vec<(usize, usize)> {
-    let mut runs: Vec<(usize, usize)> = Vec::new();
-    for i in (0..truth.len()).filter(|&i| truth[i]) {
-        match runs.last_mut() {
-            Some((_, last)) if *last + 1 == i => *last = i,
-            _ => runs.push((i, i)),
-        }
-    }
-    runs
-}
-
 /// Bouts that one person pressed at these recordings, whose unit of time is `unit` long.
 pub(super) fn annotate<'a>(
     sloppiness: &Sloppiness,
@@ -54,14 +42,14 @@ pub(super) fn annotate<'a>(
     require("spread of ends", ends.spread, ends.spread >= 0.0, "a number of at least 0")?;
     let onsets = |recording: &Recording<'a>| {
         let mut truth = vec![false; recording.session.len()];
-        runs(recording.hand_labels()?).iter().for_each(|&(first, _)| truth[first] = true);
+        recording.true_runs()?.iter().for_each(|&(first, _)| truth[first] = true);
         Ok(Recording { session: recording.session.clone(), truth: Some(truth) })
     };
     let of_onsets: Vec<Recording<'a>> = recordings.iter().map(onsets).collect::<Result<_>>()?;
     let annotator = sloppiness.annotator(&of_onsets, unit)?;
     let annotate = |(k, (recording, onsets)): (usize, (&Recording<'a>, &Recording<'a>))| {
         let (session, seed) = (&recording.session, own_seed(seed, k as u64));
-        let (times, runs) = (session.times(), runs(recording.hand_labels()?));
+        let (times, runs) = (session.times(), recording.true_runs()?);
         let presses = annotator.press(times, onsets.hand_labels()?, seed)?;
         let Presses { stamps, sources, offset, drift } = presses;
         let mut random = Random::new(!seed);

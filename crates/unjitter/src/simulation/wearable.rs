@@ -172,7 +172,6 @@ fn summary(window: &[f64]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bouts::runs;
     use super::*;
 
     #[test]
@@ -181,11 +180,11 @@ mod tests {
         let recordings = asked.simulate(1, Control::default()).unwrap();
         assert_eq!(recordings.len(), 24);
         let (mut count, mut total) = (0.0, 0.0);
-        for Recording { session, truth } in &recordings {
-            let times = session.times();
+        for recording in &recordings {
+            let (session, times) = (&recording.session, recording.session.times());
             // 399 seconds of beginnings at ten a second, and the middle of the first window.
             assert_eq!((session.len(), times[0]), (3990, 0.5));
-            for (first, last) in runs(truth.as_ref().unwrap()) {
+            for (first, last) in recording.true_runs().unwrap() {
                 let length = times[last] - times[first];
                 // Windows see up to one step less than there is.
                 assert!((1.8..=10.0).contains(&length), "{length}");
