@@ -27,3 +27,17 @@ fn every_page_asks_for_the_same_rust() {
         assert!(read(page).contains(&expected), "{page} does not say {expected}");
     }
 }
+
+#[test]
+fn what_registries_show_leads_nowhere_that_they_have_not() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for manifest in
+        ["crates/unjitter/Cargo.toml", "crates/unjitter-cli/Cargo.toml", "python/pyproject.toml"]
+    {
+        let text = std::fs::read_to_string(root.join(manifest)).unwrap();
+        let readme = text.split("readme = \"").nth(1).unwrap().split('"').next().unwrap();
+        let page = root.join(manifest).parent().unwrap().join(readme);
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.starts_with("# unjitter\n") && !page.contains("]("), "{manifest}: {readme}");
+    }
+}
