@@ -244,11 +244,12 @@ experiments-quick: program
 	rm -rf target/experiments
 	target/debug/unjitter-experiments $(EXPERIMENTS) --quick --output target/experiments
 
-# The report in headless Chromium: a made-up one with every oddity, and the demo's. Then the page of review.
+# The report in headless Chromium: a made-up one with every oddity, and the demo's. Then the page of review. Of the
+# tests all are looked through for the one, since `--lib` would build the Python package as a program of tests.
 page-test: $(PAGE)/node_modules/.ready program
 	mkdir -p target/page
 	UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html \
-		cargo test --quiet --workspace --lib a_page_with_everything_on_it
+		cargo test --quiet --workspace --tests a_page_with_everything_on_it > /dev/null
 	target/debug/unjitter demo --quiet --force --output target/page/demo
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/fixture.html node --test page.test.mjs
 	cd $(PAGE) && UNJITTER_PAGE=$(CURDIR)/target/page/demo/report.html node --test demo.test.mjs
