@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`.
 .PHONY: demo check test test-torch test-engines test-adapters test-pythons bench format lint docs \
 	rust-test bench-test reference page-test experiments experiments-quick wheel python-test bench-peers \
-	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies pages site program
+	instructions stubs new-noise gpu-wheel bench-losses release-check dependencies interface pages site program
 
 PYTHON ?= python3
 VENV := .venv
@@ -223,6 +223,13 @@ release-check: $(VENV)/.ready
 	$(PYTHON) -m venv $(RELEASE)/bare
 	cd $(RELEASE) && bare/bin/pip install --quiet --disable-pip-version-check unjitter-*.tar.gz && \
 		bare/bin/python $(CURDIR)/python/tests/installed.py
+
+# Whether the library's interface promises what the last version that was tagged did (by `cargo install
+# cargo-semver-checks`). Before the first there is nothing to compare with: nobody was promised anything.
+interface:
+	@last=$$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2> /dev/null); \
+	if [ -z "$$last" ]; then echo "no version was tagged before this one: no interface to compare with"; else \
+		cargo semver-checks -p unjitter --baseline-rev "$$last"; fi
 
 # Licences and sources of all crates (by `cargo install cargo-deny`), and the workflows. Advisories, of crates and of Python's
 # packages, are looked up where their databases can be had: in .github/workflows/ci.yml.
