@@ -57,7 +57,7 @@ mod _core {
     use super::memory::{memory_limit, set_memory_limit};
     #[pymodule_export]
     use super::metrics::{
-        bout_metrics, detect_events, event_metrics, lasting, match_events,
+        bout_metrics, class_scores, detect_events, event_metrics, lasting, match_events,
         mean_event_average_precision, told_classes,
     };
     #[pymodule_export]

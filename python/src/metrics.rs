@@ -68,6 +68,23 @@ pub(crate) fn told_classes<'py>(
     told.into_pyarray(py)
 }
 
+/// Scores of the classes `names`, as JSON: one class per instance in `truth` and in `found`, none for no event.
+#[pyfunction]
+pub(crate) fn class_scores(
+    py: Python<'_>,
+    names: Vec<String>,
+    truth: Vec<Option<String>>,
+    found: Vec<Option<String>>,
+) -> PyResult<String> {
+    let scores = py.detach(|| {
+        let [truth, found] = [&truth, &found]
+            .map(|own| own.iter().map(|class| class.as_deref().unwrap_or_default()).collect());
+        let (truth, found): (Vec<&str>, Vec<&str>) = (truth, found);
+        evaluation::class_scores(&names, &truth, &found)
+    });
+    to_json(&scores.map_err(to_python)?)
+}
+
 /// When runs in order of time end, from their first and last instances, which last for `spacing`.
 #[pyfunction]
 pub(crate) fn lasting<'py>(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from ._calendar import is_missing
 
 # As scikit-learn's metrics name them.
 AVERAGES = ("macro", "micro")
+SCORES = ("precision", "recall", "f1", "events")
 UNKNOWN = -1
 # Labels in text that name no event, and those that are unknown: as in tables on disk.
 NO_EVENT = ("0", "0.0", "false", "False", "FALSE")
@@ -86,31 +88,7 @@ def class_scores(
 ) -> dict[str, list[Any]]:
     """Precision, recall and F1 of each class over instances, and their averages: the mean of all
     classes (macro), and over all events together (micro)."""
-    counts = [
-        (
-            sum(t == name == f for t, f in zip(truth, found)),
-            sum(f == name for f in found),
-            sum(t == name for t in truth),
-        )
-        for name in names
-    ]
-    rows = [_scores(*own) for own in counts]
-    macro = tuple(float(np.mean([row[k] for row in rows])) for k in range(3))
-    micro = _scores(*(sum(own[k] for own in counts) for k in range(3)))
-    events = [own[2] for own in counts]
-    table = [*rows, macro, micro]
-    return {
-        "class": [*names, *AVERAGES],
-        "precision": [row[0] for row in table],
-        "recall": [row[1] for row in table],
-        "f1": [row[2] for row in table],
-        "events": [*events, sum(events), sum(events)],
-    }
-
-
-def _scores(right: int, found: int, events: int) -> tuple[float, float, float]:
-    return (
-        right / found if found else 0.0,
-        right / events if events else 0.0,
-        2.0 * right / (found + events) if found + events else 0.0,
-    )
+    scores = json.loads(_core.class_scores(names, truth, found))
+    rows = [*scores["classes"], *(scores[f"{name}_average"] for name in AVERAGES)]
+    columns: dict[str, list[Any]] = {"class": [*names, *AVERAGES]}
+    return columns | {name: [row[name] for row in rows] for name in SCORES}
