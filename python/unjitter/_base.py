@@ -303,6 +303,18 @@ def sessions_of(X: Any) -> list[Session]:
     return sessions
 
 
+def apart(sessions: list[Session]) -> list[Session]:
+    """Gives sessions drawn more than once, as by a bootstrap, names of their own. Different
+    sessions with the same name are left for the library to refuse."""
+    seen: dict[int, int] = {}
+    apart = []
+    for session in sessions:
+        times = seen[id(session)] = seen.get(id(session), 0) + 1
+        again = times > 1 and session.name is not None
+        apart.append(session.replace(name=f"{session.name} ({times})") if again else session)
+    return apart
+
+
 def learnable(sessions: list[Session]) -> None:
     """Refuses sessions with missing features, or with columns of different meaning."""
     same_names(sessions)
