@@ -5,11 +5,11 @@
 //! too much, and each group is known as well as its stamps tell.
 
 use super::deviations::group_information;
-use super::fit::Problem;
 use super::grouped::{deviations_at, found_shifts};
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
+use super::problem::Problem;
 use super::watcher::quiet;
 use crate::math::factorise;
 use crate::model::{Fitted, GroupPosterior, Groups, Uncertainty};

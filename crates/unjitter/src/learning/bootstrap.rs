@@ -3,9 +3,9 @@
 //! Clusters (subjects, else sessions) are drawn with replacement, as many as there are, and all parameters
 //! are learned anew from where the fit ended. What is assumed is only that clusters are independent.
 
-use super::fit::Problem;
 use super::information::clusters;
 use super::lbfgs::{LbfgsOptions, minimise};
+use super::problem::Problem;
 use super::start::NEAR;
 use super::tilted::Tilted;
 use super::watcher::quiet;

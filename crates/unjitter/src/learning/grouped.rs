@@ -9,10 +9,11 @@
 use std::collections::BTreeMap;
 
 use super::deviations::{Told, numbers, told};
-use super::fit::{FitOptions, Problem};
+use super::fit::FitOptions;
 use super::lbfgs::minimise;
 use super::map::MapObjective;
 use super::objective::Objective;
+use super::problem::Problem;
 use super::search::Optimum;
 use super::start::NEAR;
 use super::watcher::quiet;

@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::deviations::group_information;
-use super::fit::Problem;
 use super::map::MapObjective;
 use super::objective::Objective;
+use super::problem::Problem;
 use super::profile::{ROUGHLY, profiles};
 use crate::error::require;
 use crate::math::{eigen, factorise, inverse};

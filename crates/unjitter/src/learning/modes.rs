@@ -7,9 +7,9 @@
 //! the best of all if none is near. Leave it only for one whose evidence of sessions that were left out is
 //! better by two standard errors, or whose posterior is better by half a unit for every stamp.
 
-use super::fit::Problem;
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
+use super::problem::Problem;
 use super::search::Optimum;
 use super::watcher::quiet;
 use crate::math::{correlation, log_sum};

@@ -6,13 +6,15 @@
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::fit::{FitOptions, Problem, check, in_pool, is_converged};
+use super::fit::{FitOptions, in_pool};
 use super::lbfgs::minimise;
 use super::map::MapObjective;
 use super::objective::{Curvature, Objective};
 use super::partition::{Evidence, Partition};
+use super::problem::{Problem, check};
 use super::sample::{Size, sampled};
 use super::search::Optimum;
+use super::searched::is_converged;
 use super::unbiased::unbiased;
 use super::watcher::{Run, watcher};
 use crate::math::Exact;

@@ -4,11 +4,11 @@
 //! direction. The gradient there bounds what they have yet to gain, so that one or two evaluations mostly
 //! suffice.
 
-use super::fit::Problem;
 use super::information::known_or_measured;
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
+use super::problem::Problem;
 use super::tilted::Tilted;
 use super::watcher::quiet;
 use crate::math::{factorise, inverse, solve_lower, solve_upper};

@@ -2,9 +2,10 @@
 //!
 //! No starts are searched: the question is what a small change would do to this fit.
 
-use super::fit::{FitOptions, Problem, check, impossible_session, in_pool};
+use super::fit::{FitOptions, in_pool};
 use super::lbfgs::{LbfgsOptions, minimise};
 use super::modes::left_out;
+use super::problem::{Problem, check, impossible_session};
 use super::search::Optimum;
 use super::watcher::quiet;
 use crate::model::{ENDS, Fitted, Groups, Mode, Model};

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::fit::{FitOptions, Problem, impossible_session};
+use super::fit::FitOptions;
 use super::lbfgs::{LbfgsOptions, Minimum, Step, minimise};
 use super::map::MapObjective;
+use super::problem::{Problem, impossible_session};
 use super::start::{NEAR, Start};
 use super::watcher::{Run, watcher};
 use crate::model::Learned;

@@ -5,10 +5,10 @@
 //! from the optimum follow, with the curvature of the fit and the prior's own added; the second measures the
 //! gradient anew. That is one evaluation of all sessions for each prior and power, and no search.
 
-use super::fit::Problem;
 use super::information::known_or_measured;
 use super::map::MapObjective;
 use super::objective::Objective;
+use super::problem::Problem;
 use crate::math::{factorise, inverse, solve};
 use crate::model::{Fitted, Uncertainty};
 use crate::params::{CLASSIFIER, Parameter};

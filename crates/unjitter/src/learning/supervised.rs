@@ -9,10 +9,10 @@ use std::ops::Range;
 use multiversion::multiversion;
 use serde::{Deserialize, Serialize};
 
-use super::fit::FINITE_START;
 use super::lbfgs::{LbfgsOptions, Minimum, minimise};
 use super::objective::{Curvature, Objective};
 use super::preconditioner::{Preconditioner, ROWS, Square};
+use super::problem::FINITE_START;
 use super::watcher::{Run, watcher};
 use crate::labels::{Labels, Variable};
 use crate::math::{exp, ln};

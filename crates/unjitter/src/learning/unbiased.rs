@@ -8,11 +8,12 @@
 //! each group of stamps has a shift of its own, which takes a part of their scatter.
 
 use super::data::SessionData;
-use super::fit::{FitOptions, Problem};
+use super::fit::FitOptions;
 use super::lbfgs::{Minimum, minimise};
 use super::map::MapObjective;
 use super::objective::Objective;
 use super::passes::{AllSessions, Passes};
+use super::problem::Problem;
 use super::search::Optimum;
 use super::start::NEAR;
 use super::watcher::quiet;
