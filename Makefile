@@ -84,10 +84,12 @@ $(VENV)/.ready: python/requirements-test.txt reference/requirements.txt
 program:
 	cargo test --workspace --no-run --quiet
 
-# The Python package, built and installed; with checks for overflow, which a release leaves out.
+# The Python package, built and installed; with checks for overflow, which a release leaves out, and with dependencies
+# as `program` compiles them.
 wheel: $(VENV)/.ready
 	rm -rf target/wheels
-	$(VENV)/bin/maturin build --quiet --manifest-path python/Cargo.toml --out target/wheels
+	$(VENV)/bin/maturin build --quiet --manifest-path python/Cargo.toml --features as-tested \
+		--out target/wheels
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
 		target/wheels/*.whl
 
@@ -129,7 +131,7 @@ $(SITE)/.ready: site/requirements.txt
 
 # What type checkers are told of the classes of the noise models, which are made when Python starts.
 stubs: $(VENV)/.ready
-	cargo build --quiet -p unjitter-python
+	cargo build --quiet -p unjitter-python --features as-tested
 	rm -rf target/stubs && cp -r python target/stubs
 	cp target/debug/lib_core.so target/stubs/unjitter/_core.abi3.so
 	$(VENV)/bin/python target/stubs/noise_stubs.py > python/unjitter/_noises.pyi
