@@ -9,13 +9,14 @@
 //! bound on the waiting time asks for that. The earliest then leaves or is dropped, and if it leaves its neighbours are
 //! dropped, so that the distance between events holds all the same.
 //!
-//! A run waits for its end, and where runs that are close are one, for the time that another would have to begin in. Of it
-//! only the begin, the end and the certainty are kept.
+//! Runs arrive by themselves (`runs`): one waits for its end, and where runs that are close are one, until none can begin
+//! within that time.
 //!
 //! Cost: O(n log n) for n candidates that leave together; under a bound on the waiting time, for every one that it hurries.
 
-use super::events::{Detection, EventOptions, suppress, whole};
+use super::events::{Detection, EventOptions, suppress};
 use super::rounding::slack;
+use super::runs::ArrivingRuns;
 use crate::labels::Labels;
 
 /// Events until now.
@@ -24,45 +25,48 @@ pub(super) struct ArrivingEvents {
     options: EventOptions,
     /// An event of one instance waits no longer than this.
     within: f64,
-    /// Candidates that may still change, none of them closer than the smallest distance to an event that has left, or,
-    /// where labels form runs, the run that does.
+    /// Candidates that may still change, none of them closer than the smallest distance to an event that has left.
     open: Vec<Detection>,
     /// The most probable of these, of equals the earliest.
     highest: Option<Detection>,
     /// When the last event was that has left.
     last: Option<f64>,
-    /// Whether the last instance was a candidate.
-    is_candidate: bool,
+    /// Where labels form runs, these instead of all that.
+    runs: Option<ArrivingRuns>,
 }
 
 impl ArrivingEvents {
     /// Options that have been checked.
     pub(super) fn new(options: EventOptions, within: Option<f64>) -> Self {
         let (within, open) = (within.unwrap_or(f64::INFINITY), Vec::new());
-        Self { options, within, open, highest: None, last: None, is_candidate: false }
+        let runs = match options.labels {
+            Labels::Independent => None,
+            Labels::Chain => Some(ArrivingRuns::new(options)),
+        };
+        Self { options, within, open, highest: None, last: None, runs }
     }
 
     /// An instance arrives, not before the last one; adds events that nothing can change any more.
     pub(super) fn push(&mut self, time: f64, probability: f64, found: &mut Vec<Detection>) {
-        let is_candidate = probability >= self.options.threshold;
-        let own = Detection::at(time, probability);
-        match self.options.labels {
-            Labels::Independent => self.push_instance(own, is_candidate, found),
-            Labels::Chain => self.push_of_run(own, is_candidate, found),
+        match &mut self.runs {
+            Some(runs) => runs.push(time, probability, found),
+            None => self.push_instance(Detection::at(time, probability), found),
         }
-        self.is_candidate = is_candidate;
     }
 
     /// Nothing comes any more; adds what is left.
     pub(super) fn finish(&mut self, found: &mut Vec<Detection>) {
+        if let Some(runs) = &mut self.runs {
+            runs.finish(found);
+        }
         if let Some(newest) = self.open.last() {
             self.leave(newest.time, found);
         }
         *self = Self::new(self.options, Some(self.within));
     }
 
-    fn push_instance(&mut self, own: Detection, is_candidate: bool, found: &mut Vec<Detection>) {
-        let now = own.time;
+    fn push_instance(&mut self, own: Detection, found: &mut Vec<Detection>) {
+        let (now, is_candidate) = (own.time, own.score >= self.options.threshold);
         let limit = self.limit(now);
         let is_far = |from: f64| now - from >= limit;
         if self.highest.is_some_and(|highest| is_far(highest.time)) {
@@ -100,27 +104,9 @@ impl ArrivingEvents {
         self.highest = self.highest.filter(|_| !self.open.is_empty());
     }
 
-    fn push_of_run(&mut self, own: Detection, is_candidate: bool, found: &mut Vec<Detection>) {
-        let continues = self.is_candidate && is_candidate;
-        if let Some(run) = self.open.last().filter(|_| !continues) {
-            // The instance itself, if it is no candidate, is no event that could be too close.
-            if own.time - run.end >= self.limit(own.time) {
-                self.leave(own.time, found);
-            }
-        }
-        if is_candidate {
-            self.open.push(own);
-            let one = whole(&self.open);
-            self.open = vec![one];
-        }
-    }
-
     /// All that is open leaves.
     fn leave(&mut self, now: f64, found: &mut Vec<Detection>) {
-        match self.options.labels {
-            Labels::Independent => found.extend(suppress(&self.open, self.limit(now))),
-            Labels::Chain => found.extend(&self.open),
-        }
+        found.extend(suppress(&self.open, self.limit(now)));
         self.last = found.last().map(|event| event.time);
         (self.open, self.highest) = (Vec::new(), None);
     }

@@ -4,14 +4,15 @@
 //! threshold for each class by itself would miss an event that is surely there and may be of either of two classes, and at
 //! a low threshold would tell one event twice. Everything else is as in [`detect_events`](super::detect_events), which is
 //! the same for one class: candidates of all classes exclude each other, since one thing happens at a time. Where labels
-//! form runs, neighbours of one class are one event, and those of different classes are events that follow each other, so
-//! that an instance has a class if and only if it lies in an event of that class.
+//! form runs, events of a class are found among neighbours that are likeliest of it, and those of different classes follow
+//! each other, so that no event has an instance of another class.
 
 use serde::{Deserialize, Serialize};
 
 use super::events::{Detection, EventOptions, check_times, is_kept, whole};
 use super::instances::check_probabilities;
 use super::rounding::slack;
+use super::runs::ArrivingRuns;
 use crate::error::require;
 use crate::labels::Labels;
 use crate::{Error, Result};
@@ -71,17 +72,24 @@ pub fn detect_class_events(
             instances.into_iter().zip(kept).filter(|one| one.1).map(|one| one.0).collect()
         }
         Labels::Chain => {
-            let is_one = |a: &ClassDetection, b: &ClassDetection| {
-                is_candidate(a) && is_candidate(b) && a.class == b.class
-            };
-            let runs = instances.chunk_by(is_one).filter(|own| is_candidate(&own[0]));
-            let runs: Vec<ClassDetection> = runs.map(joined).collect();
+            let of_one_class =
+                instances.chunk_by(|a, b| a.class == b.class).flat_map(|own| runs_of(own, options));
+            let runs: Vec<ClassDetection> = of_one_class.collect();
             let is_near = |a: &ClassDetection, b: &ClassDetection| {
                 a.class == b.class && b.event.time - a.event.end < limit
             };
             runs.chunk_by(is_near).map(joined).collect()
         }
     })
+}
+
+/// Events of instances of one class, before any are joined.
+fn runs_of(instances: &[ClassDetection], options: &EventOptions) -> Vec<ClassDetection> {
+    let mut runs = ArrivingRuns::new(EventOptions { min_separation: 0.0, ..*options });
+    let mut found = Vec::new();
+    instances.iter().for_each(|own| runs.push(own.event.time, own.event.score, &mut found));
+    runs.finish(&mut found);
+    found.into_iter().map(|event| ClassDetection { event, class: instances[0].class }).collect()
 }
 
 /// The probability of an event of any class. As it is built, so it is compared, everywhere.

@@ -4,13 +4,12 @@
 //! it several times. Non-maximum suppression keeps the highest of each cluster: candidates are taken from
 //! the most probable down, and each one kept excludes its neighbours.
 //!
-//! Where labels form runs, an event covers instances, and probabilities are smoothed along the chain. Its instances are
-//! then all neighbours that reach the threshold, so that an instance is positive if and only if it lies in an event, and
-//! one threshold serves instances and events alike. The single best path of labels would have no threshold, and drops
-//! every event that is a little less likely than none, however many there are. An event begins at the time of its first
-//! instance and ends at that of its last, as stamps about onsets and ends have it: if instances are windows, it is as long
-//! as one of them more. It is as probable as its surest instance, which bounds the probability that anything is there
-//! from below.
+//! Where labels form runs, an event covers instances, and probabilities are smoothed along the chain. Events are then the
+//! peaks of the probability that reach the threshold, each as far as it stays at half of its height (`runs`). The single
+//! best path of labels would have no threshold, and drops every event that is a little less likely than none, however many
+//! there are. An event begins at the time of its first instance and ends at that of its last, as stamps about onsets and
+//! ends have it: if instances are windows, it is as long as one of them more. It is as probable as its surest instance,
+//! which bounds the probability that anything is there from below.
 //!
 //! Cost: O(n log n) for the sort. The suppression is O(n): kept events are at least the separation apart,
 //! so at most one kept event on either side excludes a candidate.
@@ -77,8 +76,9 @@ impl Detection {
 /// The events of one session, in order of time.
 ///
 /// Of independent labels, candidates are taken from the most probable down, of equals the earlier first; one that is
-/// closer than `min_separation` to an event already taken is dropped. Of a chain, neighbouring candidates are one event,
-/// and so are events that are closer than `min_separation`. Instances may come in any order.
+/// closer than `min_separation` to an event already taken is dropped. Of a chain, an event is a peak that reaches the
+/// threshold, as far as probabilities stay at half of its height, and events that are closer than `min_separation` are one.
+/// Instances may come in any order.
 pub fn detect_events(
     times: &[f64],
     probabilities: &[f64],
@@ -204,15 +204,19 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_is_positive_exactly_inside_events() {
+    fn events_do_not_overlap_and_a_lower_threshold_only_adds_some() {
         let mut random = crate::math::Random::new(5);
         let times: Vec<f64> = (0..500).map(f64::from).collect();
         let p: Vec<f64> = (0..500).map(|_| random.uniform()).collect();
-        let found = runs(&times, &p, 0.0);
-        for (&t, &p) in times.iter().zip(&p) {
-            let inside = found.iter().filter(|[begin, end, _]| (*begin..=*end).contains(&t));
-            assert_eq!(inside.count(), usize::from(p >= 0.5), "{t}");
-        }
+        let at = |threshold: f64| {
+            let options = EventOptions { threshold, min_separation: 0.0, labels: Labels::Chain };
+            detect_events(&times, &p, &options).unwrap()
+        };
+        let (few, many) = (at(0.9), at(0.3));
+        assert!(few.len() < many.len());
+        assert!(many.windows(2).all(|pair| pair[0].end < pair[1].time));
+        let sure: Vec<Detection> = many.into_iter().filter(|own| own.score >= 0.9).collect();
+        assert_eq!(few, sure);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod mean;
 mod ranked_events;
 mod ranking;
 mod rounding;
+mod runs;
 mod scores;
 mod selection;
 mod significance;
