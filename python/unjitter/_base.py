@@ -107,10 +107,11 @@ class Detector(BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """The events that the detector finds, without using any stamp, as a table.
 
-        With ``labels="chain"`` an event is a run: neighbouring instances whose probability reaches
-        `threshold_`, so that ``predict`` is 1 exactly inside of events. It begins at the time of
-        the first instance and ends at that of the last. If instances are windows, it is as long as
-        one of them more. Otherwise events are single instances, which end when they begin.
+        With ``labels="chain"`` an event is a run: there is one where the probability has a peak of
+        `threshold_` or more, from the first to the last of the neighbouring instances with half the
+        probability of the peak, so that where it begins does not depend on the threshold. If
+        instances are windows, it is as long as one of them more. Otherwise events are single
+        instances, which end when they begin.
 
         Parameters
         ----------
