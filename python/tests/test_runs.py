@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from unjitter import EventDetector, Priors, Session, baselines, metrics
+from unjitter import EventDetector, Priors, Session, _core, baselines, metrics
 
 SPACING = 0.5
 
@@ -64,10 +65,19 @@ def test_events_have_a_start_and_an_end(detector, runs):
         np.testing.assert_array_equal(table["start"][own], begins)
         # Eight events each; features hide one, or show one more.
         assert 6 <= len(begins) <= 10
-        within = np.zeros(len(session), dtype=int)
-        for start, end in zip(table["start"][own], table["end"][own]):
-            within += (session.times >= start) & (session.times <= end)
-        np.testing.assert_array_equal(within, detector.predict(session))
+        p = detector.predict_proba(session)[:, 1]
+        np.testing.assert_array_equal(detector.predict(session), p >= 0.5)
+        for start, end, peak in zip(*(table[k][own] for k in ("start", "end", "probability"))):
+            inside = (session.times >= start) & (session.times <= end)
+            assert peak == p[inside].max() >= 0.5 and np.all(p[inside] >= 0.5 * peak)
+            beside = np.convolve(inside, [1, 1, 1], mode="same").astype(bool) & ~inside
+            assert np.all(p[beside] < 0.5 * peak)
+    # A lower threshold adds events, and moves none.
+    detector = copy.copy(detector).set_params(threshold=0.01)
+    more = detector.detect_events(runs[3:], backend="numpy")
+    assert len(more["start"]) > len(table["start"])
+    for key in ("start", "end"):
+        np.testing.assert_array_equal(more[key][more["probability"] >= 0.5], table[key])
     lengths = table["end"] - table["start"]
     assert 2.5 < np.mean(lengths) < 5.5
     apart = detector.detect_events(runs[3], min_separation=1e3, backend="numpy")
@@ -142,7 +152,18 @@ def test_missed_events_are_told_once(detector, runs):
 def test_scores_take_runs_for_events(detector, runs):
     by_begin = metrics.event_f1_scorer(2.0)(detector, runs[3:])
     assert by_begin > 0.7
-    assert 0.5 < metrics.event_average_precision_scorer(2.0)(detector, runs[3:]) <= 1.0
+    table = [
+        _core.detect_events(one.times, detector.predict_proba(one)[:, 1], 0.0, 0.0, "chain")
+        for one in runs[3:]
+    ]
+    true = [one.times[np.diff(one.labels, prepend=0) == 1] for one in runs[3:]]
+    begins, scores = [own[0] for own in table], [own[2] for own in table]
+    by_all = metrics.event_average_precision(true, begins, scores, 2.0)
+    # At all thresholds, whichever is its own; events that may be joined are those at its own.
+    strict = copy.copy(detector).set_params(threshold=0.999)
+    assert metrics.event_average_precision_scorer(2.0)(strict, runs[3:]) == by_all > 0.7
+    joined = metrics.event_average_precision_scorer(2.0, min_separation=1.0)
+    assert joined(strict, runs[3:]) < joined(detector, runs[3:]) <= by_all
     # Runs on both sides: what is found at a window of the same run is no second event.
     perfect = baselines.HandAligned(labels="chain").fit(runs)
     assert metrics.event_f1_scorer(1.0)(perfect, runs) > 0.7

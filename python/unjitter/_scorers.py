@@ -192,8 +192,8 @@ def event_average_precision_scorer(
 ) -> _EventAveragePrecisionScorer:
     """A scorer: average precision of the events that an estimator detects at falling thresholds.
 
-    With ``labels="chain"`` these are the events at its own threshold, ranked by how sure they are:
-    at lower ones runs only get longer.
+    With ``labels="chain"`` and a `min_separation` these are the events at its own threshold, ranked
+    by how sure they are: at lower ones more and more of them would be joined.
 
     Parameters
     ----------
@@ -248,8 +248,8 @@ def _detected(
         raise ValueError(NO_LABELS)
     detector, sessions = _inside(estimator, sessions)
     form = getattr(detector, "_labels", "independent") if form is None else form
-    if threshold is None or form == "chain":
-        # Runs at a lower threshold are not more of them, but longer ones.
+    if threshold is None or (form == "chain" and min_separation > 0.0):
+        # Runs that are close are one: at a lower threshold sure ones would get longer.
         threshold = detector.threshold_
     found = []
     for session, probabilities in zip(sessions, detector.predict_proba(sessions)):
