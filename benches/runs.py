@@ -33,14 +33,15 @@ SMOOTHED, CLOSED, SHORTEST = (0.0, 1.0, 2.0, 4.0), (0.0, 1.0, 2.0, 4.0), (0.0, 0
 THRESHOLDS = np.concatenate([[0.02, 0.05], np.arange(0.1, 0.95, 0.1)])
 
 
-def stamped(session: Session, spread: float, seed: int) -> Session:
-    """The session with a stamp at nine in ten beginnings, and a few at nothing."""
+def stamped(session: Session, spread: float, seed: int) -> tuple[Session, Floats]:
+    """The session with a stamp at nine in ten beginnings, and a few at nothing; and how late the
+    nine are."""
     random = np.random.default_rng(seed)
     begins = beginnings(session)
     pressed = begins[random.uniform(size=len(begins)) > 0.1]
-    pressed = pressed + random.normal(0.0, spread, len(pressed))
+    delays = random.normal(0.0, spread, len(pressed))
     extra = random.uniform(*session.times[[0, -1]], random.poisson(0.05 * len(begins)))
-    return session.replace(events=np.sort(np.concatenate([pressed, extra])))
+    return session.replace(events=np.sort(np.concatenate([pressed + delays, extra]))), delays
 
 
 def beginnings(session: Session) -> Floats:
@@ -97,17 +98,20 @@ class Held:
         self.by_hand: list[Floats] = []
         self.chain: list[Floats] = []
         self.alone: list[Floats] = []
-        self.learned: list[tuple[float, float, float]] = []
+        self.learned: list[tuple[float, ...]] = []
 
-    def add(self, train: list[Session], test: list[Session]) -> None:
+    def add(self, stamps: list[tuple[Session, Floats]], test: list[Session]) -> None:
         """Learns from some sessions, and looks for events in others, whose stamps are not seen."""
+        train = [session for session, _ in stamps]
+        drawn = float(np.std(np.concatenate([delays for _, delays in stamps])))
         hidden = [session.replace(events=[]) for session in test]
         chain = EventDetector(labels="chain").fit(train)
         self.sessions += test
         self.by_hand += baselines.HandAligned(labels="chain").fit(train).detect(hidden)
         self.chain += chain.detect(hidden)
         self.alone += [p[:, 1] for p in EventDetector().fit(train).predict_proba(hidden)]
-        self.learned.append((chain.run_length_, chain.delay_, chain.spread_))
+        learned = (chain.run_length_, chain.delay_, chain.spread_)
+        self.learned.append((*learned, chain.spread_ / drawn))
 
     def row(self) -> tuple[float, ...]:
         """Event F1 from labels, from stamps and debounced, and what was learned of stamps."""
@@ -121,10 +125,10 @@ class Held:
 
 def told(title: str, rows: list[tuple[float, ...]]) -> None:
     """Prints one row of the table, the mean over seeds."""
-    best, chain, oracle, length, delay, spread = np.mean(rows, axis=0)
+    best, chain, oracle, length, delay, spread, share = np.mean(rows, axis=0)
     print(
         f"| {title} | {best:.3f} | {chain:.3f} | {100 * chain / best:.0f} % | {oracle:.3f} "
-        f"| {length:.1f} | {delay:+.2f} | {spread:.2f} |",
+        f"| {length:.1f} | {delay:+.2f} | {spread:.2f} | {100 * share:.0f} % |",
         flush=True,
     )
 
@@ -176,9 +180,9 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(
         "| windows, spread of stamps | chain from labels | chain from stamps | of it "
-        "| debounced by oracle | run length | delay | spread |"
+        "| debounced by oracle | run length | delay | spread | of that drawn |"
     )
-    print("|---|--:|--:|--:|--:|--:|--:|--:|")
+    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     wearables(options)
     for folder in options.data:
         recorded(folder, options)
