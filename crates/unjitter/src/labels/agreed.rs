@@ -8,7 +8,7 @@
 //! ```
 //!
 //! with Z_all the sum over all labels by what everybody says, T_k that over the window of rider k in which it is summed, and
-//! Q_k the same in which it only says. It is exact for one rider, and for any number whose windows do not overlap. At the
+//! Q_k the same in which it only says. It is exact for one rider, and for any number that no label joins. At the
 //! fixed point it is stationary in the messages, so its derivatives are expectations. Three to ten rounds are usual. Only
 //! riders near those that move are visited again, but the last round visits all, and none may move in it.
 //!
@@ -38,12 +38,11 @@ pub(super) const MOST_ROUNDS: usize = 400;
 
 /// Messages of crowded stretches, kept from one evaluation to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Kept(Mutex<Vec<Messages>>);
+pub(crate) struct Kept(Mutex<Messages>);
 
-/// Those of a stretch.
 #[derive(Debug, Clone, Default)]
 struct Messages {
-    /// By rider: its first stamp among all, its edges among all, and where its messages begin.
+    /// By rider: its first stamp among all, its edges among all, and where its messages begin. The stamps come in order.
     riders: Vec<(usize, Range<usize>, usize)>,
     messages: Vec<f64>,
 }
@@ -55,19 +54,30 @@ impl Clone for Kept {
 }
 
 impl Kept {
-    fn lock(&self) -> MutexGuard<'_, Vec<Messages>> {
+    fn lock(&self) -> MutexGuard<'_, Messages> {
         // A panic elsewhere leaves messages that are as good as any to begin with.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many numbers they are.
     pub(super) fn numbers(&self) -> usize {
-        self.lock().iter().map(|own| own.messages.len()).sum()
+        self.lock().messages.len()
     }
 
     /// Keeps those of these stretches, and no others.
     pub(super) fn keep(&self, stretches: Vec<Agreed<'_>>) {
-        *self.lock() = stretches.into_iter().map(Agreed::into_messages).collect();
+        let mut all = Messages::default();
+        for own in stretches {
+            let (first, before) = (own.stretch.edges.start, all.messages.len());
+            let riders = own.riders.riders.iter().zip(&own.keys).map(|(rider, key)| {
+                let edges = rider.edges.start + first..rider.edges.end + first;
+                (*key, edges, before + rider.messages.start * own.told.form.message)
+            });
+            all.riders.extend(riders);
+            all.messages.extend(own.messages);
+        }
+        all.riders.sort_by_key(|own| own.0);
+        *self.lock() = all;
     }
 }
 
@@ -77,8 +87,6 @@ pub(super) struct Agreed<'a> {
     stretch: Stretch,
     /// The first stamp of each rider among all.
     keys: Vec<usize>,
-    first_cell: usize,
-    first_stamp: usize,
     told: Told<'a>,
     riders: Riders,
     /// What each rider says, by edge of its window.
@@ -105,21 +113,8 @@ impl<'a> Agreed<'a> {
         told.form.say_nothing(&mut messages);
         let shares = vec![0.0; riders.densities.len()];
         let classes = vec![0.0; riders.presses.len() * (told.form.labels - 1)];
-        let first = &all.riders[stretch.riders.start];
-        let (first_cell, first_stamp) = (first.cells(&all.presses).start, first.stamps.start);
         let (stretch, log_gain) = (stretch.clone(), 0.0);
-        let mut own = Self {
-            stretch,
-            keys,
-            first_cell,
-            first_stamp,
-            told,
-            riders,
-            messages,
-            shares,
-            classes,
-            log_gain,
-        };
+        let mut own = Self { stretch, keys, told, riders, messages, shares, classes, log_gain };
         kept.into_iter().for_each(|kept| own.recall(kept));
         own
     }
@@ -128,7 +123,8 @@ impl<'a> Agreed<'a> {
     pub(super) fn transfer(&mut self) -> Transfer {
         self.tell_all();
         let labels = self.told.form.labels;
-        let mut all = Transfer { weights: Vec::new(), log_scale: f64::NEG_INFINITY };
+        let mut all =
+            Transfer { weights: Vec::new(), before: labels, log_scale: f64::NEG_INFINITY };
         let rows: Vec<(f64, Vec<f64>)> = (0..labels)
             .map(|z| {
                 let mut before = vec![0.0; labels];
@@ -209,34 +205,24 @@ impl<'a> Agreed<'a> {
     }
 
     fn recall(&mut self, kept: &Kept) {
-        let kept = kept.lock();
-        let mut known: Vec<(usize, &Range<usize>, &[f64])> = Vec::new();
-        for own in kept.iter() {
-            let riders = own.riders.iter();
-            known.extend(riders.map(|(key, edges, from)| (*key, edges, &own.messages[*from..])));
-        }
-        known.sort_by_key(|own| own.0);
+        let Messages { riders: known, messages } = &*kept.lock();
         let (width, first) = (self.told.form.message, self.stretch.edges.start);
         for (rider, key) in self.riders.riders.iter().zip(&self.keys) {
             let Ok(at) = known.binary_search_by_key(key, |own| own.0) else { continue };
-            let (_, edges, messages) = known[at];
+            let (_, edges, from) = &known[at];
             let own = rider.edges.start + first..rider.edges.end + first;
             let (start, end) = (own.start.max(edges.start), own.end.min(edges.end));
             for edge in start..end {
                 let to = (rider.messages.start + edge - own.start) * width;
-                let from = (edge - edges.start) * width;
+                let from = from + (edge - edges.start) * width;
                 self.messages[to..to + width].copy_from_slice(&messages[from..from + width]);
             }
         }
     }
 
-    fn into_messages(self) -> Messages {
-        let (width, first) = (self.told.form.message, self.stretch.edges.start);
-        let riders = self.riders.riders.iter().zip(&self.keys).map(|(rider, key)| {
-            let edges = rider.edges.start + first..rider.edges.end + first;
-            (*key, edges, rider.messages.start * width)
-        });
-        Messages { riders: riders.collect(), messages: self.messages }
+    /// Its cells, and its stamps.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.shares.len(), self.riders.presses.len())
     }
 
     /// Fills in what is expected by all paths. Returns the logarithm of what they weigh, and derivatives of it in log rates.
@@ -253,7 +239,6 @@ impl<'a> Agreed<'a> {
         });
         out.shares.copy_from_slice(&self.shares);
         out.classes.copy_from_slice(&self.classes);
-        debug_assert!((out.first_cell, out.first_stamp) == (self.first_cell, self.first_stamp));
         (paths.log_normaliser(), rates.d_rates())
     }
 

@@ -116,9 +116,9 @@ impl<'a> Chain<'a> {
 
     /// The logarithm of the sum over all labels without stamps, p(y_i = k), and derivatives of the logarithm in log rates,
     /// where weights leave the range of numbers.
-    pub(super) fn in_logs(&self) -> (f64, Vec<f64>, [f64; 2]) {
-        let base = Base::<Log>::new(self, &[], self.in_parallel);
-        let paths = Paths::new(&base, self.in_parallel);
+    pub(super) fn in_logs(&self, in_parallel: bool) -> (f64, Vec<f64>, [f64; 2]) {
+        let base = Base::<Log>::new(self, &[], in_parallel);
+        let paths = Paths::new(&base, in_parallel);
         let (mut presence, mut rates) = (Vec::new(), Rated::new(self));
         let (labels, mut weights) = (self.classes + 1, vec![Log::ZERO; (self.classes + 1).pow(2)]);
         for i in 0..self.instances() {

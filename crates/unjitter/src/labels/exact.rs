@@ -8,20 +8,22 @@
 //! ```
 //!
 //! where G gives open stamps to the event at an edge, if there is one ([`open`](super::open)). This is exact, and smooth in
-//! everything. Time and memory O(Σ_edges S·2ᵏ) for S labels and k open stamps: edges without stamps cost as much as those of
-//! a bare chain. Numbers of states that are usual are known to the compiler, which keeps these in registers.
+//! everything. Time O(Σ_edges S²·2ᵏ·(1 + k)) and memory O(Σ_edges S·2ᵏ) for S labels and k open stamps: edges without
+//! stamps cost as much as those of a bare chain. Numbers of states that are usual are known to the compiler, which keeps these in registers.
 
 mod back;
 mod pieces;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub(super) use pieces::Voices;
-use pieces::{Events, Opened, Piece, Situation, Step};
+use pieces::{Events, Opened, Part, Piece, Situation, Step};
 
 use super::chain::{Base, weigh};
 use super::count::{Any, Count, Two};
 use super::open::{self, Few, Many, Sets, give};
+use super::stretch::MOST_ROWS;
 
 /// Totals beyond this range are divided out, so that no product of weights leaves that of numbers.
 const ORDINARY: Range<f64> = 1e-100..1e100;
@@ -33,21 +35,36 @@ pub(super) struct Exact<'a> {
     voices: &'a Voices<'a>,
     densities: &'a [f64],
     edges: Range<usize>,
+    /// How many stamps are open before the first edge, and behind the last.
+    before: usize,
+    behind: usize,
     situations: Vec<Situation>,
+    /// Those by the streams that are open.
+    known: HashMap<Vec<usize>, usize>,
     steps: Vec<Step>,
     opened: Vec<Opened>,
     /// Weights of an event with a stamp, without its density: by piece, event and open stamp.
     factors: Vec<f64>,
+    /// What of the windows of riders is here, by stamp, and the cells of all these.
+    pub(super) parts: Vec<Part>,
+    pub(super) cells: usize,
     /// States before all edges.
     states: usize,
 }
 
-/// Weights from each label before a stretch to each behind it.
+/// Weights from each state before a stretch to each behind it: labels, and sets of stamps that are open there.
 #[derive(Debug, Clone)]
 pub(super) struct Transfer {
+    /// By the state before, of which there are so many, then by that behind.
     pub(super) weights: Vec<f64>,
+    pub(super) before: usize,
     pub(super) log_scale: f64,
 }
+
+/// Edges after which is looked whether the past is forgotten.
+pub(super) const LOOK: usize = 128;
+/// States from different pasts that agree to this share of themselves are the same from there on.
+const FORGOTTEN: f64 = 1e-14;
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
@@ -59,57 +76,96 @@ pub(super) struct Room {
 }
 
 impl Exact<'_> {
-    /// The weights from label to label.
+    /// The weights from state to state. Each state before the stretch is a row, until rows differ by factors alone: from
+    /// there on one is enough.
     pub(super) fn transfer(&self, base: &Base<f64>, room: &mut Room) -> Transfer {
-        let labels = self.voices.labels;
-        let mut all =
-            Transfer { weights: vec![0.0; labels * labels], log_scale: f64::NEG_INFINITY };
-        let mut pairs = Vec::new();
-        for first in (0..labels).step_by(2) {
-            room.here.clear();
-            room.here.resize(2 * labels, 0.0);
-            (first..labels.min(first + 2)).for_each(|z| room.here[2 * z + z - first] = 1.0);
-            let log_scale = self.forward::<2>(base, room, false);
-            all.log_scale = all.log_scale.max(log_scale);
-            pairs.push((first, log_scale, room.here.clone()));
+        let before = self.voices.labels << self.before;
+        match before {
+            0..=2 => self.rows_of::<2>(before, base, room),
+            3 | 4 => self.rows_of::<4>(before, base, room),
+            _ => self.rows_of::<MOST_ROWS>(before, base, room),
         }
-        for (first, log_scale, weights) in pairs {
-            let scale = (log_scale - all.log_scale).exp();
-            for z in first..labels.min(first + 2) {
-                for y in 0..labels {
-                    all.weights[z * labels + y] = scale * weights[2 * y + z - first];
-                }
-            }
-        }
-        all
     }
 
-    /// Goes along all edges from the states in `room.here`, and leaves those behind there; stores those before each edge if
-    /// asked to. Returns the logarithm that they were divided by.
-    fn forward<const ROWS: usize>(&self, base: &Base<f64>, room: &mut Room, stores: bool) -> f64 {
-        let (mut log_scale, mut open, mut stored) = (0.0, 0, 0);
-        if stores && room.stored.len() < self.states {
-            room.stored = vec![0.0; self.states];
+    fn rows_of<const ROWS: usize>(
+        &self,
+        before: usize,
+        base: &Base<f64>,
+        room: &mut Room,
+    ) -> Transfer {
+        let (sets, mut log_scale, mut open) = (1 << self.before, 0.0, self.before);
+        room.here.clear();
+        room.here.resize(before * ROWS, 0.0);
+        for row in 0..before {
+            let (label, set) = (row / sets, row % sets);
+            room.here[(label * ROWS + row) * sets + set] = 1.0;
         }
+        let mut factors: Option<Vec<f64>> = None;
         for step in &self.steps {
-            match step {
-                Step::Open => {
-                    open::open(open, &mut room.here);
-                    open += 1;
-                }
-                Step::Close { bit, nowhere } => {
-                    open::close(open, *bit, *nowhere, &mut room.here);
-                    open -= 1;
-                }
-                Step::Along(piece) => {
-                    let states = piece.edges.len() * (self.voices.labels << open);
-                    let own = if stores { stored..stored + states } else { 0..0 };
-                    stored = own.end;
-                    let (own, here, many) = (&mut room.stored[own], &mut room.here, &mut room.many);
-                    log_scale += self.piece_forward::<ROWS>(base, piece, here, many, own);
-                }
+            log_scale += match factors {
+                None => self.step::<ROWS>(step, &mut open, base, room, &mut []),
+                Some(_) => self.step::<1>(step, &mut open, base, room, &mut []),
+            };
+            if factors.is_none() && matches!(step, Step::Along(_)) {
+                factors = forget::<ROWS>(before, 1 << open, &mut room.here);
             }
         }
+        let sets = 1 << open;
+        let weight = |row: usize, label: usize, set: usize| match &factors {
+            Some(factors) => factors[row] * room.here[label * sets + set],
+            None => room.here[(label * ROWS + row) * sets + set],
+        };
+        let behind =
+            (0..self.voices.labels).flat_map(|label| (0..sets).map(move |set| (label, set)));
+        let rows = (0..before).flat_map(|row| behind.clone().map(move |state| (row, state)));
+        let weights = rows.map(|(row, (label, set))| weight(row, label, set)).collect();
+        Transfer { weights, before, log_scale }
+    }
+
+    /// Takes a step from the states in `room.here`, and leaves those behind it there; stores those before each edge if there
+    /// is room for them. Returns the logarithm that they were divided by.
+    fn step<const ROWS: usize>(
+        &self,
+        step: &Step,
+        open: &mut usize,
+        base: &Base<f64>,
+        room: &mut Room,
+        stored: &mut [f64],
+    ) -> f64 {
+        match step {
+            Step::Open => {
+                open::open(*open, &mut room.here);
+                *open += 1;
+                0.0
+            }
+            Step::Close { bit, nowhere } => {
+                open::close(*open, *bit, *nowhere, &mut room.here);
+                *open -= 1;
+                rescale(&mut room.here)
+            }
+            Step::Along(piece) => {
+                self.piece_forward::<ROWS>(base, piece, &mut room.here, &mut room.many, stored)
+            }
+        }
+    }
+
+    /// Goes along all edges from the states in `room.here`, and leaves those behind there; stores those before each edge.
+    /// Returns the logarithm that they were divided by.
+    fn forward(&self, base: &Base<f64>, room: &mut Room) -> f64 {
+        let mut stored = std::mem::take(&mut room.stored);
+        if stored.len() < self.states {
+            stored = vec![0.0; self.states];
+        }
+        let (mut log_scale, mut open, mut rest) = (0.0, self.before, stored.as_mut_slice());
+        for step in &self.steps {
+            let states = match step {
+                Step::Along(piece) => piece.edges.len() * (self.voices.labels << open),
+                _ => 0,
+            };
+            let own = rest.split_off_mut(..states).unwrap_or_default();
+            log_scale += self.step::<1>(step, &mut open, base, room, own);
+        }
+        room.stored = stored;
         log_scale
     }
 
@@ -125,15 +181,23 @@ impl Exact<'_> {
         macro_rules! few {
             ($bits:literal) => {{
                 const LEN: usize = 1 << $bits;
-                let mut room = [[0.0; 4 << $bits]; 4];
+                let mut room = [[0.0; (2 * MOST_ROWS) << $bits]; 4];
                 let [own, next, from, to] = room.each_mut().map(|room| room.as_mut_slice());
                 let len = 2 * LEN * ROWS;
                 own[..len].copy_from_slice(here);
                 let buffers = [&mut own[..len], &mut next[..len], from, to];
                 let log_scale = match ROWS {
                     1 => self.go_forward(Two, Few::<$bits, LEN>, base, piece, buffers, stored),
-                    _ => {
+                    2 => {
                         let sets = Few::<$bits, { 2 * LEN }>;
+                        self.go_forward(Two, sets, base, piece, buffers, stored)
+                    }
+                    4 => {
+                        let sets = Few::<$bits, { 4 * LEN }>;
+                        self.go_forward(Two, sets, base, piece, buffers, stored)
+                    }
+                    _ => {
+                        let sets = Many { bits: $bits, len: ROWS * LEN };
                         self.go_forward(Two, sets, base, piece, buffers, stored)
                     }
                 };
@@ -229,13 +293,50 @@ impl Exact<'_> {
                 here[t] = next[t];
                 total += next[t];
             }
-            if !ORDINARY.contains(&total) {
+            // Where nothing leads on there is nothing to divide.
+            if !ORDINARY.contains(&total) && total > 0.0 {
                 log_scale += total.ln();
                 here[..labels * len].iter_mut().for_each(|own| *own /= total);
             }
         }
         log_scale
     }
+}
+
+/// Makes weights sum to one, if there are any; returns the logarithm that they were divided by.
+fn rescale(weights: &mut [f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    if total > 0.0 {
+        weights.iter_mut().for_each(|own| *own /= total);
+        return total.ln();
+    }
+    0.0
+}
+
+/// If rows differ by factors alone, keeps one of them and returns what all are of it. Blocks of weights follow each other by
+/// label and row.
+fn forget<const ROWS: usize>(rows: usize, block: usize, here: &mut Vec<f64>) -> Option<Vec<f64>> {
+    let of_row = |here: &[f64], row: usize| -> Vec<f64> {
+        let labels = here.chunks_exact(ROWS * block);
+        labels.flat_map(|own| own[row * block..(row + 1) * block].to_vec()).collect()
+    };
+    let all: Vec<Vec<f64>> = (0..rows).map(|row| of_row(here, row)).collect();
+    let totals: Vec<f64> = all.iter().map(|own| own.iter().sum()).collect();
+    let largest = (0..rows).max_by(|a, b| totals[*a].total_cmp(&totals[*b]))?;
+    let (one, total) = (&all[largest], totals[largest]);
+    if total <= 0.0 {
+        return None;
+    }
+    let is_same = |(own, factor): (&Vec<f64>, f64)| {
+        let both = own.iter().zip(one);
+        both.into_iter().all(|(own, one)| (own - factor * one).abs() <= FORGOTTEN * factor * one)
+    };
+    let factors: Vec<f64> = totals.iter().map(|own| own / total).collect();
+    if !all.iter().zip(factors.iter().copied()).all(is_same) {
+        return None;
+    }
+    here.clone_from(one);
+    Some(factors)
 }
 
 /// Room for two numbers for each pair of labels.

@@ -4,7 +4,7 @@ use super::chain::Chain;
 use super::count::Count;
 use super::rates::Transition;
 
-/// Places for expectations, each of the first edge, instance, cell or stamp of a stretch and those behind it.
+/// Places for expectations, each of the first edge or instance of a stretch and those behind it.
 #[derive(Default)]
 pub(super) struct Expected<'a> {
     /// p(y_i = k) times a sign is added, by instance and class.
@@ -14,37 +14,23 @@ pub(super) struct Expected<'a> {
     pub(super) counts: Vec<[f64; 2]>,
     /// The same by edge and class, for each stream, if that is wanted.
     pub(super) events: Vec<&'a mut [[f64; 2]]>,
-    /// p(a stamp was given at an edge), by cell.
-    pub(super) shares: &'a mut [f64],
-    /// p(a stamp was given to an event of a class), by stamp and class.
-    pub(super) classes: &'a mut [f64],
-    /// The first of these among all.
-    pub(super) first_cell: usize,
-    pub(super) first_stamp: usize,
+    /// p(a stamp was given at an edge), by its cells here.
+    pub(super) shares: Vec<f64>,
+    /// p(a stamp was given here to an event of a class), by its number here and class.
+    pub(super) classes: Vec<f64>,
 }
 
 impl<'a> Expected<'a> {
-    /// Takes the first places: so many by edge and class, cells and stamps.
-    pub(super) fn split_off(
-        &mut self,
-        edges: usize,
-        cells: usize,
-        stamps: usize,
-        classes: usize,
-    ) -> Self {
-        let own = Self {
+    /// Takes the first places: so many by edge and class, as many are made by cell, and by stamp and class.
+    pub(super) fn split_off(&mut self, edges: usize, cells: usize, stamps: usize) -> Self {
+        Self {
             presence: split_off(&mut self.presence, edges),
             sign: self.sign,
             counts: self.counts.clone(),
             events: self.events.iter_mut().map(|own| split_off(own, edges)).collect(),
-            shares: split_off(&mut self.shares, cells),
-            classes: split_off(&mut self.classes, stamps * classes),
-            first_cell: self.first_cell,
-            first_stamp: self.first_stamp,
-        };
-        self.first_cell += cells;
-        self.first_stamp += stamps;
-        own
+            shares: vec![0.0; cells],
+            classes: vec![0.0; stamps],
+        }
     }
 
     /// Adds what labels of an edge, by its number here, say of its instance, if there is one.

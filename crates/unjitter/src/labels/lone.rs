@@ -1,6 +1,6 @@
 //! The sum over all ways in which a stamp that rides alone was given: that of `visit`, for the one state that it needs.
 //!
-//! Given or not yet, there are two numbers for every label before an edge. This is where nearly all time is spent.
+//! Given or not yet, there are two numbers for every label before an edge. In crowded stretches nearly all time is spent here.
 
 use super::count::Count;
 use super::visit::{Ride, Said, Visited};

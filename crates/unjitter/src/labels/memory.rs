@@ -15,9 +15,9 @@ pub(super) const RUN: usize = 4096;
 const PER_INSTANCE: usize = 8;
 const PER_CLASS: usize = 3;
 /// Numbers per stamp: where it is placed, opened and kept, what it came to, and spare room.
-const PER_STAMP: usize = 96;
+const PER_STAMP: usize = 72;
 /// Numbers per stretch of what happens there, and of its weights from label to label.
-const PER_STRETCH: usize = 64;
+const PER_STRETCH: usize = 200;
 
 impl Scene<'_> {
     /// Most bytes that the sum takes, with so many numbers of an earlier one that are still kept.
@@ -27,19 +27,30 @@ impl Scene<'_> {
         // What is told with stamps and without, and of each stream.
         let told = classes * (1 + 2 * form.streams.len());
         let asked = PER_INSTANCE + PER_CLASS * classes;
-        let by_instance = (asked + told) * (self.chain.instances() + 1);
+        // Weights, paths and labels by themselves, if these are logarithms.
+        let logs = if self.chain.needs_logs() { 4 + 6 * labels + 2 + 2 * classes } else { 0 };
+        let by_instance = (asked + told + logs) * (self.chain.instances() + 1);
         let by_stamp = (PER_STAMP + 2 * classes) * riders.presses.len();
         // Densities and shares, which are copied into the result, and once more by who asks.
         let numbers = by_instance + by_stamp + 4 * riders.cells + kept;
+        // What is open, and weights of its events, in vectors that double; what is told of an open stream and of others.
+        let events: usize = form.streams.iter().map(|own| own.occurrences.len()).sum();
+        let situations = |own: &Stretch| match form.streams.len() {
+            0 | 1 => 2,
+            _ => 2 + 2 * own.riders.len(),
+        };
         let crowded = |own: &Stretch| match own.states {
-            Some(_) => PER_STRETCH,
+            Some(_) => {
+                let situations = situations(own) * (2 * labels * labels + 1 + 5 * events);
+                PER_STRETCH + 2 * own.opened * (3 + events) + situations + 4 * labels * labels
+            }
             None => self.numbers_of_agreement(form, riders, own),
         };
         let by_stretch: usize = stretches.iter().map(crowded).sum();
         // One stretch at a time: weights of labels, once with what is known of them; states before edges.
-        let at_once =
-            |own: &Stretch| 2 * (2 * labels + 4) * own.edges.len() + own.states.unwrap_or(0);
-        let at_once = stretches.iter().map(at_once).max().unwrap_or(0);
+        let longest = stretches.iter().map(|own| own.edges.len()).max().unwrap_or(0);
+        let states = stretches.iter().filter_map(|own| own.states).max().unwrap_or(0);
+        let at_once = 2 * (2 * labels + 4) * longest + states;
         8 * (numbers + by_stretch + at_once) as u64
     }
 

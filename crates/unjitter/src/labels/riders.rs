@@ -59,7 +59,6 @@ pub(super) struct Riders {
     ends: Vec<usize>,
 }
 
-/// Slices of one rider, or of neighbours.
 impl Rider {
     /// The cells of its stamps.
     pub(super) fn cells(&self, presses: &[Press]) -> Range<usize> {

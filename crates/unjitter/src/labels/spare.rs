@@ -3,6 +3,8 @@
 //! A system takes large vectors back when they are dropped, and hands out new ones page by page, which took a third of the
 //! time of a sum.
 
+use crate::memory::is_little;
+
 /// Spare vectors, of which only the room is of use.
 #[derive(Debug, Default)]
 pub(crate) struct Spare(Vec<Vec<f64>>);
@@ -22,9 +24,10 @@ impl Spare {
         zeros
     }
 
-    /// Keeps the room of a vector that is no longer needed.
+    /// Keeps the room of a vector that is no longer needed, unless so many of its size would be much.
     pub(crate) fn keep(&mut self, vector: Vec<f64>) {
-        if self.0.len() < MOST {
+        let bytes = 8 * MOST as u64 * vector.capacity() as u64;
+        if self.0.len() < MOST && is_little(bytes) {
             self.0.push(vector);
         }
     }

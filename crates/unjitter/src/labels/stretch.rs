@@ -1,121 +1,131 @@
-//! A session, cut into stretches that hear of each other only by the label where they meet.
+//! A session, cut into stretches that hear of each other only by what is known where they meet.
 //!
-//! Stamps whose windows overlap are in one stretch. Where few windows are open at a time, everything in it is summed at once
-//! ([`exact`](super::exact)); elsewhere, and for stamps in order that ride together, riders agree ([`agreed`](super::agreed)).
-//! Each stretch is a matrix of weights, by the label before it and the one that it leads to, so that stretches are worked on
-//! at the same time. The data alone decide where is cut.
+//! Where few windows are open at a time, everything is summed at once ([`exact`](super::exact)); elsewhere, and for stamps
+//! in order that ride together, riders agree ([`agreed`](super::agreed)), in a stretch that holds their windows whole. An
+//! exact stretch may be cut where stamps are open: it then begins with as many states as labels times sets of these. Each
+//! stretch is a matrix of weights, by the state before it and the one behind, so that all are worked on at the same time.
+//! Threads have no say in where is cut.
 
 use std::ops::Range;
 
 use super::chain::Chain;
+use super::exact::LOOK;
 use super::riders::{Rider, Riders};
+use super::sums::Effort;
 
-/// Edges from which a stretch ends as soon as no window is open: so few that its numbers stay in the cache next to the
-/// processor.
-const LONG: usize = 512;
+/// States of an exact sum in all from which stamps are a crowd, however few are open at a time: they would be half a
+/// gigabyte.
+const MOST_IN_ALL: usize = 1 << 26;
+/// Most states where stretches meet.
+pub(super) const MOST_ROWS: usize = 8;
 
-/// Edges that follow each other, and the riders whose windows are there.
+/// Edges that follow each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Stretch {
     pub(super) edges: Range<usize>,
+    /// Riders from the first to the last whose windows reach into it.
     pub(super) riders: Range<usize>,
     /// States before all edges if they can be summed over at once; otherwise riders have to agree.
     pub(super) states: Option<usize>,
+    /// Open stamps of all pieces between windows that begin or end.
+    pub(super) opened: usize,
 }
 
-/// Cuts a session. Exact sums have so many states at most before an edge.
-pub(super) fn stretches(riders: &Riders, chain: &Chain<'_>, most_states: usize) -> Vec<Stretch> {
+/// Cuts a session.
+pub(super) fn stretches(riders: &Riders, chain: &Chain<'_>, effort: Effort) -> Vec<Stretch> {
     let (labels, edges) = (chain.classes() + 1, chain.instances() + 1);
-    let mut all: Vec<Stretch> = Vec::new();
-    let quiet = |edge, rider| Stretch { edges: edge..edge, riders: rider..rider, states: Some(0) };
-    let mut open = quiet(0, 0);
-    for Stretch { edges, riders, states } in clusters(riders, labels, most_states) {
-        // The gap before these stamps goes on behind them unless it is cut where they begin.
-        open.grow(edges.start, labels);
-        if states.is_none() || open.edges.len() >= LONG {
-            all.push(std::mem::replace(&mut open, quiet(edges.start, riders.start)));
-        }
-        (open.edges.end, open.riders.end) = (edges.end, riders.end);
-        open.states = open.states.zip(states).map(|(own, more)| own + more);
-        if open.states.is_none() {
-            all.push(std::mem::replace(&mut open, quiet(edges.end, riders.end)));
+    let mut all = Vec::new();
+    let mut first = (0, 0);
+    for own in clusters(riders, labels, effort.most_states) {
+        if let (edges, riders_there, true) = own {
+            let own = first.1..riders_there.start;
+            cut(riders, labels, effort.long, first.0..edges.start, own, &mut all);
+            first = (edges.end, riders_there.end);
+            all.push(Stretch { edges, riders: riders_there, states: None, opened: 0 });
         }
     }
-    open.grow(edges, labels);
-    all.push(open);
-    all.into_iter().flat_map(Stretch::cut).collect()
+    cut(riders, labels, effort.long, first.0..edges, first.1..riders.riders.len(), &mut all);
+    all
 }
 
-impl Stretch {
-    /// Takes in the edges until then, where no window is open.
-    fn grow(&mut self, end: usize, labels: usize) {
-        self.states = self.states.map(|states| states + (end - self.edges.end) * labels);
-        self.edges.end = end;
+/// Appends stretches of some edges along which everything is summed at once, each so long at least.
+fn cut(
+    riders: &Riders,
+    labels: usize,
+    long: usize,
+    edges: Range<usize>,
+    own: Range<usize>,
+    all: &mut Vec<Stretch>,
+) {
+    let mut changes = changes(&riders.riders[own]);
+    changes.push((edges.end, false));
+    let (mut at, mut from, mut open) = (edges.start, edges.start, 0);
+    let (mut states, mut opened) = (0, 0);
+    let mut end = |edges: Range<usize>, states: usize, opened: usize| {
+        let riders = riders.around(&edges);
+        all.push(Stretch { edges, riders, states: Some(states), opened });
+    };
+    for (edge, opens) in changes {
+        let here = labels << open;
+        // Rather where less is open; and behind the edge where it opened, before which fewer are.
+        let room = long + long * open / 4;
+        while here <= MOST_ROWS && edge > from + room && edge > at + 1 {
+            let next = (at + 1).max(from + room);
+            end(from..next, states + (next - at) * here, opened + open * (1 + (next - at) / LOOK));
+            (at, from, states, opened) = (next, next, 0, 0);
+        }
+        states += (edge - at) * here;
+        opened += open * (1 + (edge - at) / LOOK);
+        at = edge;
+        open = if opens { open + 1 } else { open.saturating_sub(1) };
     }
-
-    /// Pieces of a stretch without stamps; others stay whole.
-    fn cut(self) -> Vec<Self> {
-        if self.edges.is_empty() {
-            return Vec::new();
-        }
-        if !self.riders.is_empty() {
-            return vec![self];
-        }
-        let Self { edges, riders, states } = self;
-        let by_edge = states.map_or(0, |states| states / edges.len());
-        let starts = edges.clone().step_by(LONG);
-        let piece = |start| start..edges.end.min(start + LONG);
-        starts
-            .map(piece)
-            .map(|edges| Self {
-                states: Some(by_edge * edges.len()),
-                edges,
-                riders: riders.clone(),
-            })
-            .collect()
+    if from < edges.end {
+        end(from..edges.end, states, opened);
     }
 }
 
-/// Riders whose windows overlap, together.
-fn clusters(riders: &Riders, labels: usize, most_states: usize) -> Vec<Stretch> {
-    let mut all: Vec<Stretch> = Vec::new();
+/// Where windows begin and end, in order; of those at one edge the ends come first.
+fn changes(riders: &[Rider]) -> Vec<(usize, bool)> {
+    let mut changes: Vec<(usize, bool)> =
+        riders.iter().flat_map(|own| [(own.edges.start, true), (own.edges.end, false)]).collect();
+    changes.sort_unstable();
+    changes
+}
+
+/// Riders whose windows overlap, together, and whether they are too many to be summed over at once.
+fn clusters(
+    riders: &Riders,
+    labels: usize,
+    most_states: usize,
+) -> Vec<(Range<usize>, Range<usize>, bool)> {
+    let mut all: Vec<(Range<usize>, Range<usize>, bool)> = Vec::new();
     for (k, rider) in riders.riders.iter().enumerate() {
         match all.last_mut() {
-            Some(last) if rider.edges.start < last.edges.end => {
-                last.edges.end = last.edges.end.max(rider.edges.end);
-                last.riders.end = k + 1;
+            Some((edges, riders, _)) if rider.edges.start < edges.end => {
+                edges.end = edges.end.max(rider.edges.end);
+                riders.end = k + 1;
             }
-            _ => {
-                let (edges, riders) = (rider.edges.clone(), k..k + 1);
-                all.push(Stretch { edges, riders, states: None });
-            }
+            _ => all.push((rider.edges.clone(), k..k + 1, false)),
         }
     }
-    for own in &mut all {
-        own.states = states(&riders.riders[own.riders.clone()], labels, most_states);
+    for (_, own, is_crowded) in &mut all {
+        let own = &riders.riders[own.clone()];
+        *is_crowded = own.iter().any(|rider| rider.presses.len() > 1)
+            || states(own, labels, most_states).is_none_or(|states| states > MOST_IN_ALL);
     }
     all
 }
 
-/// The states before all edges of stamps that ride alone, by how many windows are open; none if stamps ride together, or
-/// states are too many.
+/// The states before all edges where windows are open; none if some have more than this.
 fn states(riders: &[Rider], labels: usize, most: usize) -> Option<usize> {
-    if riders.iter().any(|rider| rider.presses.len() > 1) {
-        return None;
-    }
-    let mut changes: Vec<(usize, bool)> =
-        riders.iter().flat_map(|own| [(own.edges.start, true), (own.edges.end, false)]).collect();
-    changes.sort_unstable();
-    let (mut all, mut open, mut at) = (0_usize, 0_u32, 0);
-    for (edge, opens) in changes {
+    let (mut all, mut open, mut at) = (0_usize, 0_u32, riders[0].edges.start);
+    for (edge, opens) in changes(riders) {
         let here = 1_usize.checked_shl(open)?.checked_mul(labels)?;
-        if here > most {
+        if open > 0 && here > most {
             return None;
         }
-        all += (edge - at) * here;
-        at = edge;
-        open = if opens { open + 1 } else { open - 1 };
+        all = all.saturating_add((edge - at).saturating_mul(here));
+        (at, open) = (edge, if opens { open + 1 } else { open - 1 });
     }
-    // Before the first window there is none.
-    Some(all - riders[0].edges.start * labels)
+    Some(all)
 }

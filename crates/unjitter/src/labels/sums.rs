@@ -93,10 +93,13 @@ pub(super) struct Effort {
     pub(super) most_states: usize,
     /// Rounds before messages become geometric means of the last two.
     pub(super) damped_after: usize,
+    /// Edges from which an exact stretch may end: few enough that its numbers stay in the cache, and many beside those after
+    /// which a chain has forgotten how it began.
+    pub(super) long: usize,
 }
 
 impl Effort {
-    pub(super) const USUAL: Self = Self { most_states: 512, damped_after: 40 };
+    pub(super) const USUAL: Self = Self { most_states: 512, damped_after: 40, long: 1024 };
 }
 
 /// Weights of labels before and behind stretches that move by less, as shares, have settled.
@@ -121,22 +124,28 @@ impl Scene<'_> {
         spare: &mut Spare,
     ) -> Result<Summed, Impossible> {
         let mut riders = Riders::place(self);
-        let Effort { most_states, damped_after } = effort;
-        let stretches = stretches(&riders, self.chain, most_states);
+        let stretches = stretches(&riders, self.chain, effort);
         let bytes = self.bytes(&riders, &stretches, kept.map_or(0, Kept::numbers));
         if bytes > memory_limit() {
             return Err(Impossible::TooLarge(bytes));
         }
         let is_much = !is_little(bytes);
-        let _held = is_much.then(|| hold(bytes));
+        let held = is_much.then(|| hold(bytes));
         // Who holds memory hands no work to others.
         let in_parallel = self.chain.runs_in_parallel() && !is_much;
         riders.weigh(self, spare.zeros(riders.cells), in_parallel);
         let voices = Voices::new(self);
         let work = Work { scene: self, riders: &riders, voices: &voices, wanted, in_parallel };
-        let summed = work.summed(stretches, damped_after, kept, spare);
+        let summed = work.summed(stretches, effort.damped_after, kept, spare);
         spare.keep(riders.densities);
-        summed
+        match summed {
+            // Where stamps together leave the range of numbers, one at a time may not.
+            Err(Impossible::Together) if effort.most_states > 0 && !riders.riders.is_empty() => {
+                drop(held);
+                self.sum_with(wanted, Effort { most_states: 0, ..effort }, kept, spare)
+            }
+            summed => summed,
+        }
     }
 }
 
@@ -156,7 +165,7 @@ struct Known<'a> {
     bare: Exact<'a>,
 }
 
-/// What lies before each stretch and behind it, by label, as shares, and the logarithm that this was divided by.
+/// What lies before each stretch and behind it, by state, as shares, and the logarithm that this was divided by.
 #[derive(Clone)]
 struct Borders {
     before: Vec<Vec<f64>>,
@@ -166,24 +175,25 @@ struct Borders {
 }
 
 impl Borders {
-    /// Of neighbours that weigh this from label to label.
-    fn between(transfers: &[Transfer]) -> Self {
-        let labels = transfers[0].weights.len().isqrt();
+    /// Of neighbours that weigh this from state to state.
+    fn between(transfers: &[Transfer], labels: usize) -> Self {
         let (mut first, last) = (vec![0.0; labels], vec![1.0; labels]);
         first[0] = 1.0;
         let (mut before, mut behind, mut log_behind) = (vec![first], vec![last], 0.0);
         for own in &transfers[..transfers.len() - 1] {
             let here = &before[before.len() - 1];
-            let weight =
-                |y: usize| (0..labels).map(|z| here[z] * own.weights[z * labels + y]).sum();
-            let mut next: Vec<f64> = (0..labels).map(weight).collect();
+            let width = own.weights.len() / own.before;
+            let mut next = vec![0.0; width];
+            for (row, here) in own.weights.chunks_exact(width).zip(here) {
+                next.iter_mut().zip(row).for_each(|(next, weight)| *next += here * weight);
+            }
             normalise(&mut next);
             before.push(next);
         }
         for own in transfers[1..].iter().rev() {
             let here = &behind[behind.len() - 1];
             let weight = |row: &[f64]| row.iter().zip(here).map(|(a, b)| a * b).sum();
-            let mut next: Vec<f64> = own.weights.chunks_exact(labels).map(weight).collect();
+            let mut next: Vec<f64> = own.weights.chunks_exact(here.len()).map(weight).collect();
             log_behind += own.log_scale + normalise(&mut next).ln();
             behind.push(next);
         }
@@ -239,7 +249,7 @@ impl<'a> Work<'a> {
             agreed.push((k, Agreed::new(scene, riders, &own.stretch, kept, self.in_parallel)));
         }
         let (mut with, without): (Vec<Transfer>, Vec<Transfer>) = self.transfers(&known);
-        let without = Borders::between(&without);
+        let without = Borders::between(&without, self.labels());
         let (with, paths) = self.settle(&mut agreed, &mut with, damped_after)?;
         let mut all = All::nothing(self, spare);
         let finished = self.finish(&known, [&with, &without], &agreed, &paths, &mut all);
@@ -254,7 +264,7 @@ impl<'a> Work<'a> {
         };
         let (with, mut without) = (total(0, &with), total(1, &without));
         if chain.needs_logs() {
-            let (log_total, prior, d_rates) = chain.in_logs();
+            let (log_total, prior, d_rates) = chain.in_logs(self.in_parallel);
             let both = all.presence.iter_mut().zip(prior).filter(|_| self.wanted == Wanted::Slopes);
             both.for_each(|(own, prior)| *own -= prior);
             without = Finished { log_total, scales: 0.0, d_rates };
@@ -270,6 +280,10 @@ impl<'a> Work<'a> {
         }
         let d_rates = [0, 1].map(|r| with.d_rates[r] - without.d_rates[r]);
         Ok(all.told(self, log_evidence, d_rates))
+    }
+
+    fn labels(&self) -> usize {
+        self.scene.chain.classes() + 1
     }
 
     /// Works on all, in parallel if it is worth it, with a room for each thread.
@@ -297,12 +311,12 @@ impl<'a> Work<'a> {
         (bare, is_any_known.then(|| Base::of(chain, known, stretch.edges.clone())))
     }
 
-    /// What each stretch weighs from label to label with stamps, if it is not crowded, and without. Nobody asks for that of
+    /// What each stretch weighs from state to state with stamps, if it is not crowded, and without. Nobody asks for that of
     /// a single one.
     fn transfers(&self, known: &[Known<'_>]) -> (Vec<Transfer>, Vec<Transfer>) {
         let nothing = || {
-            let labels = self.scene.chain.classes() + 1;
-            Transfer { weights: vec![1.0; labels * labels], log_scale: 0.0 }
+            let before = self.labels();
+            Transfer { weights: vec![1.0; before * before], before, log_scale: 0.0 }
         };
         if known.len() == 1 {
             return (vec![nothing()], vec![nothing()]);
@@ -331,7 +345,7 @@ impl<'a> Work<'a> {
             for (k, own) in agreed.iter_mut().filter(|_| !is_only) {
                 transfers[*k] = own.transfer();
             }
-            Borders::between(transfers)
+            Borders::between(transfers, self.labels())
         };
         let mut borders = weigh(agreed);
         for _ in 0..MOST_ROUNDS {
@@ -372,7 +386,7 @@ impl<'a> Work<'a> {
             _ => 0.0,
         };
         let mut counts = std::mem::take(&mut all.counts);
-        let places = all.places(self, known).into_iter().zip(known).enumerate();
+        let places = all.places(self, known, agreed).into_iter().zip(known).enumerate();
         let finished = self.each(places.collect(), |(k, (mut place, own)), room| {
             let (bare, with_known) = self.bases(&own.stretch);
             let base = with_known.as_ref().unwrap_or(&bare);
@@ -385,16 +399,22 @@ impl<'a> Work<'a> {
             };
             let with = Finished { log_total, scales: base.scales, d_rates };
             let mut of_labels = Expected { presence: place.presence, sign, ..Expected::default() };
-            let (log_total, d_rates) =
-                own.bare.finish(Rated::new(chain), &bare, without.of(k), room, &mut of_labels);
-            ([with, Finished { log_total, scales: bare.scales, d_rates }], place.counts)
+            let (log_total, d_rates) = match sign {
+                0.0 if k > 0 || chain.needs_logs() => Default::default(),
+                0.0 => (own.bare.log_total(&bare, without.of(k), room), [0.0; 2]),
+                _ => own.bare.finish(Rated::new(chain), &bare, without.of(k), room, &mut of_labels),
+            };
+            let Expected { counts, shares, classes, .. } = place;
+            let of_stamps = [shares, classes];
+            ([with, Finished { log_total, scales: bare.scales, d_rates }], counts, of_stamps)
         });
-        for (_, own) in &finished {
-            let all = counts.iter_mut().flatten().zip(own.iter().flatten());
-            all.for_each(|(all, own)| *all += own);
+        for ((_, own, of_stamps), known) in finished.iter().zip(known) {
+            let sums = counts.iter_mut().flatten().zip(own.iter().flatten());
+            sums.for_each(|(all, own)| *all += own);
+            all.gather(self.riders, known, of_stamps);
         }
         all.counts = counts;
-        finished.into_iter().map(|(own, _)| own).collect()
+        finished.into_iter().map(|(own, _, _)| own).collect()
     }
 }
 
@@ -414,25 +434,53 @@ impl All {
     }
 
     /// Where each stretch tells what it expects.
-    fn places(&mut self, work: &Work<'_>, known: &[Known<'_>]) -> Vec<Expected<'_>> {
+    fn places(
+        &mut self,
+        work: &Work<'_>,
+        known: &[Known<'_>],
+        agreed: &[(usize, Agreed<'_>)],
+    ) -> Vec<Expected<'_>> {
         let classes = work.scene.chain.classes();
         let mut rest = Expected {
             presence: &mut self.presence,
             sign: 1.0,
             counts: vec![[0.0; 2]; work.scene.streams.len() * classes],
             events: self.events.iter_mut().map(Vec::as_mut_slice).collect(),
-            shares: &mut self.shares,
-            classes: &mut self.classes,
-            first_cell: 0,
-            first_stamp: 0,
+            ..Expected::default()
         };
+        let mut crowded = agreed.iter();
         let place = |own: &Known<'_>| {
-            let riders = &work.riders.riders[own.stretch.riders.clone()];
-            let cells = riders.iter().map(|own| own.cells(&work.riders.presses).len()).sum();
-            let stamps = riders.iter().map(|own| own.stamps.len()).sum();
-            rest.split_off(own.stretch.edges.len() * classes, cells, stamps, classes)
+            let (cells, stamps) = match &own.exact {
+                Some(exact) => (exact.cells, exact.parts.len()),
+                None => crowded.next().map_or((0, 0), |(_, own)| own.size()),
+            };
+            rest.split_off(own.stretch.edges.len() * classes, cells, stamps * classes)
         };
         known.iter().map(place).collect()
+    }
+
+    /// Puts what a stretch tells of stamps where it belongs.
+    fn gather(&mut self, riders: &Riders, known: &Known<'_>, [shares, classes]: &[Vec<f64>; 2]) {
+        let Some(exact) = &known.exact else {
+            // All of these stamps are here as a whole.
+            let first = &riders.riders[known.stretch.riders.start];
+            let cells = first.cells(&riders.presses).start;
+            let stamps = first.stamps.start * self.classes.len() / riders.presses.len();
+            self.shares[cells..cells + shares.len()].copy_from_slice(shares);
+            self.classes[stamps..stamps + classes.len()].copy_from_slice(classes);
+            return;
+        };
+        let mut shares = shares.as_slice();
+        let by_stamp = self.classes.len() / riders.presses.len().max(1);
+        for (part, classes) in exact.parts.iter().zip(classes.chunks_exact(by_stamp.max(1))) {
+            let rider = &riders.riders[part.rider];
+            let first = rider.cells(&riders.presses).start + part.edges.start - rider.edges.start;
+            let (own, rest) = shares.split_at(part.edges.len());
+            self.shares[first..first + own.len()].copy_from_slice(own);
+            shares = rest;
+            let own = &mut self.classes[rider.stamps.start * by_stamp..][..by_stamp];
+            own.iter_mut().zip(classes).for_each(|(all, own)| *all += own);
+        }
     }
 
     fn told(self, work: &Work<'_>, log_evidence: f64, d_rates: [f64; 2]) -> Summed {

@@ -8,13 +8,27 @@ use super::super::expected::{Expected, Rated};
 use super::super::open::{self, Event, Few, Many, Sets, give, given_there, take};
 use super::super::rates::Transition;
 use super::pieces::{Events, Opened, Piece, Situation, Step};
-use super::{Exact, MOST_OPEN, ORDINARY, Room, pairs};
+use super::{Exact, MOST_OPEN, ORDINARY, Room, pairs, rescale};
 
 /// Events of one edge for which there is room where the number of states is known.
 const FEW_EVENTS: usize = 4;
 
 impl Exact<'_> {
-    /// Fills in what is expected, from the weights of labels before the stretch and of what lies behind it by the label that
+    /// The logarithm of what all ways weigh, from the weights of states before the stretch and of what lies behind it by the
+    /// state that leads there.
+    pub(in crate::labels) fn log_total(
+        &self,
+        base: &Base<f64>,
+        (before, behind): (&[f64], &[f64]),
+        room: &mut Room,
+    ) -> f64 {
+        room.here.clear();
+        room.here.extend_from_slice(before);
+        let log_scale = self.forward(base, room);
+        log_scale + room.here.iter().zip(behind).map(|(a, b)| a * b).sum::<f64>().ln()
+    }
+
+    /// Fills in what is expected, from the weights of states before the stretch and of what lies behind it by the state that
     /// leads there. Returns the logarithm of what all ways weigh, and derivatives of it in log rates.
     pub(in crate::labels) fn finish(
         &self,
@@ -25,13 +39,10 @@ impl Exact<'_> {
         out: &mut Expected<'_>,
     ) -> (f64, [f64; 2]) {
         let labels = self.voices.labels;
+        let log_total = self.log_total(base, (before, behind), room);
         room.here.clear();
-        room.here.extend_from_slice(&before[..labels]);
-        let log_scale = self.forward::<1>(base, room, true);
-        let ways: f64 = room.here.iter().zip(behind).map(|(a, b)| a * b).sum();
-        room.here.clear();
-        room.here.extend_from_slice(&behind[..labels]);
-        let (mut open, mut stored) = (0, self.states);
+        room.here.extend_from_slice(behind);
+        let (mut open, mut stored) = (self.behind, self.states);
         for step in self.steps.iter().rev() {
             match step {
                 Step::Open => {
@@ -40,6 +51,7 @@ impl Exact<'_> {
                 }
                 Step::Close { bit, nowhere } => {
                     open::unclose(open, *bit, *nowhere, &mut room.here);
+                    rescale(&mut room.here);
                     open += 1;
                 }
                 Step::Along(piece) => {
@@ -51,7 +63,7 @@ impl Exact<'_> {
                 }
             }
         }
-        (log_scale + ways.ln(), rates.d_rates())
+        (log_total, rates.d_rates())
     }
 
     #[expect(clippy::too_many_arguments)]
@@ -166,7 +178,8 @@ impl Exact<'_> {
                     total += p[pair];
                 }
             }
-            let inverse = 1.0 / total;
+            // Where both ways leave the range of numbers nothing can be told.
+            let inverse = if total > 0.0 { 1.0 / total } else { 0.0 };
             for pair in 0..labels * labels {
                 p[pair] *= inverse;
                 evenly[pair] += p[pair];
@@ -186,7 +199,7 @@ impl Exact<'_> {
                 behind[t] = prev[t];
                 total += prev[t];
             }
-            if !ORDINARY.contains(&total) {
+            if !ORDINARY.contains(&total) && total > 0.0 {
                 behind[..labels * len].iter_mut().for_each(|own| *own /= total);
             }
         }
@@ -278,7 +291,7 @@ impl Exact<'_> {
     ) {
         let (classes, bits) = (n.get() - 1, opened.len());
         for own in opened {
-            out.shares[own.cell.wrapping_add(edge) - out.first_cell] = 0.0;
+            out.shares[own.cell.wrapping_add(edge)] = 0.0;
         }
         for (event, raw) in situation.voiced.iter().zip(raw.chunks_exact(bits + 1)) {
             let expected = [p[event.pair], raw[bits] * inverse];
@@ -286,8 +299,8 @@ impl Exact<'_> {
             out.place(n, (event.stream, event.class), edge - self.edges.start, expected);
             for (own, ways) in opened.iter().zip(raw) {
                 let share = ways * inverse;
-                out.shares[own.cell.wrapping_add(edge) - out.first_cell] += share;
-                out.classes[(own.stamp - out.first_stamp) * classes + event.class] += share;
+                out.shares[own.cell.wrapping_add(edge)] += share;
+                out.classes[own.stamp * classes + event.class] += share;
             }
         }
     }

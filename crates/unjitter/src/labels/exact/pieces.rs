@@ -1,12 +1,13 @@
 //! What happens along a stretch: windows begin and end, and between these the same stamps are open.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::open::{Event, Sets};
-use super::super::riders::{Press, Rider, Riders};
+use super::super::riders::{Press, Riders};
 use super::super::scene::{Habit, Occurrence, Scene};
 use super::super::stretch::Stretch;
-use super::{Exact, MOST_OPEN};
+use super::{Exact, LOOK, MOST_OPEN};
 
 /// What streams are about, whatever is open.
 pub(in crate::labels) struct Voices<'a> {
@@ -56,7 +57,6 @@ pub(super) struct Voiced {
 /// Which streams have open stamps, and what follows from that.
 #[derive(Debug)]
 pub(super) struct Situation {
-    pub(super) open: Vec<bool>,
     /// By both labels of an edge: the weight of its events of all other streams, which have no stamp there.
     pub(super) quiet: Vec<f64>,
     /// Events of open streams, by both labels, and of all others.
@@ -67,7 +67,7 @@ pub(super) struct Situation {
 }
 
 impl Situation {
-    fn new(voices: &Voices<'_>, open: &[bool]) -> Self {
+    fn new(voices: &Voices<'_>, open: &[usize]) -> Self {
         let labels = voices.labels;
         let (mut quiet, mut voiced) = (vec![1.0; labels * labels], Vec::new());
         let mut unheard = Vec::new();
@@ -77,7 +77,7 @@ impl Situation {
                     (own.from * labels + own.to, voices.habits[stream][own.class].silent);
                 let (class, shares) = (own.class, voices.shares[stream]);
                 let own = Voiced { pair, stream, class, silent, shares };
-                if open[stream] {
+                if open.contains(&stream) {
                     voiced.push(own);
                 } else {
                     unheard.push(own);
@@ -89,7 +89,7 @@ impl Situation {
         let firsts =
             (0..=labels * labels).map(|pair| voiced.partition_point(|own| own.pair < pair));
         let firsts = firsts.collect();
-        Self { open: open.to_vec(), quiet, voiced, unheard, firsts }
+        Self { quiet, voiced, unheard, firsts }
     }
 }
 
@@ -118,10 +118,27 @@ pub(super) struct Piece {
 /// A stamp in its window.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opened {
-    /// What leads from an edge to its cell.
+    /// What leads from an edge to its density.
+    density: usize,
+    /// What leads from an edge to its cell here.
     pub(super) cell: usize,
-    /// Its number among all stamps.
+    /// Its number here.
     pub(super) stamp: usize,
+}
+
+/// The part of a rider's window that is in a stretch.
+#[derive(Debug)]
+pub(in crate::labels) struct Part {
+    pub(in crate::labels) rider: usize,
+    pub(in crate::labels) edges: Range<usize>,
+}
+
+/// A stamp that is open, with its rider's stream.
+#[derive(Clone, Copy)]
+struct Open<'a> {
+    opened: Opened,
+    press: &'a Press,
+    stream: usize,
 }
 
 impl<'a> Exact<'a> {
@@ -134,13 +151,18 @@ impl<'a> Exact<'a> {
             voices,
             densities: &riders.densities,
             edges: stretch.edges.clone(),
+            before: 0,
+            behind: 0,
             situations: Vec::new(),
+            known: HashMap::new(),
             steps: Vec::new(),
             opened: Vec::new(),
             factors: Vec::new(),
+            parts: Vec::new(),
+            cells: 0,
             states: stretch.states.unwrap_or_default(),
         };
-        own.place(riders, &riders.riders[stretch.riders.clone()]);
+        own.place(riders, stretch.riders.clone());
         own
     }
 
@@ -148,59 +170,81 @@ impl<'a> Exact<'a> {
     pub(in crate::labels) fn bare(voices: &'a Voices<'a>, edges: Range<usize>) -> Self {
         static NONE: Riders = Riders::NONE;
         let states = Some(edges.len() * voices.labels);
-        Self::new(voices, &NONE, &Stretch { edges, riders: 0..0, states })
+        Self::new(voices, &NONE, &Stretch { edges, riders: 0..0, states, opened: 0 })
     }
 
-    fn place(&mut self, riders: &Riders, own: &[Rider]) {
-        let mut open: Vec<(Opened, &Press, usize)> = Vec::new();
-        let (mut at, mut next) = (self.edges.start, 0);
+    fn place(&mut self, riders: &'a Riders, own: Range<usize>) {
+        let mut open: Vec<Open<'a>> = Vec::new();
+        let (mut at, mut next) = (self.edges.start, own.start);
+        // Some are open already; of others in between the windows are over.
+        while let Some(rider) =
+            riders.riders[..own.end].get(next).filter(|own| own.edges.start < at)
+        {
+            if rider.edges.end > at {
+                open.push(self.open(riders, next));
+            }
+            next += 1;
+        }
+        self.before = open.len();
         loop {
             for bit in (0..open.len()).rev() {
-                if open[bit].1.edges.end == at {
-                    self.steps.push(Step::Close { bit, nowhere: open[bit].1.nowhere });
+                if open[bit].press.edges.end == at {
+                    self.steps.push(Step::Close { bit, nowhere: open[bit].press.nowhere });
                     open.remove(bit);
                 }
             }
-            while let Some(rider) = own.get(next).filter(|rider| rider.edges.start == at) {
-                let (own, stamp) = (&riders.presses[rider.presses.start], rider.stamps.start);
-                // Cells of edges follow each other, so that one number leads from both to the others.
-                let cell = own.cells.start.wrapping_sub(own.edges.start);
-                open.push((Opened { cell, stamp }, own, rider.stream));
+            if at == self.edges.end {
+                self.behind = open.len();
+                return;
+            }
+            while next < own.end && riders.riders[next].edges.start == at {
+                open.push(self.open(riders, next));
                 self.steps.push(Step::Open);
                 next += 1;
             }
-            if at == self.edges.end {
-                return;
-            }
-            let ends = open.iter().map(|own| own.1.edges.end).min().unwrap_or(self.edges.end);
-            let end = own.get(next).map_or(ends, |rider| rider.edges.start.min(ends));
+            let changes = open.iter().map(|own| own.press.edges.end);
+            let changes = changes.chain((next < own.end).then(|| riders.riders[next].edges.start));
+            let end = changes.chain([self.edges.end, at + LOOK]).fold(usize::MAX, usize::min);
             self.along(at..end, &open);
             at = end;
         }
     }
 
-    fn along(&mut self, edges: Range<usize>, open: &[(Opened, &Press, usize)]) {
+    /// A rider's stamp, with its cells here.
+    fn open(&mut self, riders: &'a Riders, rider: usize) -> Open<'a> {
+        let own = &riders.riders[rider];
+        let press = &riders.presses[own.presses.start];
+        let edges = own.edges.start.max(self.edges.start)..own.edges.end.min(self.edges.end);
+        // Cells of edges follow each other, so that one number leads from both to the others.
+        let density = press.cells.start.wrapping_sub(press.edges.start);
+        let cell = self.cells.wrapping_sub(edges.start);
+        let stamp = self.parts.len();
+        self.cells += edges.len();
+        self.parts.push(Part { rider, edges });
+        Open { opened: Opened { density, cell, stamp }, press, stream: own.stream }
+    }
+
+    fn along(&mut self, edges: Range<usize>, open: &[Open<'_>]) {
         let voices = self.voices;
-        let mut heard = vec![false; voices.occurrences.len()];
-        open.iter().for_each(|(_, _, stream)| heard[*stream] = true);
-        let known = self.situations.iter().position(|own| own.open == heard);
-        let situation = known.unwrap_or_else(|| {
-            self.situations.push(Situation::new(voices, &heard));
-            self.situations.len() - 1
+        let mut heard: Vec<usize> = open.iter().map(|own| own.stream).collect();
+        heard.sort_unstable();
+        heard.dedup();
+        let situations = &mut self.situations;
+        let situation = *self.known.entry(heard).or_insert_with_key(|heard| {
+            situations.push(Situation::new(voices, heard));
+            situations.len() - 1
         });
         let (factors, first) = (self.factors.len(), self.opened.len());
         for event in &self.situations[situation].voiced {
-            self.factors.extend(open.iter().map(|(_, press, stream)| {
-                match *stream == event.stream {
-                    true => {
-                        let given = voices.habits[*stream][event.class].given;
-                        given * voices.recorded[*stream][press.source][event.class]
-                    }
-                    false => 0.0,
-                }
-            }));
+            let factor = |own: &Open<'_>| {
+                let given = voices.habits[own.stream][event.class].given;
+                given * voices.recorded[own.stream][own.press.source][event.class]
+            };
+            let of_event =
+                |own: &Open<'_>| if own.stream == event.stream { factor(own) } else { 0.0 };
+            self.factors.extend(open.iter().map(of_event));
         }
-        self.opened.extend(open.iter().map(|own| own.0));
+        self.opened.extend(open.iter().map(|own| own.opened));
         let open = first..self.opened.len();
         self.steps.push(Step::Along(Piece { edges, situation, open, factors }));
     }
@@ -230,8 +274,8 @@ impl Events<'_> {
     ) -> Event<'b> {
         let factors = &exact.factors[self.piece.factors + k * sets.bits()..][..sets.bits()];
         for bit in 0..sets.bits() {
-            let cell = self.opened[bit].cell.wrapping_add(self.edge);
-            given[bit] = factors[bit] * exact.densities[cell];
+            let density = self.opened[bit].density.wrapping_add(self.edge);
+            given[bit] = factors[bit] * exact.densities[density];
         }
         let Voiced { silent, shares, .. } = self.situation.voiced[k];
         Event { silent, given: &given[..sets.bits()], shares }
