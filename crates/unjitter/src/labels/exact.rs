@@ -14,6 +14,7 @@
 mod back;
 mod pieces;
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -41,6 +42,8 @@ pub(super) struct Exact<'a> {
     situations: Vec<Situation>,
     /// Those by the streams that are open.
     known: HashMap<Vec<usize>, usize>,
+    /// Streams that are open, in order.
+    heard: Vec<usize>,
     steps: Vec<Step>,
     opened: Vec<Opened>,
     /// Weights of an event with a stamp, without its density: by piece, event and open stamp.
@@ -63,8 +66,9 @@ pub(super) struct Transfer {
 
 /// Edges after which is looked whether the past is forgotten.
 pub(super) const LOOK: usize = 128;
-/// States from different pasts that agree to this share of themselves are the same from there on.
-const FORGOTTEN: f64 = 1e-14;
+/// States from different pasts that agree to this share of themselves are the same from there on: the rest is rounding, which
+/// a chain that hardly forgets adds up.
+const FORGOTTEN: f64 = 1e-13;
 
 /// Buffers of one thread.
 #[derive(Debug, Default)]
@@ -73,6 +77,26 @@ pub(super) struct Room {
     stored: Vec<f64>,
     many: Vec<f64>,
     raw: Vec<f64>,
+}
+
+/// States of which a thread keeps the room: two megabytes.
+const MOST_KEPT: usize = 1 << 18;
+
+thread_local! {
+    static ROOM: RefCell<Room> = RefCell::default();
+}
+
+impl Room {
+    /// Lends the room of this thread to work that hands nothing to other threads.
+    pub(super) fn with<R>(work: impl FnOnce(&mut Self) -> R) -> R {
+        ROOM.with_borrow_mut(|room| {
+            let result = work(room);
+            if room.stored.len() > MOST_KEPT {
+                room.stored = Vec::new();
+            }
+            result
+        })
+    }
 }
 
 impl Exact<'_> {
@@ -100,13 +124,16 @@ impl Exact<'_> {
             let (label, set) = (row / sets, row % sets);
             room.here[(label * ROWS + row) * sets + set] = 1.0;
         }
-        let mut factors: Option<Vec<f64>> = None;
+        let (mut factors, mut passed): (Option<Vec<f64>>, usize) = (None, 0);
         for step in &self.steps {
             log_scale += match factors {
                 None => self.step::<ROWS>(step, &mut open, base, room, &mut []),
                 Some(_) => self.step::<1>(step, &mut open, base, room, &mut []),
             };
-            if factors.is_none() && matches!(step, Step::Along(_)) {
+            let Step::Along(piece) = step else { continue };
+            passed += piece.edges.len();
+            if factors.is_none() && passed >= LOOK {
+                passed = 0;
                 factors = forget::<ROWS>(before, 1 << open, &mut room.here);
             }
         }
@@ -179,38 +206,26 @@ impl Exact<'_> {
         stored: &mut [f64],
     ) -> f64 {
         macro_rules! few {
-            ($bits:literal) => {{
-                const LEN: usize = 1 << $bits;
-                let mut room = [[0.0; (2 * MOST_ROWS) << $bits]; 4];
-                let [own, next, from, to] = room.each_mut().map(|room| room.as_mut_slice());
-                let len = 2 * LEN * ROWS;
-                own[..len].copy_from_slice(here);
-                let buffers = [&mut own[..len], &mut next[..len], from, to];
-                let log_scale = match ROWS {
-                    1 => self.go_forward(Two, Few::<$bits, LEN>, base, piece, buffers, stored),
-                    2 => {
-                        let sets = Few::<$bits, { 2 * LEN }>;
-                        self.go_forward(Two, sets, base, piece, buffers, stored)
-                    }
-                    4 => {
-                        let sets = Few::<$bits, { 4 * LEN }>;
-                        self.go_forward(Two, sets, base, piece, buffers, stored)
-                    }
-                    _ => {
-                        let sets = Many { bits: $bits, len: ROWS * LEN };
-                        self.go_forward(Two, sets, base, piece, buffers, stored)
-                    }
-                };
-                here.copy_from_slice(&room[0][..len]);
+            ($bits:literal, $rows:literal) => {{
+                const LEN: usize = $rows << $bits;
+                let mut room = [[0.0; 2 * LEN]; 4];
+                room[0].copy_from_slice(here);
+                let buffers = room.each_mut().map(|room| room.as_mut_slice());
+                let sets = Few::<$bits, LEN>;
+                let log_scale = self.go_forward(Two, sets, base, piece, buffers, stored);
+                here.copy_from_slice(&room[0]);
                 log_scale
             }};
         }
         let (labels, bits) = (self.voices.labels, piece.open.len());
-        match (labels, bits) {
-            (2, 0) => few!(0),
-            (2, 1) => few!(1),
-            (2, 2) => few!(2),
-            (2, 3) => few!(3),
+        match (labels, bits, ROWS) {
+            (2, 0, 1) => few!(0, 1),
+            (2, 1, 1) => few!(1, 1),
+            (2, 2, 1) => few!(2, 1),
+            (2, 3, 1) => few!(3, 1),
+            (2, 0, 2) => few!(0, 2),
+            (2, 1, 4) => few!(1, 4),
+            (2, 2, 4) => few!(2, 4),
             _ => {
                 let len = ROWS << bits;
                 many.resize((labels + 2) * len, 0.0);

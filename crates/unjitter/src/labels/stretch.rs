@@ -69,7 +69,9 @@ fn cut(
         let here = labels << open;
         // Rather where less is open; and behind the edge where it opened, before which fewer are.
         let room = long + long * open / 4;
-        while here <= MOST_ROWS && edge > from + room && edge > at + 1 {
+        // A rest that is short is not worth a cut.
+        let is_worth = |from: usize| edges.end > from + room + long / 2;
+        while here <= MOST_ROWS && edge > from + room && edge > at + 1 && is_worth(from) {
             let next = (at + 1).max(from + room);
             end(from..next, states + (next - at) * here, opened + open * (1 + (next - at) / LOOK));
             (at, from, states, opened) = (next, next, 0, 0);

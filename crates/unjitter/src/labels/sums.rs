@@ -93,13 +93,13 @@ pub(super) struct Effort {
     pub(super) most_states: usize,
     /// Rounds before messages become geometric means of the last two.
     pub(super) damped_after: usize,
-    /// Edges from which an exact stretch may end: few enough that its numbers stay in the cache, and many beside those after
+    /// Edges from which an exact stretch may end: few enough that threads share a long session, and many beside those after
     /// which a chain has forgotten how it began.
     pub(super) long: usize,
 }
 
 impl Effort {
-    pub(super) const USUAL: Self = Self { most_states: 512, damped_after: 40, long: 1024 };
+    pub(super) const USUAL: Self = Self { most_states: 512, damped_after: 40, long: 8192 };
 }
 
 /// Weights of labels before and behind stretches that move by less, as shares, have settled.
@@ -286,20 +286,17 @@ impl<'a> Work<'a> {
         self.scene.chain.classes() + 1
     }
 
-    /// Works on all, in parallel if it is worth it, with a room for each thread.
+    /// Works on all, in parallel if it is worth it, each in the room of its thread.
     fn each<T: Send, R: Send>(
         &self,
         all: Vec<T>,
         work: impl Fn(T, &mut Room) -> R + Sync,
     ) -> Vec<R> {
-        if self.in_parallel && all.len() > 1 {
-            return all
-                .into_par_iter()
-                .map_init(Room::default, |room, own| work(own, room))
-                .collect();
+        let work = |own| Room::with(|room| work(own, room));
+        match self.in_parallel && all.len() > 1 {
+            true => all.into_par_iter().map(work).collect(),
+            false => all.into_iter().map(work).collect(),
         }
-        let mut room = Room::default();
-        all.into_iter().map(|own| work(own, &mut room)).collect()
     }
 
     /// The weights of labels of a stretch, with what is known of them and without.

@@ -155,6 +155,7 @@ impl<'a> Exact<'a> {
             behind: 0,
             situations: Vec::new(),
             known: HashMap::new(),
+            heard: Vec::new(),
             steps: Vec::new(),
             opened: Vec::new(),
             factors: Vec::new(),
@@ -224,16 +225,23 @@ impl<'a> Exact<'a> {
         Open { opened: Opened { density, cell, stamp }, press, stream: own.stream }
     }
 
+    /// The situation while these are open.
+    fn situation(&mut self, open: &[Open<'_>]) -> usize {
+        self.heard.clear();
+        self.heard.extend(open.iter().map(|own| own.stream));
+        self.heard.sort_unstable();
+        self.heard.dedup();
+        if let Some(known) = self.known.get(&self.heard) {
+            return *known;
+        }
+        self.situations.push(Situation::new(self.voices, &self.heard));
+        self.known.insert(self.heard.clone(), self.situations.len() - 1);
+        self.situations.len() - 1
+    }
+
     fn along(&mut self, edges: Range<usize>, open: &[Open<'_>]) {
         let voices = self.voices;
-        let mut heard: Vec<usize> = open.iter().map(|own| own.stream).collect();
-        heard.sort_unstable();
-        heard.dedup();
-        let situations = &mut self.situations;
-        let situation = *self.known.entry(heard).or_insert_with_key(|heard| {
-            situations.push(Situation::new(voices, heard));
-            situations.len() - 1
-        });
+        let situation = self.situation(open);
         let (factors, first) = (self.factors.len(), self.opened.len());
         for event in &self.situations[situation].voiced {
             let factor = |own: &Open<'_>| {
