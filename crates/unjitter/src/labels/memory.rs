@@ -47,10 +47,11 @@ impl Scene<'_> {
             None => self.numbers_of_agreement(form, riders, own),
         };
         let by_stretch: usize = stretches.iter().map(crowded).sum();
-        // One stretch at a time: weights of labels, once with what is known of them; states before edges.
+        // One stretch at a time: weights of labels, once more with what is known of them; states before edges.
         let longest = stretches.iter().map(|own| own.edges.len()).max().unwrap_or(0);
         let states = stretches.iter().filter_map(|own| own.states).max().unwrap_or(0);
-        let at_once = 2 * (2 * labels + 4) * longest + states;
+        let bases = 1 + usize::from(!self.known.is_empty());
+        let at_once = bases * (labels + 6) * longest + states;
         8 * (numbers + by_stretch + at_once) as u64
     }
 
