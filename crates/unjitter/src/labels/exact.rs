@@ -24,6 +24,7 @@ use pieces::{Events, Opened, Part, Piece, Situation, Step};
 use super::chain::{Base, weigh};
 use super::count::{Any, Count, Two};
 use super::open::{self, Few, Many, Sets, give};
+use super::path::normalise;
 use super::stretch::MOST_ROWS;
 
 /// Totals beyond this range are divided out, so that no product of weights leaves that of numbers.
@@ -168,7 +169,11 @@ impl Exact<'_> {
             Step::Close { bit, nowhere } => {
                 open::close(*open, *bit, *nowhere, &mut room.here);
                 *open -= 1;
-                rescale(&mut room.here)
+                // Where nothing leads on there is nothing to divide.
+                match normalise(&mut room.here) {
+                    0.0 => 0.0,
+                    total => total.ln(),
+                }
             }
             Step::Along(piece) => {
                 self.piece_forward::<ROWS>(base, piece, &mut room.here, &mut room.many, stored)
@@ -316,16 +321,6 @@ impl Exact<'_> {
         }
         log_scale
     }
-}
-
-/// Makes weights sum to one, if there are any; returns the logarithm that they were divided by.
-fn rescale(weights: &mut [f64]) -> f64 {
-    let total: f64 = weights.iter().sum();
-    if total > 0.0 {
-        weights.iter_mut().for_each(|own| *own /= total);
-        return total.ln();
-    }
-    0.0
 }
 
 /// If rows differ by factors alone, keeps one of them and returns what all are of it. Blocks of weights follow each other by

@@ -6,9 +6,10 @@ use super::super::chain::{Base, weigh};
 use super::super::count::{Any, Count, Two};
 use super::super::expected::{Expected, Rated};
 use super::super::open::{self, Event, Few, Many, Sets, give, given_there, take};
+use super::super::path::normalise;
 use super::super::rates::Transition;
 use super::pieces::{Events, Opened, Piece, Situation, Step};
-use super::{Exact, MOST_OPEN, ORDINARY, Room, pairs, rescale};
+use super::{Exact, MOST_OPEN, ORDINARY, Room, pairs};
 
 /// Events of one edge for which there is room where the number of states is known.
 const FEW_EVENTS: usize = 4;
@@ -51,7 +52,7 @@ impl Exact<'_> {
                 }
                 Step::Close { bit, nowhere } => {
                     open::unclose(open, *bit, *nowhere, &mut room.here);
-                    rescale(&mut room.here);
+                    normalise(&mut room.here);
                     open += 1;
                 }
                 Step::Along(piece) => {
